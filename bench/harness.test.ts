@@ -1,0 +1,351 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findBenches } from './find.ts'
+import { type Case, suite } from './harness.ts'
+import { measure } from './measure.ts'
+import { peer } from './peer.ts'
+import { jsonLine, table } from './report.ts'
+import { type Row, rowsOf, runCases, share } from './schedule.ts'
+import { median, spread } from './stats.ts'
+import { fromNanoseconds, ratio } from './unit.ts'
+
+/** A clock that moves only when work does, so that nothing here depends on the machine. */
+function fakeTime() {
+  let now = 0
+  const log: string[] = []
+  return {
+    clock: () => now,
+    log,
+    work: (name: string, milliseconds: number) => () => {
+      log.push(name)
+      now += milliseconds
+    },
+    asyncWork: (name: string, milliseconds: number) => async () => {
+      await Promise.resolve()
+      log.push(name)
+      now += milliseconds
+    }
+  }
+}
+
+function aCase(fields: Partial<Case>): Case {
+  return { name: 'encode', unit: 'ns/op', ops: 1, peerNames: [], works: async () => [], ...fields }
+}
+
+describe('statistics', () => {
+  it('takes the middle of an odd number of samples, whatever their order', () => {
+    expect(median([9, 1, 100])).toBe(9)
+  })
+
+  it('takes the mean of the two in the middle of an even number', () => {
+    expect(median([4, 1, 3, 2])).toBe(2.5)
+  })
+
+  it('gives the spread as half the interquartile range in percent of the median', () => {
+    expect(spread([50, 10, 30, 20, 40])).toBeCloseTo(((40 - 20) / 2 / 30) * 100)
+  })
+
+  it('is not moved by an outlier', () => {
+    expect(median([10, 10, 10, 10, 5000])).toBe(10)
+    expect(spread([10, 10, 10, 10, 5000])).toBe(0)
+  })
+
+  it('has no spread for a single sample and no median for none', () => {
+    expect(spread([7])).toBeNull()
+    expect(() => median([])).toThrow('no samples')
+  })
+})
+
+describe('units', () => {
+  it('gives a ratio above 1 when ours takes less time', () => {
+    expect(ratio('ns/op', 50, 100)).toBe(2)
+    expect(ratio('ms/op', 100, 50)).toBe(0.5)
+  })
+
+  it('gives a ratio above 1 when ours has the higher rate', () => {
+    expect(ratio('ops/s', 100, 50)).toBe(2)
+    expect(ratio('ops/s', 50, 100)).toBe(0.5)
+  })
+
+  it('converts from nanoseconds per operation', () => {
+    expect(fromNanoseconds('ns/op', 2000)).toBe(2000)
+    expect(fromNanoseconds('us/op', 2000)).toBe(2)
+    expect(fromNanoseconds('ms/op', 2_000_000)).toBe(2)
+    expect(fromNanoseconds('ops/s', 2000)).toBe(500_000)
+  })
+})
+
+describe('measuring', () => {
+  it('interleaves: everyone once per round, each round started by the next one', async () => {
+    const { clock, log, work } = fakeTime()
+    const works = [work('a', 10), work('b', 10), work('c', 10)]
+    const samples = await measure(works, { budget: 0, minRounds: 4 }, clock)
+    expect(samples.map(({ length }) => length)).toEqual([4, 4, 4])
+    expect(log.slice(-12).join('')).toBe('abc' + 'bca' + 'cab' + 'abc')
+  })
+
+  it('interleaves asynchronous work just the same, and waits for it', async () => {
+    const { clock, log, asyncWork } = fakeTime()
+    const works = [asyncWork('a', 10), asyncWork('b', 10)]
+    const samples = await measure(works, { budget: 0, minRounds: 2 }, clock)
+    expect(samples).toEqual([
+      [10, 10],
+      [10, 10]
+    ])
+    expect(log.slice(-4).join('')).toBe('ab' + 'ba')
+  })
+
+  it('makes each sample last 10 ms and reports milliseconds per call', async () => {
+    const { clock, log, work } = fakeTime()
+    const samples = await measure([work('a', 2), work('b', 0.5)], { budget: 0, minRounds: 1 }, clock)
+    expect(samples).toEqual([[2], [0.5]])
+    expect(log.slice(-25).join('')).toBe('a'.repeat(5) + 'b'.repeat(20))
+  })
+
+  it('warms up for a fifth of the budget and measures until it is spent', async () => {
+    const { clock, log, work } = fakeTime()
+    const [samples] = await measure([work('a', 10)], { budget: 1000, minRounds: 1 }, clock)
+    expect(samples).toHaveLength(80)
+    expect(log).toHaveLength(100)
+  })
+
+  it('calls work that exceeds the budget only to warm up, to calibrate and for one sample', async () => {
+    const { clock, log, work } = fakeTime()
+    await measure([work('a', 5000)], { budget: 100, minRounds: 1 }, clock)
+    expect(log).toEqual(['a', 'a', 'a'])
+  })
+
+  it('does not take the cost of a first call for the cost of all', async () => {
+    const { clock, work } = fakeTime()
+    const first = work('first', 5000)
+    const later = work('later', 1)
+    let called = false
+    const lazy = () => {
+      if (called) return later()
+      called = true
+      return first()
+    }
+    expect(await measure([lazy], { budget: 100, minRounds: 1 }, clock)).toEqual([[1]])
+  })
+})
+
+describe('suite', () => {
+  const works = { ours: () => 1, peers: { x: () => 2, y: () => 3 } }
+
+  it('registers a comparison with ours first, and measures nothing', async () => {
+    const cases = await suite(({ compare }) => compare('encode', { unit: 'ns/op', ops: 5, ...works })).cases(
+      true
+    )
+    expect(cases).toMatchObject([{ name: 'encode', unit: 'ns/op', ops: 5, peerNames: ['x', 'y'] }])
+    expect((await cases[0]!.works()).map(work => work())).toEqual([1, 2, 3])
+  })
+
+  it('registers a case per size, and makes its work only when it is its turn', async () => {
+    const made: number[] = []
+    const make = (size: number) => {
+      made.push(size)
+      return () => size
+    }
+    const cases = await suite(({ growth }) => {
+      growth('prove', [50, 200], make, { unit: 'ms/op', of: 'collections' })
+      growth('sort', [7], make, { unit: 'ms/op' })
+    }).cases(true)
+    expect(cases.map(({ name }) => name)).toEqual(['prove 50 collections', 'prove 200 collections', 'sort 7'])
+    expect(made).toEqual([])
+    expect((await cases[1]!.works())[0]!()).toBe(200)
+    expect(made).toEqual([200])
+  })
+
+  it('refuses two cases of one name, a comparison with nothing, and an empty suite', async () => {
+    const twice = suite(({ compare }) => {
+      compare('encode', { unit: 'ns/op', ...works })
+      compare('encode', { unit: 'ns/op', ...works })
+    })
+    const lonely = suite(({ compare }) => compare('encode', { unit: 'ns/op', ours: () => 1, peers: {} }))
+    await expect(twice.cases(true)).rejects.toThrow('two cases are named "encode"')
+    await expect(lonely.cases(true)).rejects.toThrow('no peers')
+    await expect(suite(() => {}).cases(true)).rejects.toThrow('no cases')
+  })
+
+  it('refuses a peer that is not pinned', async () => {
+    await expect(peer('left-pad')).rejects.toThrow('"left-pad" is no peer')
+  })
+})
+
+describe('rows', () => {
+  it('holds one row per peer, per operation, with the spread of the noisier side', () => {
+    const samples = [
+      [2, 2, 2],
+      [4, 4, 4],
+      [1, 2, 3]
+    ]
+    const rows = rowsOf(aCase({ unit: 'us/op', ops: 10, peerNames: ['x', 'y'] }), samples)
+    const common = { case: 'encode', ours: 200, unit: 'us/op' }
+    expect(rows).toEqual([
+      { ...common, peer: 400, peerName: 'x', ratio: 2, spread: 0 },
+      { ...common, peer: 200, peerName: 'y', ratio: 1, spread: 25 }
+    ])
+  })
+
+  it('turns the ratio round for a rate', () => {
+    const [row] = rowsOf(aCase({ unit: 'ops/s', peerNames: ['x'] }), [[1], [4]])
+    expect(row).toMatchObject({ ours: 1000, peer: 250, ratio: 4 })
+  })
+
+  it('has null for all that concerns a peer when there is none', () => {
+    const [row] = rowsOf(aCase({}), [[1, 1]])
+    expect(row).toMatchObject({ peer: null, peerName: null, ratio: null, spread: 0 })
+  })
+})
+
+describe('schedule', () => {
+  it('gives a case its part of the time left, but never more than the most a case may have', () => {
+    expect(share({ perCase: 3000, deadline: 40_000 }, 0, 20)).toBe(2000)
+    expect(share({ perCase: 3000, deadline: 40_000 }, 30_000, 20)).toBe(500)
+    expect(share({ perCase: 3000, deadline: 40_000 }, 0, 2)).toBe(3000)
+    expect(share({ perCase: 3000, deadline: 40_000 }, 50_000, 2)).toBe(0)
+    expect(share({ perCase: 9000, deadline: Number.POSITIVE_INFINITY }, 50_000, 2)).toBe(9000)
+  })
+
+  it('names the cases that the deadline left out', async () => {
+    const { clock, work } = fakeTime()
+    const cases = ['a', 'b', 'c', 'd'].map(name => aCase({ name, works: async () => [work(name, 400)] }))
+    const started: string[] = []
+    const finished: Row[] = []
+    const skipped = await runCases(cases, { perCase: 100, minRounds: 1, deadline: 2000 }, clock, {
+      started: name => started.push(name),
+      finished: rows => finished.push(...rows)
+    })
+    expect(started).toEqual(['a', 'b'])
+    expect(finished.map(row => row.case)).toEqual(['a', 'b'])
+    expect(skipped).toEqual(['c', 'd'])
+  })
+
+  it('names the case that failed and keeps the cause', async () => {
+    const cause = new TypeError('boom')
+    const cases = [aCase({ works: () => Promise.reject(cause) })]
+    const run = runCases(cases, { perCase: 1, minRounds: 1, deadline: 1 }, () => 0, {
+      started: () => {},
+      finished: () => {}
+    })
+    await expect(run).rejects.toMatchObject({ message: 'case "encode" failed', cause })
+  })
+})
+
+describe('report', () => {
+  // Not in the order of the output, which must come from the report alone.
+  const row: Row = {
+    spread: 1.5,
+    unit: 'ns/op',
+    ratio: 2.000000001,
+    peerName: 'x',
+    peer: 2469.13578,
+    ours: 1234.56789,
+    case: 'encode'
+  }
+
+  it('writes the keys of a JSON line in the promised order', () => {
+    expect(jsonLine('keyspace', row)).toBe(
+      '{"bench":"keyspace","case":"encode","ours":1234.57,"peer":2469.14,"peerName":"x","ratio":2,' +
+        '"unit":"ns/op","spread":1.5}'
+    )
+  })
+
+  it('writes null, not zero, where there is no peer', () => {
+    const alone = { ...row, peer: null, peerName: null, ratio: null, spread: null }
+    expect(JSON.parse(jsonLine('keyspace', alone))).toMatchObject({
+      peer: null,
+      peerName: null,
+      ratio: null,
+      spread: null
+    })
+  })
+
+  it('aligns the table', () => {
+    const { head, line } = table([
+      aCase({ name: 'encode', peerNames: ['x'] }),
+      aCase({ name: 'decode a key' })
+    ])
+    const alone = {
+      ...row,
+      case: 'decode a key',
+      ours: 7,
+      peer: null,
+      peerName: null,
+      ratio: null,
+      spread: null
+    }
+    expect([head, line(row), line(alone)]).toEqual([
+      'case                 ours         peer  peer name     ratio    spread  unit',
+      'encode              1,235        2,469  x                2x     ±1.5%  ns/op',
+      'decode a key            7            -  -                 -         -  ns/op'
+    ])
+  })
+})
+
+describe('finding benchmarks', () => {
+  let directory: string
+  const put = (path: string) => {
+    mkdirSync(join(directory, path, '..'), { recursive: true })
+    writeFileSync(join(directory, path), '')
+  }
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'bench-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  it('finds them in any folder, by the name of the file', () => {
+    for (const path of ['store/b.bench.ts', 'a/deep/a.bench.ts', 'a/a.test.ts']) put(path)
+    expect([...findBenches(directory)]).toEqual([
+      ['a', join(directory, 'a/deep/a.bench.ts')],
+      ['b', join(directory, 'store/b.bench.ts')]
+    ])
+  })
+
+  it('refuses two files of one name', () => {
+    for (const path of ['x/a.bench.ts', 'y/a.bench.ts']) put(path)
+    expect(() => findBenches(directory)).toThrow('two benchmarks are named "a"')
+  })
+})
+
+describe('command', () => {
+  const repository = fileURLToPath(new URL('..', import.meta.url))
+  const run = (...args: string[]) =>
+    spawnSync('npx', ['tsx', 'bench/run.ts', ...args], { cwd: repository, encoding: 'utf8' })
+
+  it.each([
+    ['a missing name', [], 'NAME is missing'],
+    ['an unknown name', ['no-such-bench'], 'no benchmark named "no-such-bench"'],
+    ['an unknown option', ['keyspace', '--fast'], "Unknown option '--fast'"],
+    ['two names', ['one', 'two'], 'one NAME at a time']
+  ])('exits with 2 for %s and lists the names on stderr', (_, args, reason) => {
+    const { status, stdout, stderr } = run(...args)
+    expect(stderr).toContain(reason)
+    expect(stderr).toContain('Names:')
+    expect(stdout).toBe('')
+    expect(status).toBe(2)
+  })
+
+  it('exits with 0 for --help and teaches on stdout', () => {
+    const { status, stdout } = run('--help')
+    expect(stdout).toContain('npm run bench -- NAME [--quick] [--json]')
+    expect(stdout).toContain('Names:')
+    expect(status).toBe(0)
+  })
+
+  it('ends a process whose main thread is blocked for ever', () => {
+    const script = `
+      import { endAfter } from './bench/watchdog.ts'
+      endAfter(1, 'time is up')
+      for (;;) {}`
+    const options = { cwd: repository, encoding: 'utf8', timeout: 30_000, killSignal: 'SIGTERM' } as const
+    const node = ['--import', 'tsx', '--input-type=module', '--eval', script]
+    const { signal, stderr } = spawnSync(process.execPath, node, options)
+    expect(stderr).toContain('time is up')
+    expect(signal).toBe('SIGKILL')
+  })
+})

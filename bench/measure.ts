@@ -1,0 +1,94 @@
+/**
+ * Times several functions fairly: one process, turn by turn, so that a change of CPU frequency or a
+ * busy neighbour falls on all of them alike.
+ */
+
+/** One operation, or a batch of them. What it returns is kept, so V8 cannot drop the work. */
+export type Work = () => unknown
+
+/** Milliseconds since some fixed moment. */
+export type Clock = () => number
+
+export type Limits = {
+  /** Milliseconds to spend, warm-up included. */
+  readonly budget: number
+  /** Rounds to take even when the budget is spent; at least one is always taken. */
+  readonly minRounds: number
+}
+
+type Contestant = {
+  /** Calls the work so many times; returns the milliseconds this took. */
+  readonly time: (calls: number) => Promise<number>
+  /** Calls that make one sample. */
+  readonly calls: number
+  readonly samples: number[]
+}
+
+/** Long enough to drown the clock's own cost, short enough for many samples. */
+const sampleMs = 10
+const warmUpShare = 0.2
+
+const sink: { last: unknown } = { last: undefined }
+
+function repeat(work: Work, calls: number): void {
+  for (let i = 0; i < calls; i++) sink.last = work()
+}
+
+async function repeatAwaiting(work: Work, calls: number): Promise<void> {
+  for (let i = 0; i < calls; i++) sink.last = await work()
+}
+
+// Once a call site has seen two functions V8 inlines neither. Without this the first function ever
+// measured would be inlined into the loop, and look faster than the same function measured later.
+repeat(() => 0, 10_000)
+repeat(() => '', 10_000)
+
+/** Warms up for at least `warmUp` milliseconds, and meanwhile finds how many calls make a sample. */
+async function prepare(work: Work, warmUp: number, clock: Clock): Promise<Contestant> {
+  const end = clock() + warmUp
+  const first = work()
+  sink.last = await first
+  const isAsync = first instanceof Promise
+  const time = async (calls: number): Promise<number> => {
+    const begin = clock()
+    // Awaiting synchronous work would cost more than the work.
+    if (isAsync) await repeatAwaiting(work, calls)
+    else repeat(work, calls)
+    return clock() - begin
+  }
+  let calls = 1
+  // The first call does not count: it may have paid for something that is done only once.
+  let elapsed = await time(calls)
+  while (elapsed < sampleMs || clock() < end) {
+    if (elapsed < sampleMs) calls *= 2
+    elapsed = await time(calls)
+  }
+  return { time, calls: Math.max(1, Math.round((calls * sampleMs) / elapsed)), samples: [] }
+}
+
+/** Who takes which turn in a round: everyone once, each round started by the next one. */
+function turns(count: number, round: number): number[] {
+  return Array.from({ length: count }, (_, turn) => (turn + round) % count)
+}
+
+/** Returns for each work its samples, in milliseconds per call. */
+export async function measure(
+  works: readonly Work[],
+  { budget, minRounds }: Limits,
+  clock: Clock
+): Promise<number[][]> {
+  const end = clock() + budget
+  const contestants: Contestant[] = []
+  for (const work of works) {
+    contestants.push(await prepare(work, (budget * warmUpShare) / works.length, clock))
+  }
+  let round = 0
+  do {
+    for (const turn of turns(works.length, round)) {
+      const { time, calls, samples } = contestants[turn]!
+      samples.push((await time(calls)) / calls)
+    }
+    round++
+  } while (round < minRounds || clock() < end)
+  return contestants.map(({ samples }) => samples)
+}

@@ -1,0 +1,2 @@
+/** The BSV21 token pipeline. */
+export { bsv21, bsv21Events } from './keys.ts'

@@ -1,0 +1,60 @@
+/** Bytes as keys are compared and printed: order by unsigned byte, a prefix before what extends it. */
+import { QuoinError } from '../error.ts'
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+export const toHex = (bytes: Iterable<number>): string => {
+  let text = ''
+  for (const byte of bytes) text += HEX[byte]
+  return text
+}
+
+/** Strict: an even number of hexadecimal digits, either case, and nothing else. */
+export const fromHex = (text: string): Uint8Array => {
+  const wrong = /[^0-9a-f]/i.exec(text)
+  if (wrong) {
+    throw new QuoinError('ERR_KEY_VALUE', `not hexadecimal: '${wrong[0]}' at character ${wrong.index + 1}`, {
+      text
+    })
+  }
+  if (text.length % 2)
+    throw new QuoinError('ERR_KEY_VALUE', `odd number of hexadecimal digits: ${text.length}`, { text })
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
+  )
+}
+
+export const compareBytes = (a: Uint8Array, b: Uint8Array): number => {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!
+  return a.length - b.length
+}
+
+export const startsWith = (bytes: Uint8Array, prefix: Uint8Array): boolean =>
+  prefix.length <= bytes.length && prefix.every((byte, i) => bytes[i] === byte)
+
+export const concat = (...parts: Uint8Array[]): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+/**
+ * The least byte string above everything that begins with `prefix`, or null when there is none (the prefix is
+ * empty or all `ff`). `01 ff` gives `02`: the trailing `ff` cannot be counted up, so it is dropped.
+ */
+export const prefixEnd = (prefix: Uint8Array): Uint8Array | null => {
+  let last = prefix.length - 1
+  while (last >= 0 && prefix[last] === 0xff) last--
+  if (last < 0) return null
+  const end = prefix.slice(0, last + 1)
+  end[last]!++
+  return end
+}
+
+/** The least byte string above `key` itself. */
+export const successor = (key: Uint8Array): Uint8Array => concat(key, Uint8Array.of(0))

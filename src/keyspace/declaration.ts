@@ -1,0 +1,133 @@
+/**
+ * How a collection is declared: a key of literals and components, what is held under it, and the scans it
+ * promises. The types of the key, and of each promised prefix of it, follow from the declaration.
+ */
+import { QuoinError } from '../error.ts'
+import { fromHex } from './bytes.ts'
+import type { Component } from './codec.ts'
+import { literal, type Part } from './layout.ts'
+import { rawValue, type Shape } from './value.ts'
+
+/** A string is literal text, bytes are literal bytes, everything else is a component. */
+// biome-ignore lint/suspicious/noExplicitAny: a key mixes components of any value types; each is inferred.
+export type KeyPart = string | Uint8Array | Component<string, any>
+
+/** Literal bytes in hexadecimal: `raw('01')`. */
+export const raw = (hexadecimal: string): Uint8Array => fromHex(hexadecimal)
+
+/** The values of a key, in order: `[bigint, bigint]`. */
+export type KeyOf<P extends readonly KeyPart[]> = P extends readonly [
+  infer Head,
+  ...infer Tail extends readonly KeyPart[]
+]
+  ? Head extends Component<string, infer T>
+    ? [T, ...KeyOf<Tail>]
+    : KeyOf<Tail>
+  : []
+
+/** The names of a key's components, in order. */
+export type NamesOf<P extends readonly KeyPart[]> = P extends readonly [
+  infer Head,
+  ...infer Tail extends readonly KeyPart[]
+]
+  ? Head extends Component<infer N, unknown>
+    ? [N, ...NamesOf<Tail>]
+    : NamesOf<Tail>
+  : []
+
+/** Every beginning of a tuple, the empty one and the whole included. */
+export type Prefixes<T extends readonly unknown[]> = T extends readonly [...infer Init, unknown]
+  ? T | Prefixes<Init>
+  : []
+
+/** What remains of a tuple after a beginning of it. */
+export type After<T extends readonly unknown[], Begin extends readonly unknown[]> = Begin extends readonly [
+  unknown,
+  ...infer B
+]
+  ? T extends readonly [unknown, ...infer R]
+    ? After<R, B>
+    : []
+  : T
+
+/**
+ * A promise: iteration under these leading components finds exactly the keys that have them. With
+ * `order: 'value'` it also promises that the remaining components come in the order of their values.
+ */
+export type Scan<Names extends readonly string[] = readonly string[]> =
+  | Names
+  | { readonly prefix: Names; readonly order?: 'value' }
+
+type ScanNames<S> = S extends { readonly prefix: infer N } ? N : S
+
+type TakeAs<T extends readonly unknown[], N> = N extends readonly [unknown, ...infer More]
+  ? T extends readonly [infer Head, ...infer Tail]
+    ? [Head, ...TakeAs<Tail, More>]
+    : []
+  : []
+
+/** The values of each promised prefix. */
+export type PrefixOf<P extends readonly KeyPart[], S extends readonly unknown[]> = {
+  [I in keyof S]: TakeAs<KeyOf<P>, ScanNames<S[I]>>
+}[number]
+
+export interface Declaration<
+  P extends readonly KeyPart[] = readonly KeyPart[],
+  S extends readonly unknown[] = readonly unknown[],
+  V extends Shape = Shape
+> {
+  readonly key: P
+  readonly scans: S
+  readonly value: V
+  /** One sentence for the generated documentation. */
+  readonly about?: string
+}
+
+/**
+ * Declares a collection.
+ *
+ * @example
+ * const ticks = collection({
+ *   key: [raw('01'), u64('pool'), tick9('tick')],
+ *   scans: [{ prefix: ['pool'], order: 'value' }]
+ * })
+ */
+export const collection = <
+  const P extends readonly KeyPart[],
+  const S extends readonly Scan<Prefixes<NamesOf<P>>>[] = readonly [],
+  V extends Shape = ReturnType<typeof rawValue>
+>(declared: {
+  readonly key: P
+  readonly scans?: S
+  readonly value?: V
+  readonly about?: string
+}): Declaration<P, S, V> => ({
+  key: declared.key,
+  scans: declared.scans ?? ([] as unknown as S),
+  value: declared.value ?? (rawValue() as Shape as V),
+  ...(declared.about === undefined ? {} : { about: declared.about })
+})
+
+/** The parts of a key, neighbouring literals joined; names must be distinct. */
+export const partsOf = (key: readonly KeyPart[]): readonly Part[] => {
+  const parts: Part[] = []
+  const names = new Set<string>()
+  for (const each of key) {
+    if (typeof each === 'string' || each instanceof Uint8Array) {
+      const bytes = typeof each === 'string' ? new TextEncoder().encode(each) : each
+      const last = parts.at(-1)
+      if (last?.kind === 'literal') parts[parts.length - 1] = literal(Uint8Array.of(...last.bytes, ...bytes))
+      else if (bytes.length > 0) parts.push(literal(bytes))
+      continue
+    }
+    if (names.has(each.name)) {
+      throw new QuoinError('ERR_KEYSPACE_DECLARATION', `two components are called ${each.name}`, {
+        name: each.name
+      })
+    }
+    names.add(each.name)
+    parts.push({ kind: 'component', component: each, language: each.codec.language })
+  }
+  if (parts.length === 0) throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'a key needs at least one part')
+  return parts
+}

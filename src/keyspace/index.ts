@@ -1,0 +1,54 @@
+/** Declare key layouts, prove them, use them, explain raw keys. */
+export { type ErrorCode, QuoinError } from '../error.ts'
+export { type AuditReport, auditLayout, parseLayout } from './audit.ts'
+export { compareBytes, fromHex, prefixEnd, startsWith, successor, toHex } from './bytes.ts'
+export { type Codec, type Component, component } from './codec.ts'
+export type { Collection, KeyRange, RangeOptions } from './collection.ts'
+export { address, base58, bech32, denom } from './components/address.ts'
+export {
+  formatOutpoint,
+  formatTxid,
+  makeOutpoint,
+  type Outpoint,
+  outpoint,
+  parseOutpoint,
+  parseTxid,
+  type TokenId,
+  type Topic,
+  type Txid,
+  tokenId,
+  topic,
+  txid,
+  txidHex,
+  txidOf,
+  voutOf
+} from './components/bitcoin.ts'
+export { bytes, hex, lengthPrefixed, terminated } from './components/bytes.ts'
+export { decimal } from './components/decimal.ts'
+export { f64 } from './components/float.ts'
+export { i32, i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
+export { alphabet, escaped, text, word } from './components/text.ts'
+export { collection, type Declaration, type KeyOf, raw } from './declaration.ts'
+export { type CollectionChange, diffKeyspaces } from './diff.ts'
+export { documentKeyspaces } from './document.ts'
+export type { ExplainedSpan, Explanation } from './explain.ts'
+export { Keyspace, KeyspaceGroup, keyspace } from './keyspace.ts'
+export { ByteSet } from './language/byteset.ts'
+export { Language } from './language/language.ts'
+export * as pattern from './language/pattern.ts'
+export { type Finding, PROPERTIES, type Proof, type Property, type Verdict } from './proof/prove.ts'
+export {
+  describeShape,
+  hash,
+  json,
+  listOf,
+  queueOf,
+  rawValue,
+  type Shape,
+  setOf,
+  single,
+  sortedSetOf,
+  type Value,
+  type ValueCodec,
+  value
+} from './value.ts'

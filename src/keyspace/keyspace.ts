@@ -1,0 +1,153 @@
+/**
+ * A keyspace is a set of named collections, proved when it is defined: an unsound one is refused with a witness.
+ * Keyspaces that share one store form a group, proved pair by pair as each joins.
+ */
+import { QuoinError } from '../error.ts'
+import { Collection, partsSpanned } from './collection.ts'
+import { type Declaration, type KeyPart, partsOf, type Scan } from './declaration.ts'
+import { type Explanation, explain } from './explain.ts'
+import { Layout, type Part } from './layout.ts'
+import {
+  type Finding,
+  PROPERTIES,
+  type PromisedScan,
+  type Proof,
+  prove,
+  type Subject
+} from './proof/prove.ts'
+import type { Shape } from './value.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a keyspace holds declarations of any types; each is inferred.
+type Declarations = Readonly<Record<string, Declaration<any, any, any>>>
+
+export type CollectionsOf<D extends Declarations> = {
+  readonly [Name in keyof D]: D[Name] extends Declaration<
+    infer P extends readonly KeyPart[],
+    infer S extends readonly unknown[],
+    infer V extends Shape
+  >
+    ? Collection<P, S, V>
+    : never
+}
+
+export class Keyspace<D extends Declarations = Declarations> {
+  readonly name: string
+  readonly about: string
+  readonly collections: CollectionsOf<D>
+  readonly proof: Proof
+  /** What was proved, in the order of declaration. */
+  readonly subjects: readonly Subject[]
+
+  /** @internal Keyspaces are made by `keyspace`. */
+  constructor(name: string, about: string, declarations: D) {
+    this.name = name
+    this.about = about
+    this.subjects = Object.entries(declarations).map(([each, declaration]) => subjectOf(each, declaration))
+    this.proof = prove(this.subjects)
+    refuseUnsound(name, this.proof.findings)
+    this.collections = Object.fromEntries(
+      this.subjects.map(subject => [
+        subject.name,
+        new Collection(name, subject, this.proof.orders.get(subject)!, declarations[subject.name]!)
+      ])
+    ) as CollectionsOf<D>
+  }
+
+  /** Whose key this is, or which collection it comes nearest to. */
+  explain(key: Uint8Array): Explanation {
+    return explain(key, [this])
+  }
+
+  get all(): readonly Collection[] {
+    return Object.values(this.collections) as unknown as readonly Collection[]
+  }
+}
+
+/**
+ * Defines a keyspace and proves it.
+ *
+ * @example
+ * const pools = keyspace('pools', {
+ *   ticks: collection({ key: [raw('01'), u64('pool'), tick9('tick')], scans: [['pool']] })
+ * })
+ * pools.collections.ticks.encode(1n, -5n)
+ */
+export const keyspace = <const D extends Declarations>(
+  name: string,
+  declarations: D,
+  { about = '' }: { readonly about?: string } = {}
+): Keyspace<D> => new Keyspace(name, about, declarations)
+
+/** Keyspaces that share one store. */
+export class KeyspaceGroup {
+  readonly name: string
+  readonly #members: Keyspace[] = []
+  readonly #proofs: Proof[] = []
+
+  constructor(name: string, members: readonly Keyspace[] = []) {
+    this.name = name
+    for (const member of members) this.add(member)
+  }
+
+  get members(): readonly Keyspace[] {
+    return this.#members
+  }
+
+  /** What joining each member took to prove: its collections against those of the members before it. */
+  get proofs(): readonly Proof[] {
+    return this.#proofs
+  }
+
+  /** Proves a keyspace against all that are here and adds it, or refuses it and changes nothing. */
+  add(member: Keyspace): void {
+    if (this.#members.some(({ name }) => name === member.name)) {
+      throw new QuoinError(
+        'ERR_KEYSPACE_DECLARATION',
+        `${this.name} has a keyspace called ${member.name} already`
+      )
+    }
+    const proof = prove(qualified(member), this.#members.flatMap(qualified))
+    refuseUnsound(`${member.name} in ${this.name}`, proof.findings)
+    this.#members.push(member)
+    this.#proofs.push(proof)
+  }
+
+  explain(key: Uint8Array): Explanation {
+    return explain(key, this.#members)
+  }
+}
+
+/** The subjects of a keyspace under names that tell them from those of its neighbours. */
+const qualified = ({ name, subjects }: Keyspace): Subject[] =>
+  subjects.map(subject => ({ ...subject, name: `${name}.${subject.name}` }))
+
+const subjectOf = (name: string, { key, scans }: Declaration): Subject => {
+  const parts = partsOf(key)
+  return {
+    name,
+    layout: new Layout(parts),
+    scans: scans.map(scan => promisedScan(name, parts, scan as Scan))
+  }
+}
+
+const promisedScan = (name: string, parts: readonly Part[], scan: Scan): PromisedScan => {
+  const { prefix, order } = 'prefix' in scan ? scan : { prefix: scan, order: undefined }
+  const names = parts.flatMap(part => (part.kind === 'component' ? [part.component.name] : []))
+  for (const each of prefix) {
+    if (!names.includes(each)) {
+      throw new QuoinError('ERR_KEYSPACE_DECLARATION', `${name} has no component ${each} to scan by`, {
+        name: each
+      })
+    }
+  }
+  const leading = prefix.every((each, i) => names[i] === each)
+  return { components: prefix, parts: leading ? partsSpanned(parts, prefix.length) : undefined, order }
+}
+
+const refuseUnsound = (name: string, findings: readonly Finding[]): void => {
+  if (findings.length === 0) return
+  const lines = findings.map(({ property, message }) => `  ${property} (${PROPERTIES[property]}): ${message}`)
+  throw new QuoinError('ERR_KEYSPACE_UNSOUND', `keyspace ${name} is refused:\n${lines.join('\n')}`, {
+    findings
+  })
+}

@@ -1,0 +1,68 @@
+/**
+ * P2, a promised scan is exact: a key found by its prefix that has other components than were asked for. The
+ * prefix is a run over the first `count` parts, the key another run over the same bytes and more; the key is
+ * a stray one when the runs differ, or when it goes on in a part that the prefix has ended.
+ */
+import type { Layout, Reading, Run } from '../layout.ts'
+import { type Effort, shortestPath } from './search.ts'
+
+export interface InexactScan {
+  readonly prefix: Uint8Array
+  /** A key that was asked for. */
+  readonly asked: Reading
+  /** A key that the prefix finds as well. */
+  readonly caught: Reading
+}
+
+export const inexactScan = (layout: Layout, count: number, effort: Effort): InexactScan | undefined => {
+  const { size, moves, rest } = layout
+  const within = (to: number): boolean => layout.partOf(to) < count
+  // (p, q) is p * size + q while the runs agree (then p = q), and that plus size * size once they differ.
+  const differ = size * size
+  const onward = (p: number) =>
+    moves[p]!.filter(({ to }) => within(to)).reduce<(typeof moves)[0][0] | undefined>(
+      (best, move) => (best && rest[best.to]! <= rest[move.to]! ? best : move),
+      undefined
+    )
+  const path = shortestPath(
+    0,
+    (state, emit) => {
+      const pair = state % differ
+      const p = Math.floor(pair / size)
+      const q = pair % size
+      moves[p]!.forEach((e, i) => {
+        if (!within(e.to)) return
+        moves[q]!.forEach((f, j) => {
+          const common = e.set.meet(f.set)
+          if (!common) return
+          const same = state < differ && i === j
+          emit(common.sample, e.to * size + f.to + (same ? 0 : differ))
+        })
+      })
+    },
+    state => {
+      const pair = state % differ
+      const p = Math.floor(pair / size)
+      if (!layout.endsPrefix(p, count)) return Number.POSITIVE_INFINITY
+      if (state >= differ) return rest[pair % size]!
+      const next = onward(p)
+      return next ? 1 + rest[next.to]! : Number.POSITIVE_INFINITY
+    },
+    effort
+  )
+  if (!path) return undefined
+  const run = (of: (pair: number) => number): Run =>
+    path.states.map((state, i) => ({ byte: path.bytes[i]!, state: of(state % differ) }))
+  const asked = run(pair => Math.floor(pair / size))
+  const caught = run(pair => pair % size)
+  const end = path.states.at(-1) ?? 0
+  const next = end < differ ? onward(Math.floor(end / size)) : undefined
+  const more: Run = next
+    ? [{ byte: next.set.sample, state: next.to }, ...layout.complete(next.to)]
+    : layout.complete((end % differ) % size)
+  return {
+    prefix: Uint8Array.from(path.bytes),
+    asked: layout.reading([...asked, ...layout.shortest(count)]),
+    caught: layout.reading([...caught, ...more])
+  }
+}

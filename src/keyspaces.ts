@@ -1,0 +1,32 @@
+/** Every keyspace that Quoin ships, and which of them share a store. */
+import { bsv21, bsv21Events } from './bsv21/index.ts'
+import { type Keyspace, KeyspaceGroup } from './keyspace/index.ts'
+import { liquidityChain, liquiditySeed } from './liquidity/index.ts'
+import { outputEvents, outputFields, outputs, progressFields, satoshisFields, spendFields } from './txo/index.ts'
+
+/** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
+export const nodeStore = (): KeyspaceGroup =>
+  new KeyspaceGroup('node', [outputs, outputEvents.keyspace, bsv21, bsv21Events.keyspace])
+
+export const shippedKeyspaces = [
+  outputs,
+  outputFields,
+  satoshisFields,
+  spendFields,
+  progressFields,
+  outputEvents.keyspace,
+  bsv21,
+  bsv21Events.keyspace,
+  liquiditySeed,
+  liquidityChain
+] as unknown as readonly Keyspace[]
+
+/** Stores that hold several keyspaces. Liquidity may live beside the node's own keys, in either profile. */
+export const shippedStores = (): readonly KeyspaceGroup[] => [
+  nodeStore(),
+  ...[liquiditySeed, liquidityChain].map(profile => {
+    const store = new KeyspaceGroup(`node with ${profile.name}`, nodeStore().members)
+    store.add(profile as unknown as Keyspace)
+    return store
+  })
+]

@@ -1,0 +1,2 @@
+/** Concentrated liquidity. */
+export { liquidityChain, liquiditySeed } from './keys.ts'

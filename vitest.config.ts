@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'],
+    testTimeout: 60_000
+  },
+  resolve: {
+    alias: [{ find: /^quoin\/(\w+)$/, replacement: source('./src/$1/index.ts') }]
+  }
+})
