@@ -2,7 +2,14 @@
 import { bsv21, bsv21Events } from './bsv21/index.ts'
 import { type Keyspace, KeyspaceGroup } from './keyspace/index.ts'
 import { liquidityChain, liquiditySeed } from './liquidity/index.ts'
-import { outputEvents, outputFields, outputs, progressFields, satoshisFields, spendFields } from './txo/index.ts'
+import {
+  outputEvents,
+  outputFields,
+  outputs,
+  progressFields,
+  satoshisFields,
+  spendFields
+} from './txo/index.ts'
 
 /** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
 export const nodeStore = (): KeyspaceGroup =>

@@ -1,1 +1,50 @@
-process.stdout.write('quoin\n')
+/** The command `quoin`. */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { EXIT, EXIT_HELP } from './exit.ts'
+import { addKeyspaceCommands } from './keyspace.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+const program = new Command('quoin')
+  .description('A node for BSV overlays on one embedded database, with key layouts that are proved.')
+  .version(version)
+  .showHelpAfterError('(quoin --help shows examples)')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  quoin keyspace check                 prove every key layout that Quoin ships
+  quoin keyspace explain 0331          say what a raw key is
+  quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it
+
+${EXIT_HELP}`
+  )
+  .exitOverride()
+
+addKeyspaceCommands(program)
+inheritSettings(program)
+
+// A reader that closes early (`quoin keyspace doc | head`) has had enough; that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok)
+  throw error
+})
+
+try {
+  if (process.argv.length <= 2) program.outputHelp()
+  else await program.parseAsync()
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error
+  process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
+}
+
+/** Commander copies these to subcommands only when they are made after them. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command)
+    inheritSettings(child)
+  }
+}

@@ -15,7 +15,9 @@ import { i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
 import { escaped, text } from './components/text.ts'
 import { type KeyPart, partsOf } from './declaration.ts'
 import { Layout, type Part } from './layout.ts'
-import { type Finding, type PromisedScan, type Proof, prove, type Subject } from './proof/prove.ts'
+import { keyPattern, walkOrder } from './notation.ts'
+import type { Finding, PromisedScan, Subject } from './proof/findings.ts'
+import { prove, type Verdict } from './proof/prove.ts'
 
 export interface LayoutFile {
   readonly name: string
@@ -26,7 +28,17 @@ export interface AuditReport {
   readonly name: string
   readonly sound: boolean
   readonly findings: readonly Finding[]
-  readonly proof: Proof
+  readonly collections: readonly {
+    readonly name: string
+    /** The key as a pattern. */
+    readonly key: string
+    /** Whether the collection is sound by itself. */
+    readonly sound: boolean
+    /** How its keys walk, component by component. */
+    readonly order: string
+  }[]
+  readonly pairs: { readonly checked: number; readonly overlapping: readonly (readonly string[])[] }
+  readonly verdicts: readonly Verdict[]
 }
 
 /** Limits on what a file may ask for, so that no file costs more than a bounded amount of time. */
@@ -36,8 +48,27 @@ const MAX_LENGTH = 1024
 
 /** Proves a layout that `parseLayout` has read. */
 export const auditLayout = ({ name, subjects }: LayoutFile): AuditReport => {
-  const proof = prove(subjects)
-  return { name, sound: proof.sound, findings: proof.findings, proof }
+  const { sound, findings, verdicts, orders } = prove(subjects)
+  const alone = new Set(findings.flatMap(({ collections }) => (collections.length === 1 ? collections : [])))
+  const together = new Set(
+    findings.flatMap(({ collections }) => (collections.length === 2 ? [collections.join('\n')] : []))
+  )
+  return {
+    name,
+    sound,
+    findings,
+    collections: subjects.map(subject => ({
+      name: subject.name,
+      key: keyPattern(subject.layout.parts),
+      sound: !alone.has(subject.name),
+      order: walkOrder(subject.layout.parts, orders.get(subject)!, 0)
+    })),
+    pairs: {
+      checked: (subjects.length * (subjects.length - 1)) / 2,
+      overlapping: [...together].map(pair => pair.split('\n'))
+    },
+    verdicts
+  }
 }
 
 /** Reads the text of a layout file. */

@@ -5,9 +5,9 @@
 
 import { toHex } from './bytes.ts'
 import type { Collection } from './collection.ts'
-import { keyPattern } from './document.ts'
 import type { Keyspace } from './keyspace.ts'
 import type { Layout } from './layout.ts'
+import { keyPattern } from './notation.ts'
 import { commonKey } from './proof/overlap.ts'
 
 export interface CollectionChange {

@@ -1,59 +1,19 @@
 /** The key reference: every keyspace as a table (like seed 000) and in words (the notation of seed 004). */
 import type { Collection } from './collection.ts'
-import { printable } from './explain.ts'
 import type { Keyspace } from './keyspace.ts'
-import type { Part } from './layout.ts'
+import { inNotation, keyPattern, walkOrder } from './notation.ts'
 import { PROPERTIES } from './proof/prove.ts'
 import { describeShape } from './value.ts'
-
-/** The key as a pattern: `z:own:{address}`, `{01}{pool}{tick}`. Bytes that are not text stand in braces too. */
-export const keyPattern = (parts: readonly Part[]): string =>
-  parts
-    .map(part =>
-      part.kind === 'component'
-        ? `{${part.component.name}}`
-        : Array.from(part.bytes, byte =>
-            byte >= 0x20 && byte < 0x7f
-              ? String.fromCharCode(byte)
-              : `{0x${byte.toString(16).padStart(2, '0').toUpperCase()}}`
-          ).join('')
-    )
-    .join('')
-
-/** The key in the notation of seed 004: `0x01` || `8 byte big endian encoding of pool` || … */
-const inNotation = (parts: readonly Part[]): string =>
-  parts
-    .map(part => {
-      if (part.kind === 'component') return `\`${part.component.codec.phrase} of ${part.component.name}\``
-      return `\`${printable(part.bytes)
-        .replace(/'([^']*)'/g, '$1')
-        .replaceAll(' ', '')}\``
-    })
-    .join(' || ')
 
 const lengthOf = ({ layout: { minLength, maxLength } }: Collection): string => {
   if (minLength === maxLength) return `${minLength}`
   return maxLength === Number.POSITIVE_INFINITY ? `${minLength}+` : `${minLength}–${maxLength}`
 }
 
-/** The order in which each component after the prefix walks. */
-const walkOrder = (collection: Collection, from: number): string => {
-  const { parts } = collection.layout
-  return parts
-    .flatMap((part, i) => {
-      if (part.kind === 'literal' || i < from) return []
-      const { name, codec } = part.component
-      const { by } = collection.orders[i]!
-      if (by === 'value') return [`${name} ${codec.orderName}`]
-      return [by === 'word' ? `${name} as text` : `${name} by the byte after it`]
-    })
-    .join(', then ')
-}
-
 const scansOf = (collection: Collection): string[] =>
   collection.scans.map(({ components, parts = 0 }) => {
     const under = components.length === 0 ? 'all keys' : `the keys of one ${components.join(' and ')}`
-    const order = walkOrder(collection, parts)
+    const order = walkOrder(collection.layout.parts, collection.orders, parts)
     return `Iterate over ${inNotation(collection.layout.parts.slice(0, parts)) || '`everything`'}: ${under}${order && `, by ${order}`}.`
   })
 

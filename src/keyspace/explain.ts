@@ -3,6 +3,7 @@
 import { toHex } from './bytes.ts'
 import { type Collection, describeDeparture } from './collection.ts'
 import type { Departure, Span } from './layout.ts'
+import { printable } from './notation.ts'
 
 export interface ExplainedSpan {
   readonly start: number
@@ -82,20 +83,4 @@ const explainSpan = (key: Uint8Array, { part, start, end }: Span): ExplainedSpan
     codec: codec.name,
     text: codec.show(codec.read(key, start, end))
   }
-}
-
-/** Literal bytes as text in quotes where they are text, as `0x…` where not: `'h:'`, `0x01`, `0x04 '|'`. */
-export const printable = (bytes: Uint8Array): string => {
-  const runs: { ascii: boolean; bytes: number[] }[] = []
-  for (const byte of bytes) {
-    const ascii = byte >= 0x20 && byte < 0x7f
-    const last = runs.at(-1)
-    if (last?.ascii === ascii) last.bytes.push(byte)
-    else runs.push({ ascii, bytes: [byte] })
-  }
-  return runs
-    .map(run =>
-      run.ascii ? `'${String.fromCharCode(...run.bytes)}'` : `0x${toHex(run.bytes).toUpperCase()}`
-    )
-    .join(' ')
 }

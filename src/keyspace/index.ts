@@ -36,7 +36,8 @@ export { Keyspace, KeyspaceGroup, keyspace } from './keyspace.ts'
 export { ByteSet } from './language/byteset.ts'
 export { Language } from './language/language.ts'
 export * as pattern from './language/pattern.ts'
-export { type Finding, PROPERTIES, type Proof, type Property, type Verdict } from './proof/prove.ts'
+export type { Finding, Property } from './proof/findings.ts'
+export { PROPERTIES, type Proof, type Verdict } from './proof/prove.ts'
 export {
   describeShape,
   hash,

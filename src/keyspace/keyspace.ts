@@ -7,14 +7,8 @@ import { Collection, partsSpanned } from './collection.ts'
 import { type Declaration, type KeyPart, partsOf, type Scan } from './declaration.ts'
 import { type Explanation, explain } from './explain.ts'
 import { Layout, type Part } from './layout.ts'
-import {
-  type Finding,
-  PROPERTIES,
-  type PromisedScan,
-  type Proof,
-  prove,
-  type Subject
-} from './proof/prove.ts'
+import type { Finding, PromisedScan, Subject } from './proof/findings.ts'
+import { PROPERTIES, type Proof, prove, proveDisjoint } from './proof/prove.ts'
 import type { Shape } from './value.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a keyspace holds declarations of any types; each is inferred.
@@ -43,12 +37,13 @@ export class Keyspace<D extends Declarations = Declarations> {
     this.name = name
     this.about = about
     this.subjects = Object.entries(declarations).map(([each, declaration]) => subjectOf(each, declaration))
-    this.proof = prove(this.subjects)
-    refuseUnsound(name, this.proof.findings)
+    const { orders, ...proof } = prove(this.subjects)
+    this.proof = proof
+    refuseUnsound(name, proof.findings)
     this.collections = Object.fromEntries(
       this.subjects.map(subject => [
         subject.name,
-        new Collection(name, subject, this.proof.orders.get(subject)!, declarations[subject.name]!)
+        new Collection(name, subject, orders.get(subject)!, declarations[subject.name]!)
       ])
     ) as CollectionsOf<D>
   }
@@ -106,7 +101,7 @@ export class KeyspaceGroup {
         `${this.name} has a keyspace called ${member.name} already`
       )
     }
-    const proof = prove(qualified(member), this.#members.flatMap(qualified))
+    const proof = proveDisjoint(qualified(member), this.#members.flatMap(qualified))
     refuseUnsound(`${member.name} in ${this.name}`, proof.findings)
     this.#members.push(member)
     this.#proofs.push(proof)

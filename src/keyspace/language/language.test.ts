@@ -2,49 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ByteSet } from './byteset.ts'
 import { Language } from './language.ts'
-import { alt, any, between, chars, empty, type Pattern, range, repeat, seq, utf8, word } from './pattern.ts'
+import { matchEnds, patternsOver } from './match.testing.ts'
+import { any, between, chars, range, repeat, seq, utf8, word } from './pattern.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const isWord = (language: Language, word: Uint8Array): boolean =>
   language.departs(word, 0, word.length) === -1
 
-/** The independent reading of a pattern: every end a match of `pattern` from `at` can have. */
-const matchEnds = (pattern: Pattern, text: Uint8Array, at: number): Set<number> => {
-  switch (pattern.kind) {
-    case 'set':
-      return new Set(at < text.length && pattern.set.has(text[at]!) ? [at + 1] : [])
-    case 'seq': {
-      let ends = new Set([at])
-      for (const part of pattern.parts)
-        ends = new Set([...ends].flatMap(end => [...matchEnds(part, text, end)]))
-      return ends
-    }
-    case 'alt':
-      return new Set(pattern.options.flatMap(option => [...matchEnds(option, text, at)]))
-    case 'repeat': {
-      const all = new Set<number>()
-      let ends = new Set([at])
-      for (let i = 0; i <= Math.min(pattern.max, pattern.min + text.length); i++) {
-        if (i >= pattern.min) for (const end of ends) all.add(end)
-        ends = new Set([...ends].flatMap(end => [...matchEnds(pattern.of, text, end)]))
-      }
-      return all
-    }
-  }
-}
-
-const patterns = fc.letrec<{ pattern: Pattern }>(tie => ({
-  pattern: fc.oneof(
-    { maxDepth: 4, withCrossShrink: true },
-    fc.subarray(['a', 'b', 'c'], { minLength: 1 }).map(letters => chars(letters.join(''))),
-    fc.constant(empty),
-    fc.array(tie('pattern'), { minLength: 1, maxLength: 3 }).map(parts => seq(...parts)),
-    fc.array(tie('pattern'), { minLength: 1, maxLength: 3 }).map(options => alt(...options)),
-    fc
-      .tuple(tie('pattern'), fc.nat(2), fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY))
-      .map(([of, min, more]) => repeat(of, min, min + more))
-  )
-})).pattern
+const patterns = patternsOver('abc')
 
 describe('a language', () => {
   it('accepts exactly the words of its pattern', () => {
