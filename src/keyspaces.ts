@@ -1,6 +1,6 @@
 /** Every keyspace that Quoin ships, and which of them share a store. */
 import { bsv21, bsv21Events } from './bsv21/index.ts'
-import { type Keyspace, KeyspaceGroup } from './keyspace/index.ts'
+import { type AnyKeyspace, KeyspaceGroup } from './keyspace/index.ts'
 import { liquidityChain, liquiditySeed } from './liquidity/index.ts'
 import {
   outputEvents,
@@ -15,7 +15,7 @@ import {
 export const nodeStore = (): KeyspaceGroup =>
   new KeyspaceGroup('node', [outputs, outputEvents.keyspace, bsv21, bsv21Events.keyspace])
 
-export const shippedKeyspaces = [
+export const shippedKeyspaces: readonly AnyKeyspace[] = [
   outputs,
   outputFields,
   satoshisFields,
@@ -26,14 +26,14 @@ export const shippedKeyspaces = [
   bsv21Events.keyspace,
   liquiditySeed,
   liquidityChain
-] as unknown as readonly Keyspace[]
+]
 
 /** Stores that hold several keyspaces. Liquidity may live beside the node's own keys, in either profile. */
 export const shippedStores = (): readonly KeyspaceGroup[] => [
   nodeStore(),
   ...[liquiditySeed, liquidityChain].map(profile => {
     const store = new KeyspaceGroup(`node with ${profile.name}`, nodeStore().members)
-    store.add(profile as unknown as Keyspace)
+    store.add(profile)
     return store
   })
 ]

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
+  type AnyKeyspace,
   auditLayout,
   diffKeyspaces,
   documentKeyspaces,
   type Explanation,
   type Finding,
   fromHex,
-  type Keyspace,
   PROPERTIES,
   type Proof,
   parseLayout,
@@ -119,7 +119,7 @@ Exits 0 when the layout is sound, 1 when not (with two keys that show it), 2 whe
 /** Loaded when asked for, so that an unsound declaration is an answer of \`check\` and not a crash at start. */
 const shipped = () => import('../keyspaces.ts')
 
-const findSpace = async (name: string): Promise<Keyspace> => {
+const findSpace = async (name: string): Promise<AnyKeyspace> => {
   const { shippedKeyspaces } = await shipped()
   const found = shippedKeyspaces.find(space => space.name === name)
   if (found) return found

@@ -44,7 +44,7 @@ export interface AuditReport {
 /** Limits on what a file may ask for, so that no file costs more than a bounded amount of time. */
 const MAX_COLLECTIONS = 1000
 const MAX_PARTS = 64
-const MAX_LENGTH = 1024
+const MAX_LENGTH = 512
 
 /** Proves a layout that `parseLayout` has read. */
 export const auditLayout = ({ name, subjects }: LayoutFile): AuditReport => {

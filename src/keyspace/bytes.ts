@@ -24,6 +24,13 @@ export const fromHex = (text: string): Uint8Array => {
   )
 }
 
+/** A copy of `source[start..end)`. Not `slice`: that of a Node Buffer shares its memory. */
+export const copyOf = (source: Uint8Array, start = 0, end = source.length): Uint8Array => {
+  const copy = new Uint8Array(end - start)
+  for (let i = start; i < end; i++) copy[i - start] = source[i]!
+  return copy
+}
+
 export const compareBytes = (a: Uint8Array, b: Uint8Array): number => {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!
@@ -51,7 +58,7 @@ export const prefixEnd = (prefix: Uint8Array): Uint8Array | null => {
   let last = prefix.length - 1
   while (last >= 0 && prefix[last] === 0xff) last--
   if (last < 0) return null
-  const end = prefix.slice(0, last + 1)
+  const end = copyOf(prefix, 0, last + 1)
   end[last]!++
   return end
 }

@@ -4,13 +4,14 @@
  */
 import { QuoinError } from '../error.ts'
 import { compareBytes as compare, prefixEnd, successor, toHex } from './bytes.ts'
-import { writeWord } from './codec.ts'
 import type { After, Declaration, KeyOf, KeyPart, Prefixes, PrefixOf } from './declaration.ts'
+import { type KeyReader, keyReader, keyWriter } from './generate.ts'
 import { type Departure, type Layout, type Part, valuesOf } from './layout.ts'
 import type { PromisedScan, Subject } from './proof/findings.ts'
 import type { OrderOfPart } from './proof/order.ts'
 import { inexactScan } from './proof/scan.ts'
-import { type Splitter, splitter } from './splitter.ts'
+import { written } from './scratch.ts'
+import { type Steps, stepsOf, writeKey } from './step.ts'
 import type { Shape } from './value.ts'
 
 /** Keys from `start` up to but not including `end`; null has no end. Walked from the end when `reverse`. */
@@ -49,7 +50,12 @@ export class Collection<
   /** The order that each part of the key gives. */
   readonly orders: readonly OrderOfPart[]
   readonly scans: readonly PromisedScan[]
-  readonly #split: Splitter
+  /** Writes the key into `target` at `offset` and returns the offset after it. */
+  readonly encodeInto: (target: Uint8Array, offset: number, ...key: KeyOf<P>) => number
+  readonly #steps: Steps
+  /** The steps of each promised scan prefix and range bound, by the number of parts they span. */
+  readonly #prefixes: Steps[] = []
+  readonly #read: KeyReader
   /** For each number of components, whether a prefix of that many finds exactly the keys that have them. */
   readonly #exact: (boolean | undefined)[] = []
 
@@ -67,7 +73,10 @@ export class Collection<
     this.orders = orders
     this.value = declaration.value
     this.about = declaration.about
-    this.#split = splitter(subject.layout)
+    this.#steps = stepsOf(subject.layout)
+    this.encodeInto = keyWriter(this.#steps)
+    const canCut = this.#steps.steps.every(({ cut }) => cut !== 'none')
+    this.#read = canCut ? keyReader(this.#steps) : key => this.#parse(key)
   }
 
   /** The key as bytes of its own. */
@@ -75,32 +84,21 @@ export class Collection<
     return this.#fresh(key, this.layout.parts.length)
   }
 
-  /** Writes the key into `target` at `offset` and returns the offset after it. */
-  encodeInto(target: Uint8Array, offset: number, ...key: KeyOf<P>): number {
-    return this.#write(key, this.layout.parts.length, target, offset)
-  }
-
   /** The components of a key; a coded error names the byte where the bytes are not one. */
   decode(key: Uint8Array): KeyOf<P> {
-    const { parts } = this.layout
-    const spans = this.#split(key)
-    if (!spans) throw this.#stray(key)
-    const values: unknown[] = []
-    for (let i = 0; i < parts.length; i++) {
-      const part = parts[i]!
-      const start = spans[i]!
-      const end = spans[i + 1]!
-      if (!isWord(part, key, start, end)) throw this.#stray(key)
-      if (part.kind === 'component') values.push(part.component.codec.read(key, start, end))
-    }
+    const values = this.#read(key)
+    if (!values) throw this.#stray(key)
     return values as KeyOf<P>
   }
 
   /** Whether the bytes are a key of this collection. */
   owns(key: Uint8Array): boolean {
-    const { parts } = this.layout
-    const spans = this.#split(key)
-    return spans !== undefined && parts.every((part, i) => isWord(part, key, spans[i]!, spans[i + 1]!))
+    return this.#read(key) !== undefined
+  }
+
+  #parse(key: Uint8Array): unknown[] | undefined {
+    const parsed = this.layout.parse(key)
+    return 'spans' in parsed ? [...valuesOf(parsed).values()] : undefined
   }
 
   /** The range of a promised scan: exactly the keys with these leading components. */
@@ -206,36 +204,9 @@ export class Collection<
   }
 
   #fresh(key: readonly unknown[], parts: number): Uint8Array {
-    for (;;) {
-      try {
-        return scratch.slice(0, this.#write(key, parts, scratch, 0))
-      } catch (error) {
-        if (!(error instanceof QuoinError) || error.code !== 'ERR_KEY_BUFFER') throw error
-        scratch = new Uint8Array(2 * Math.max(scratch.length, error.details['needed'] as number))
-      }
-    }
-  }
-
-  #write(key: readonly unknown[], count: number, target: Uint8Array, offset: number): number {
-    const { parts } = this.layout
-    let end = offset
-    let next = 0
-    for (let i = 0; i < count; i++) {
-      const part = parts[i]!
-      if (part.kind === 'component') {
-        end = writeWord(part.component.codec, key[next++], target, end)
-        continue
-      }
-      const { bytes } = part
-      for (let j = 0; j < bytes.length; j++) target[end + j] = bytes[j]!
-      end += bytes.length
-    }
-    if (end > target.length) {
-      throw new QuoinError('ERR_KEY_BUFFER', `the key needs ${end} bytes, the buffer has ${target.length}`, {
-        needed: end
-      })
-    }
-    return end
+    this.#prefixes[parts] ??= parts === this.layout.parts.length ? this.#steps : stepsOf(this.layout, parts)
+    const steps = this.#prefixes[parts]
+    return written(target => writeKey(steps, key, target, 0))
   }
 
   #stray(key: Uint8Array): QuoinError {
@@ -248,9 +219,6 @@ export class Collection<
     )
   }
 }
-
-// Keys are encoded into this and copied out at their length; a longer key makes it grow.
-let scratch = new Uint8Array(512)
 
 /** `byte 3 is 41, where '0'-'9' of pool may stand`. */
 export const describeDeparture = (
@@ -275,11 +243,6 @@ export const partsSpanned = (parts: readonly Part[], count: number): number => {
   let seen = 0
   const at = parts.findIndex(part => part.kind === 'component' && seen++ === count)
   return at < 0 ? parts.length : at
-}
-
-const isWord = (part: Part, key: Uint8Array, start: number, end: number): boolean => {
-  const { language } = part
-  return language.isAllBytes ? end - start === language.fixedLength : language.departs(key, start, end) === -1
 }
 
 type MaybeBytes = Uint8Array | null | undefined

@@ -15,15 +15,15 @@ export type KeyPart = string | Uint8Array | Component<string, any>
 /** Literal bytes in hexadecimal: `raw('01')`. */
 export const raw = (hexadecimal: string): Uint8Array => fromHex(hexadecimal)
 
-/** The values of a key, in order: `[bigint, bigint]`. */
-export type KeyOf<P extends readonly KeyPart[]> = P extends readonly [
-  infer Head,
-  ...infer Tail extends readonly KeyPart[]
-]
-  ? Head extends Component<string, infer T>
-    ? [T, ...KeyOf<Tail>]
-    : KeyOf<Tail>
-  : []
+/** The values of a key, in order: `[bigint, bigint]`. Of a key that is not known in the types, any values. */
+export type KeyOf<P extends readonly KeyPart[]> = number extends P['length']
+  ? // biome-ignore lint/suspicious/noExplicitAny: nothing is known of them.
+    any[]
+  : P extends readonly [infer Head, ...infer Tail extends readonly KeyPart[]]
+    ? Head extends Component<string, infer T>
+      ? [T, ...KeyOf<Tail>]
+      : KeyOf<Tail>
+    : []
 
 /** The names of a key's components, in order. */
 export type NamesOf<P extends readonly KeyPart[]> = P extends readonly [
@@ -66,10 +66,12 @@ type TakeAs<T extends readonly unknown[], N> = N extends readonly [unknown, ...i
     : []
   : []
 
-/** The values of each promised prefix. */
-export type PrefixOf<P extends readonly KeyPart[], S extends readonly unknown[]> = {
-  [I in keyof S]: TakeAs<KeyOf<P>, ScanNames<S[I]>>
-}[number]
+/** The values of each promised prefix; where no scan is promised, none can be given. */
+export type PrefixOf<P extends readonly KeyPart[], S extends readonly unknown[]> = number extends P['length']
+  ? KeyOf<P>
+  : S extends readonly []
+    ? [never]
+    : { [I in keyof S]: TakeAs<KeyOf<P>, ScanNames<S[I]>> }[number]
 
 export interface Declaration<
   P extends readonly KeyPart[] = readonly KeyPart[],
@@ -92,6 +94,7 @@ export interface Declaration<
  *   scans: [{ prefix: ['pool'], order: 'value' }]
  * })
  */
+// NoInfer: what `keyspace` expects of declarations must not be taken for what this one says.
 export const collection = <
   const P extends readonly KeyPart[],
   const S extends readonly Scan<Prefixes<NamesOf<P>>>[] = readonly [],
@@ -101,7 +104,7 @@ export const collection = <
   readonly scans?: S
   readonly value?: V
   readonly about?: string
-}): Declaration<P, S, V> => ({
+}): Declaration<P, NoInfer<S>, NoInfer<V>> => ({
   key: declared.key,
   scans: declared.scans ?? ([] as unknown as S),
   value: declared.value ?? (rawValue() as Shape as V),

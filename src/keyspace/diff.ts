@@ -5,7 +5,7 @@
 
 import { toHex } from './bytes.ts'
 import type { Collection } from './collection.ts'
-import type { Keyspace } from './keyspace.ts'
+import type { AnyKeyspace } from './keyspace.ts'
 import type { Layout } from './layout.ts'
 import { keyPattern } from './notation.ts'
 import { commonKey } from './proof/overlap.ts'
@@ -19,7 +19,7 @@ export interface CollectionChange {
   readonly sharedKey?: string
 }
 
-export const diffKeyspaces = (first: Keyspace, second: Keyspace): readonly CollectionChange[] => {
+export const diffKeyspaces = (first: AnyKeyspace, second: AnyKeyspace): readonly CollectionChange[] => {
   const names = [...new Set([...first.all, ...second.all].map(({ name }) => name))]
   return names.map(name => {
     const [a, b] = [first, second].map(space => space.all.find(each => each.name === name))

@@ -1,6 +1,6 @@
 /** The key reference: every keyspace as a table (like seed 000) and in words (the notation of seed 004). */
 import type { Collection } from './collection.ts'
-import type { Keyspace } from './keyspace.ts'
+import type { AnyKeyspace } from './keyspace.ts'
 import { inNotation, keyPattern, walkOrder } from './notation.ts'
 import { PROPERTIES } from './proof/prove.ts'
 import { describeShape } from './value.ts'
@@ -37,7 +37,7 @@ const inWords = (collection: Collection): string[] => [
   ...(collection.scans.length > 0 ? [''] : [])
 ]
 
-export const documentKeyspaces = (keyspaces: readonly Keyspace[]): string => {
+export const documentKeyspaces = (keyspaces: readonly AnyKeyspace[]): string => {
   const lines = [
     '# Keys',
     '',

@@ -53,10 +53,14 @@ export class Keyspace<D extends Declarations = Declarations> {
     return explain(key, [this])
   }
 
+  /** The collections without their types, in the order of declaration. */
   get all(): readonly Collection[] {
     return Object.values(this.collections) as unknown as readonly Collection[]
   }
 }
+
+/** A keyspace whose collections are not known in the types. */
+export type AnyKeyspace = Omit<Keyspace, 'collections'>
 
 /**
  * Defines a keyspace and proves it.
@@ -76,15 +80,15 @@ export const keyspace = <const D extends Declarations>(
 /** Keyspaces that share one store. */
 export class KeyspaceGroup {
   readonly name: string
-  readonly #members: Keyspace[] = []
+  readonly #members: AnyKeyspace[] = []
   readonly #proofs: Proof[] = []
 
-  constructor(name: string, members: readonly Keyspace[] = []) {
+  constructor(name: string, members: readonly AnyKeyspace[] = []) {
     this.name = name
     for (const member of members) this.add(member)
   }
 
-  get members(): readonly Keyspace[] {
+  get members(): readonly AnyKeyspace[] {
     return this.#members
   }
 
@@ -94,7 +98,7 @@ export class KeyspaceGroup {
   }
 
   /** Proves a keyspace against all that are here and adds it, or refuses it and changes nothing. */
-  add(member: Keyspace): void {
+  add(member: AnyKeyspace): void {
     if (this.#members.some(({ name }) => name === member.name)) {
       throw new QuoinError(
         'ERR_KEYSPACE_DECLARATION',
@@ -113,7 +117,7 @@ export class KeyspaceGroup {
 }
 
 /** The subjects of a keyspace under names that tell them from those of its neighbours. */
-const qualified = ({ name, subjects }: Keyspace): Subject[] =>
+const qualified = ({ name, subjects }: AnyKeyspace): Subject[] =>
   subjects.map(subject => ({ ...subject, name: `${name}.${subject.name}` }))
 
 const subjectOf = (name: string, { key, scans }: Declaration): Subject => {

@@ -4,8 +4,9 @@
  */
 import { QuoinError } from '../error.ts'
 import { toHex } from './bytes.ts'
-import { type Codec, type Component, writeWord } from './codec.ts'
-import { readText } from './components/ascii.ts'
+import { readText } from './chars.ts'
+import { type Codec, type Component, valueError } from './codec.ts'
+import { written } from './scratch.ts'
 
 export interface ValueCodec<T> {
   readonly name: string
@@ -79,7 +80,7 @@ export const listOf = <T>({ codec }: Component<string, T>): Value<readonly T[]> 
     encode(items) {
       const bytes = new Uint8Array(items.length * width)
       items.forEach((each, i) => {
-        writeWord(codec, each, bytes, i * width)
+        codec.write(each, bytes, i * width)
       })
       return bytes
     },
@@ -97,7 +98,11 @@ export const listOf = <T>({ codec }: Component<string, T>): Value<readonly T[]> 
 export const json = <T>(): Value<T> =>
   value({
     name: 'JSON',
-    encode: item => new TextEncoder().encode(JSON.stringify(item)),
+    encode(item) {
+      const text = JSON.stringify(item) as string | undefined
+      if (text === undefined) throw valueError('JSON', item, 'something JSON can say')
+      return new TextEncoder().encode(text)
+    },
     decode(bytes) {
       try {
         return JSON.parse(readText(bytes, 0, bytes.length)) as T
@@ -109,13 +114,9 @@ export const json = <T>(): Value<T> =>
 
 const wordCodec = <T>(codec: Codec<T>): ValueCodec<T> => ({
   name: codec.name,
-  encode(item) {
-    const length = codec.language.fixedLength ?? 4096
-    const bytes = new Uint8Array(length)
-    return bytes.subarray(0, writeWord(codec, item, bytes, 0))
-  },
+  encode: item => written(target => codec.write(item, target, 0)),
   decode(bytes) {
-    const offset = codec.language.departs(bytes, 0, bytes.length)
+    const offset = codec.language.matcher.departs(bytes, 0, bytes.length)
     if (offset !== -1) throw decodeError(codec.name, bytes, `not one: byte ${offset}`)
     return codec.read(bytes, 0, bytes.length)
   }

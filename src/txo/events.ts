@@ -4,12 +4,12 @@
  * outputs that have it, `z:{event}`, and the spent ones among them, `z:{event}:spnd`.
  */
 import {
+  type AnyKeyspace,
   address,
   type Collection,
   type Component,
   collection,
   type KeyOf,
-  type Keyspace,
   type KeyspaceGroup,
   keyspace,
   type Outpoint,
@@ -68,7 +68,7 @@ type EventTypesOf<E extends Readonly<Record<string, EventDeclaration>>> = {
 export interface Events<
   E extends Readonly<Record<string, EventDeclaration>> = Readonly<Record<string, EventDeclaration>>
 > {
-  readonly keyspace: Keyspace
+  readonly keyspace: AnyKeyspace
   readonly types: EventTypesOf<E>
 }
 
@@ -111,7 +111,7 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
       new EventType(name, space.collections[name] as never, space.collections[`${name}Spent`] as never)
     ])
   )
-  return { keyspace: space as unknown as Keyspace, types: types as EventTypesOf<E> }
+  return { keyspace: space, types: types as EventTypesOf<E> }
 }
 
 /**

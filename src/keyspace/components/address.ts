@@ -5,7 +5,7 @@
 import { type Component, component } from '../codec.ts'
 import type { Length } from '../language/compile.ts'
 import { chars, repeat, seq, word } from '../language/pattern.ts'
-import { asciiCodec } from './text.ts'
+import { asciiBytes, asciiCodec } from './text.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -21,7 +21,7 @@ export const base58 = <const N extends string>(
 
 /** A Bitcoin address: a version byte, a 20-byte hash and a checksum make 25 to 35 base58 characters. */
 export const address = <const N extends string>(name: N): Component<N, string> =>
-  component(name, asciiCodec('base58', 'base58 address', repeat(chars(BASE58), 25, 35)))
+  component(name, addressCodec)
 
 export interface Bech32Options extends Length {
   /** The part before the separator `1`, for example `osmo`. Any lower-case letters and digits unless given. */
@@ -39,7 +39,7 @@ export const bech32 = <const N extends string>(
       'bech32',
       'bech32 address',
       seq(
-        hrp === undefined ? repeat(chars(LOWER), 1, 83) : word(new TextEncoder().encode(hrp)),
+        hrp === undefined ? repeat(chars(LOWER), 1, FOREVER) : word(asciiBytes('bech32 hrp', hrp)),
         chars('1'),
         repeat(chars(BECH32), 6, FOREVER)
       ),
@@ -49,6 +49,8 @@ export const bech32 = <const N extends string>(
 
 /** A Cosmos SDK coin denomination: a letter, then 2 to 127 of letters, digits and `/ : . _ -`. */
 export const denom = <const N extends string>(name: N): Component<N, string> => component(name, denomCodec)
+
+const addressCodec = asciiCodec<string>('base58', 'base58 address', repeat(chars(BASE58), 25, 35))
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const denomCodec = asciiCodec<string>(

@@ -3,8 +3,8 @@
  * the output number as four bytes, most significant first, so that the outputs of a transaction scan in order.
  * People see the txid reversed, in hexadecimal.
  */
-import { toHex } from '../bytes.ts'
-import { type Codec, type Component, component, valueError } from '../codec.ts'
+import { copyOf, toHex } from '../bytes.ts'
+import { Codec, type Component, component, valueError } from '../codec.ts'
 import { Language } from '../language/language.ts'
 import { chars, repeat, seq } from '../language/pattern.ts'
 import { fixedBytes, getHex, putHex } from './bytes.ts'
@@ -26,11 +26,11 @@ export const parseTxid = (text: string): Txid => {
   return Uint8Array.from(text.match(/../g)!, pair => Number.parseInt(pair, 16)).reverse() as Txid
 }
 
-export const formatTxid = (txid: Txid): string => toHex(txid.slice().reverse())
+export const formatTxid = (txid: Txid): string => toHex(copyOf(txid).reverse())
 
 /** `txid.vout`, `txid_vout`, `txid:vout` or `txidivout`. */
 export const parseOutpoint = (text: string): Outpoint => {
-  const match = /^([0-9a-f]{64})[._:i](0|[1-9][0-9]{0,9})$/i.exec(text)
+  const match = /^([0-9a-fA-F]{64})[._:i](0|[1-9][0-9]{0,9})$/.exec(text)
   const vout = Number(match?.[2])
   if (!match || vout > MAX_VOUT) {
     throw valueError('outpoint', text, '64 hexadecimal digits, one of `. _ : i`, and an output number')
@@ -47,7 +47,7 @@ export const makeOutpoint = (txid: Txid, vout: number): Outpoint => {
   return bytes as Outpoint
 }
 
-export const txidOf = (outpoint: Outpoint): Txid => outpoint.slice(0, 32) as Txid
+export const txidOf = (outpoint: Outpoint): Txid => copyOf(outpoint, 0, 32) as Txid
 export const voutOf = (outpoint: Outpoint): number =>
   new DataView(outpoint.buffer, outpoint.byteOffset).getUint32(32)
 
@@ -60,19 +60,19 @@ const TOPIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-
 const txidCodec = fixedBytes<Txid>('txid', '32 byte txid', 32, formatTxid)
 const outpointCodec = fixedBytes<Outpoint>('outpoint', '36 byte outpoint', 36, formatOutpoint)
 
-const txidHexCodec: Codec<Txid> = {
+const txidHexCodec = new Codec<Txid>({
   name: 'txidHex',
   phrase: 'display hex',
   language: Language.of(repeat(HEX, 64)),
   order: 'bytes',
   orderName: 'lexicographic',
-  write(value, target, offset) {
+  put(value, target, offset) {
     if (!(value instanceof Uint8Array) || value.length !== 32) throw valueError('txidHex', value, '32 bytes')
     return putHex(value, target, offset, true)
   },
   read: (source, start, end) => getHex(source, start, end, true) as Txid,
   show: formatTxid
-}
+})
 
 const tokenIdCodec = asciiCodec<TokenId>(
   'tokenId',

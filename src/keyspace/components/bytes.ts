@@ -1,6 +1,6 @@
 /** Raw bytes in a key: of one length, as hexadecimal text, with their length before them, or to the end. */
-import { toHex } from '../bytes.ts'
-import { type Codec, type Component, component, valueError } from '../codec.ts'
+import { copyOf, toHex } from '../bytes.ts'
+import { Codec, type Component, component, valueError } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import type { Length } from '../language/compile.ts'
 import { Language } from '../language/language.ts'
@@ -10,7 +10,7 @@ const FOREVER = Number.POSITIVE_INFINITY
 
 const put = (value: Uint8Array, target: Uint8Array, offset: number): number => {
   const end = offset + value.length
-  for (let i = 0; i < value.length; i++) target[offset + i] = value[i]!
+  if (end <= target.length) target.set(value, offset)
   return end
 }
 
@@ -26,19 +26,20 @@ export const fixedBytes = <T extends Uint8Array>(
   phrase: string,
   length: number,
   show: (value: T) => string
-): Codec<T> => ({
-  name,
-  phrase,
-  language: Language.of(repeat(any, length)),
-  order: 'bytes',
-  orderName: 'lexicographic',
-  write(value, target, offset) {
-    if (!isBytes(value, length, length)) throw valueError(name, value, `${length} bytes`)
-    return put(value, target, offset)
-  },
-  read: (source, start, end) => source.slice(start, end) as T,
-  show
-})
+): Codec<T> =>
+  new Codec({
+    name,
+    phrase,
+    language: Language.of(repeat(any, length)),
+    order: 'bytes',
+    orderName: 'lexicographic',
+    put(value, target, offset) {
+      if (!isBytes(value, length, length)) throw valueError(name, value, `${length} bytes`)
+      return put(value, target, offset)
+    },
+    read: copyOf as (source: Uint8Array, start: number, end: number) => T,
+    show
+  })
 
 /** Raw bytes: exactly `length` of them, or any number up to the end of the key. */
 export const bytes = <const N extends string>(
@@ -47,19 +48,22 @@ export const bytes = <const N extends string>(
 ): Component<N, Uint8Array> => {
   if (length !== undefined) return component(name, fixedBytes('bytes', `${length} bytes`, length, toHex))
   const most = max ?? FOREVER
-  return component<N, Uint8Array>(name, {
-    name: 'bytes',
-    phrase: 'raw bytes',
-    language: Language.of(repeat(any, 0, most)),
-    order: 'bytes',
-    orderName: 'lexicographic',
-    write(value, target, offset) {
-      if (!isBytes(value, 0, most)) throw valueError('bytes', value, lengths(0, most))
-      return put(value, target, offset)
-    },
-    read: (source, start, end) => source.slice(start, end),
-    show: toHex
-  })
+  return component(
+    name,
+    new Codec<Uint8Array>({
+      name: 'bytes',
+      phrase: 'raw bytes',
+      language: Language.of(repeat(any, 0, most)),
+      order: 'bytes',
+      orderName: 'lexicographic',
+      put(value, target, offset) {
+        if (!isBytes(value, 0, most)) throw valueError('bytes', value, lengths(0, most))
+        return put(value, target, offset)
+      },
+      read: copyOf,
+      show: toHex
+    })
+  )
 }
 
 const DIGITS = '0123456789abcdef'
@@ -100,19 +104,22 @@ export const hex = <const N extends string>(
 ): Component<N, Uint8Array> => {
   const least = length ?? 0
   const most = length ?? max ?? FOREVER
-  return component<N, Uint8Array>(name, {
-    name: 'hex',
-    phrase: 'hexadecimal encoding',
-    language: Language.of(repeat(repeat(chars(DIGITS), 2), least, most)),
-    order: 'bytes',
-    orderName: 'lexicographic',
-    write(value, target, offset) {
-      if (!isBytes(value, least, most)) throw valueError('hex', value, lengths(least, most))
-      return putHex(value, target, offset)
-    },
-    read: (source, start, end) => getHex(source, start, end),
-    show: toHex
-  })
+  return component(
+    name,
+    new Codec<Uint8Array>({
+      name: 'hex',
+      phrase: 'hexadecimal encoding',
+      language: Language.of(repeat(repeat(chars(DIGITS), 2), least, most)),
+      order: 'bytes',
+      orderName: 'lexicographic',
+      put(value, target, offset) {
+        if (!isBytes(value, least, most)) throw valueError('hex', value, lengths(least, most))
+        return putHex(value, target, offset)
+      },
+      read: (source, start, end) => getHex(source, start, end),
+      show: toHex
+    })
+  )
 }
 
 /**
@@ -125,21 +132,24 @@ export const lengthPrefixed = <const N extends string>(
 ): Component<N, Uint8Array> => {
   if (min < 0 || max > 255 || min > max)
     throw valueError('length-prefixed', `${min} to ${max}`, 'within 0 to 255')
-  return component<N, Uint8Array>(name, {
-    name: 'length-prefixed',
-    phrase: '1 byte length and bytes',
-    language: countedBytes(min, max),
-    // The longer value is the smaller one, yet its word, which begins with its length, is the greater.
-    order: max > 1 && max > min ? [new Uint8Array(max), new Uint8Array(max - 1).fill(0xff)] : 'bytes',
-    orderName: 'lexicographic',
-    write(value, target, offset) {
-      if (!isBytes(value, min, max)) throw valueError('length-prefixed', value, lengths(min, max))
-      const start = put(Uint8Array.of(value.length), target, offset)
-      return put(value, target, start)
-    },
-    read: (source, start, end) => source.slice(start + 1, end),
-    show: toHex
-  })
+  return component(
+    name,
+    new Codec<Uint8Array>({
+      name: 'length-prefixed',
+      phrase: '1 byte length and bytes',
+      language: countedBytes(min, max),
+      // The longer value is the smaller one, yet its word, which begins with its length, is the greater.
+      order: max > 1 && max > min ? [new Uint8Array(max), new Uint8Array(max - 1).fill(0xff)] : 'bytes',
+      orderName: 'lexicographic',
+      put(value, target, offset) {
+        if (!isBytes(value, min, max)) throw valueError('length-prefixed', value, lengths(min, max))
+        const start = put(Uint8Array.of(value.length), target, offset)
+        return put(value, target, start)
+      },
+      read: (source, start, end) => copyOf(source, start + 1, end),
+      show: toHex
+    })
+  )
 }
 
 /** State n > 0 has n bytes to come, and the last state is the end: a pattern would spell out every length. */
@@ -155,20 +165,20 @@ const countedBytes = (min: number, max: number): Language => {
   })
 }
 
-const terminatedCodec: Codec<Uint8Array> = {
+const terminatedCodec = new Codec<Uint8Array>({
   name: 'terminated',
   phrase: 'bytes without 00, then 00',
   language: Language.of(seq(repeat(range(0x01, 0xff), 0, FOREVER), range(0x00, 0x00))),
   order: 'bytes',
   orderName: 'lexicographic',
-  write(value, target, offset) {
+  put(value, target, offset) {
     if (!(value instanceof Uint8Array)) throw valueError('terminated', value, 'bytes')
     const end = put(Uint8Array.of(0), target, put(value, target, offset))
     return end
   },
-  read: (source, start, end) => source.slice(start, end - 1),
+  read: (source, start, end) => copyOf(source, start, end - 1),
   show: toHex
-}
+})
 
 /** Bytes other than 00, ended by 00: anything may follow, and the order is kept. */
 export const terminated = <const N extends string>(name: N): Component<N, Uint8Array> =>

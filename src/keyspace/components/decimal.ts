@@ -3,10 +3,11 @@
  * do not sort as the numbers do, and no word may end a scan prefix by itself: 1 begins 10. Kept because real
  * stores have such keys; a layout of one's own should use `u64`.
  */
-import { type Codec, type Component, component, valueError } from '../codec.ts'
+
+import { readAscii } from '../chars.ts'
+import { Codec, type Component, component, valueError } from '../codec.ts'
 import { Language } from '../language/language.ts'
 import { alt, between, chars, type Pattern, range, repeat, seq } from '../language/pattern.ts'
-import { readAscii, writeAscii } from './ascii.ts'
 
 export interface DecimalOptions {
   /** The width of the integer the text stands for. 64 unless said otherwise. */
@@ -30,21 +31,21 @@ const cache = new Map<bigint, Codec<bigint>>()
 const decimalCodec = (max: bigint): Codec<bigint> => {
   const known = cache.get(max)
   if (known) return known
-  const codec: Codec<bigint> = {
+  const codec = new Codec<bigint>({
     name: 'decimal',
     phrase: 'string encoding',
     language: Language.of(upTo(max)),
     order: 'shortlex',
     orderName: 'numeric',
-    write(value, target, offset) {
+    text(value) {
       if (typeof value !== 'bigint' || value < 0n || value > max) {
         throw valueError('decimal', value, `a bigint from 0 to ${max}`)
       }
-      return writeAscii(value.toString(), target, offset)
+      return value.toString()
     },
     read: (source, start, end) => BigInt(readAscii(source, start, end)),
     show: String
-  }
+  })
   cache.set(max, codec)
   return codec
 }

@@ -2,14 +2,14 @@
  * A float64 whose bytes sort as the numbers do (the score8 of the seeds): IEEE-754 bits with the sign bit
  * flipped for positive numbers and every bit flipped for negative ones. -0 is written as 0; NaN is refused.
  */
-import { type Codec, type Component, component, valueError } from '../codec.ts'
+import { Codec, type Component, component, valueError } from '../codec.ts'
 import { Language } from '../language/language.ts'
 import { alt, between } from '../language/pattern.ts'
 
 const scratch = new DataView(new ArrayBuffer(8))
 const bytesOf = (hex: string): number[] => hex.match(/../g)!.map(pair => Number.parseInt(pair, 16))
 
-const f64Codec: Codec<number> = {
+const f64Codec = new Codec<number>({
   name: 'f64',
   phrase: 'sortable float64 encoding',
   // From -infinity up to the least negative number, then from 0 to +infinity: no NaN, and no word for -0.
@@ -21,7 +21,7 @@ const f64Codec: Codec<number> = {
   ),
   order: 'bytes',
   orderName: 'numeric',
-  write(value, target, offset) {
+  put(value, target, offset) {
     if (typeof value !== 'number' || Number.isNaN(value))
       throw valueError('f64', value, 'a number other than NaN')
     scratch.setFloat64(0, value === 0 ? 0 : value)
@@ -38,6 +38,6 @@ const f64Codec: Codec<number> = {
     return scratch.getFloat64(0)
   },
   show: String
-}
+})
 
 export const f64 = <const N extends string>(name: N): Component<N, number> => component(name, f64Codec)

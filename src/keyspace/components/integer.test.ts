@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { QuoinError } from '../../error.ts'
-import type { Codec } from '../codec.ts'
 import { notCanonical } from '../proof/canonical.ts'
 import { i32, i64, tick9, u8, u16, u32, u64 } from './integer.ts'
-import { accepts, byNumber, bytesOf, codecLaws, hexOf, refusal, wordOf } from './laws.testing.ts'
+import { accepts, altered, byNumber, bytesOf, codecLaws, hexOf, refusal, wordOf } from './laws.testing.ts'
 
 const big = (value: bigint, width: number): Uint8Array => bytesOf(value.toString(16).padStart(2 * width, '0'))
 const unsigned = (bytes: Uint8Array): bigint => BigInt(`0x${hexOf(bytes) || '0'}`)
@@ -16,10 +15,12 @@ const neighbours = <T extends number | bigint>(
 ): fc.Arbitrary<readonly [T, T]> => values.map(value => [value, next(value)] as const)
 
 const MAX_64 = 2n ** 64n - 1n
+/** The powers of two at which 32-bit halves, exact float64s and 64 bits end, and the numbers around them. */
+const EDGES = [31n, 32n, 53n, 63n].flatMap(bit => [-2n, -1n, 0n, 1n, 2n].map(step => 2n ** bit + step))
 const signed64 = fc.oneof(
   fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
   fc.bigInt(-300n, 300n),
-  fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n)
+  fc.constantFrom(...[...EDGES, ...EDGES.map(edge => -edge)].filter(edge => BigInt.asIntN(64, edge) === edge))
 )
 const nextSigned64 = (value: bigint): bigint => (value === 2n ** 63n - 1n ? value : value + 1n)
 
@@ -53,7 +54,7 @@ codecLaws('i32, a signed integer of 32 bits', {
   compare: byNumber
 })
 
-const unsigned64 = fc.oneof(fc.bigInt(0n, MAX_64), fc.bigInt(0n, 300n), fc.constantFrom(MAX_64))
+const unsigned64 = fc.oneof(fc.bigInt(0n, MAX_64), fc.bigInt(0n, 300n), fc.constantFrom(MAX_64, ...EDGES))
 codecLaws('u64, an unsigned integer of 64 bits', {
   codec: u64('n').codec,
   kind: 'bigint',
@@ -115,7 +116,7 @@ const SUPPLY = 2_100_000_000_000_000n
 codecLaws('an integer of 64 bits from 0 to the number of satoshis', {
   codec: u64('n', { max: SUPPLY }).codec,
   kind: 'bigint',
-  values: fc.oneof(fc.bigInt(0n, SUPPLY), fc.constantFrom(SUPPLY)),
+  values: fc.oneof(fc.bigInt(0n, SUPPLY), fc.bigInt(0n, 300n), fc.constantFrom(SUPPLY)),
   near: around(SUPPLY, 8),
   encode: value => big(value, 8),
   isWord: bytes => bytes.length === 8 && unsigned(bytes) <= SUPPLY,
@@ -163,26 +164,21 @@ describe('the domain of an integer', () => {
 
 describe('the words of integers', () => {
   it.each([
-    [u8('n').codec, 124, '7c'],
-    [u16('n').codec, 258, '0102'],
-    [u32('n').codec, 850_000, '000cf850'],
-    [i32('n').codec, -(2 ** 31), '00000000'],
-    [i32('n').codec, -1, '7fffffff'],
-    [i32('n').codec, 0, '80000000'],
-    [i32('n').codec, 2 ** 31 - 1, 'ffffffff']
-  ])('of at most 32 bits are big endian, signed ones from the least up: %o', (codec, value, word) => {
-    expect(hexOf(wordOf(codec, value))).toBe(word)
-  })
-
-  it.each([
-    [u64('n').codec, 31_868n, '0000000000007c7c'],
-    [u64('n').codec, MAX_64, 'ffffffffffffffff'],
-    [i64('n').codec, -(2n ** 63n), '0000000000000000'],
-    [i64('n').codec, -1n, '7fffffffffffffff'],
-    [i64('n').codec, 0n, '8000000000000000'],
-    [i64('n').codec, 2n ** 63n - 1n, 'ffffffffffffffff']
-  ])('of 64 bits are big endian, signed ones from the least up: %o', (codec, value, word) => {
-    expect(hexOf(wordOf(codec, value))).toBe(word)
+    ['u8', u8('n').codec, 124, '7c'],
+    ['u16', u16('n').codec, 258, '0102'],
+    ['u32', u32('n').codec, 850_000, '000cf850'],
+    ['i32', i32('n').codec, -(2 ** 31), '00000000'],
+    ['i32', i32('n').codec, -1, '7fffffff'],
+    ['i32', i32('n').codec, 0, '80000000'],
+    ['i32', i32('n').codec, 2 ** 31 - 1, 'ffffffff'],
+    ['u64', u64('n').codec, 31_868n, '0000000000007c7c'],
+    ['u64', u64('n').codec, MAX_64, 'ffffffffffffffff'],
+    ['i64', i64('n').codec, -(2n ** 63n), '0000000000000000'],
+    ['i64', i64('n').codec, -1n, '7fffffffffffffff'],
+    ['i64', i64('n').codec, 0n, '8000000000000000'],
+    ['i64', i64('n').codec, 2n ** 63n - 1n, 'ffffffffffffffff']
+  ] as const)('are big endian and start at the least value: %s', (_, codec, value, word) => {
+    expect(hexOf(wordOf<unknown>(codec, value))).toBe(word)
   })
 
   it.each([
@@ -220,22 +216,35 @@ describe('the words of integers', () => {
 })
 
 describe('the proof that a codec is canonical', () => {
+  const { codec } = u16('n')
+
   it('finds a read that drops a bit', () => {
-    const { codec } = u16('n')
-    const deaf: Codec<number> = { ...codec, read: (...span) => codec.read(...span) & 0xfffe }
-    const found = notCanonical(deaf as Codec<unknown>)
-    expect(found?.back).toBeInstanceOf(Uint8Array)
-    expect(hexOf(found?.back as Uint8Array)).toBe(
-      hexOf(Uint8Array.of(found!.word[0]!, found!.word[1]! & 0xfe))
-    )
+    const found = notCanonical(altered(codec, { read: (...span) => codec.read(...span) & 0xfffe }))
     expect(found!.word[1]! & 1).toBe(1)
+    expect(found!.back).toStrictEqual(Uint8Array.of(found!.word[0]!, found!.word[1]! & 0xfe))
+  })
+
+  it('finds a write that drops a byte', () => {
+    const halved = altered(codec, {
+      put(value, target, offset) {
+        target[offset + 1] = value
+        return offset + 2
+      }
+    })
+    const found = notCanonical(halved)
+    expect(found!.word[0]).not.toBe(0)
+    expect(found!.back).toStrictEqual(Uint8Array.of(0, found!.word[1]!))
+  })
+
+  it('finds a write of another length, and keeps the error', () => {
+    const found = notCanonical(altered(codec, { put: (_, __, offset) => offset + 1 }))
+    expect(found!.back).toMatchObject({ code: 'ERR_KEY_VALUE', details: { offset: 1 } })
   })
 
   it('finds a read that goes outside the domain, and keeps the error', () => {
-    const { codec } = u8('n', { max: 9 })
-    const shifted: Codec<number> = { ...codec, read: (...span) => codec.read(...span) + 1 }
-    expect(notCanonical(shifted as Codec<unknown>)).toMatchObject({ word: Uint8Array.of(0) })
-    const negative: Codec<number> = { ...codec, read: (...span) => codec.read(...span) - 1 }
-    expect(notCanonical(negative as Codec<unknown>)?.back).toMatchObject({ code: 'ERR_KEY_VALUE' })
+    const digit = u8('n', { max: 9 }).codec
+    const found = notCanonical(altered(digit, { read: (...span) => digit.read(...span) - 1 }))
+    expect(found!.word).toStrictEqual(Uint8Array.of(0))
+    expect(found!.back).toMatchObject({ code: 'ERR_KEY_VALUE' })
   })
 })

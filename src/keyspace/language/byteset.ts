@@ -46,7 +46,6 @@ export class ByteSet {
 
   /** The intersection, or undefined when it is empty: the inner loop of every product of automata. */
   meet(other: ByteSet): ByteSet | undefined {
-    if (this === other) return this
     const a = this.#words
     const b = other.#words
     let any = 0

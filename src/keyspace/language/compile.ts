@@ -1,6 +1,6 @@
 /**
- * From a pattern to its minimal deterministic automaton: Thompson's construction, subsets, then Moore's
- * partition refinement. The alphabet is first cut into the few classes of bytes that the pattern tells apart.
+ * From a pattern to its minimal deterministic automaton: Thompson's construction, subsets, then Hopcroft's
+ * minimisation. The alphabet is first cut into the few classes of bytes that the pattern tells apart.
  */
 import { QuoinError } from '../../error.ts'
 import { ByteSet } from './byteset.ts'
@@ -8,7 +8,9 @@ import type { Automaton, Edge } from './language.ts'
 import type { Pattern } from './pattern.ts'
 
 /** A component that needs more states than this is refused: proofs take time in the square of it. */
-export const MAX_STATES = 4096
+const MAX_STATES = 4096
+/** States on the way there, which only cost the time to make them smaller. */
+const MAX_INTERIM = 16 * MAX_STATES
 
 /** Bounds on the length of a word, in bytes. */
 export interface Length {
@@ -38,7 +40,7 @@ const thompson = (pattern: Pattern): Nfa => {
   const jumps: number[][] = []
   const moves: Nfa['moves'] = []
   const state = (): number => {
-    if (jumps.length > 8 * MAX_STATES) throw tooLarge()
+    if (jumps.length > MAX_INTERIM) throw tooLarge()
     moves.push(undefined)
     return jumps.push([]) - 1
   }
@@ -114,7 +116,7 @@ const subsets = (nfa: Nfa, atoms: ByteSet[]): Table => {
     let id = index.get(key)
     if (id === undefined) {
       id = members.push(list) - 1
-      if (id > MAX_STATES) throw tooLarge()
+      if (id > MAX_INTERIM) throw tooLarge()
       index.set(key, id)
     }
     return id
@@ -136,7 +138,7 @@ const bounded = (table: Table, { min = 0, max = Number.POSITIVE_INFINITY }: Leng
   if (min === 0 && max === Number.POSITIVE_INFINITY) return table
   const top = max === Number.POSITIVE_INFINITY ? min : max + 1
   const width = table.next.length
-  if (width * (top + 1) > 8 * MAX_STATES) throw tooLarge()
+  if (width * (top + 1) > MAX_INTERIM) throw tooLarge()
   const next: number[][] = []
   const accepting: boolean[] = []
   for (let count = 0; count <= top; count++) {
@@ -149,18 +151,9 @@ const bounded = (table: Table, { min = 0, max = Number.POSITIVE_INFINITY }: Leng
   return { next, accepting }
 }
 
-const minimise = ({ next, accepting }: Table, atoms: ByteSet[]): Automaton => {
-  let block: number[] = accepting.map(accepts => (accepts ? 1 : 0))
-  for (let count = 0; ; ) {
-    const ids = new Map<string, number>()
-    block = next.map((targets, state) => {
-      const key = `${block[state]}:${targets.map(to => block[to]).join()}`
-      if (!ids.has(key)) ids.set(key, ids.size)
-      return ids.get(key)!
-    })
-    if (ids.size === count) break
-    count = ids.size
-  }
+const minimise = (table: Table, atoms: ByteSet[]): Automaton => {
+  const { next, accepting } = table
+  const block = blocksOf(table, atoms.length)
   const live = liveBlocks(next, accepting, block)
   if (!live.has(block[0]!)) return { edges: [], accepting: [] }
 
@@ -182,7 +175,50 @@ const minimise = ({ next, accepting }: Table, atoms: ByteSet[]): Automaton => {
     })
     edges.push(Array.from(out, ([to, set]) => ({ set, to })))
   }
+  if (order.length > MAX_STATES) throw tooLarge()
   return { edges, accepting: order.map(state => accepting[state]!) }
+}
+
+/**
+ * The block of each state, where states of one block accept the same completions: Hopcroft's algorithm. A block
+ * that turns out to lead into a splitter from some of its states only is cut in two, and the smaller half splits
+ * others in turn.
+ */
+const blocksOf = ({ next, accepting }: Table, atoms: number): number[] => {
+  const sources = Array.from({ length: atoms }, (): number[][] => next.map(() => []))
+  next.forEach((targets, state) => {
+    targets.forEach((to, atom) => {
+      sources[atom]![to]!.push(state)
+    })
+  })
+  const block: number[] = accepting.map(accepts => (accepts ? 1 : 0))
+  const members = [0, 1].map(id => new Set(block.flatMap((is, state) => (is === id ? [state] : []))))
+  const pending = [members[1]!.size < members[0]!.size ? 1 : 0]
+  for (let splitter = pending.pop(); splitter !== undefined; splitter = pending.pop()) {
+    const leaders = [...members[splitter]!]
+    for (let atom = 0; atom < atoms; atom++) {
+      const touched = new Map<number, number[]>()
+      for (const to of leaders) {
+        for (const state of sources[atom]![to]!) {
+          const of = touched.get(block[state]!)
+          if (of) of.push(state)
+          else touched.set(block[state]!, [state])
+        }
+      }
+      for (const [id, states] of touched) {
+        const whole = members[id]!
+        if (states.length === whole.size) continue
+        const fresh = members.push(new Set(states)) - 1
+        for (const state of states) {
+          whole.delete(state)
+          block[state] = fresh
+        }
+        // Splitting by either half is enough, unless the block itself is still to be split by.
+        pending.push(pending.includes(id) || states.length <= whole.size ? fresh : id)
+      }
+    }
+  }
+  return block
 }
 
 const liveBlocks = (next: number[][], accepting: boolean[], block: number[]): Set<number> => {

@@ -7,7 +7,7 @@ import { any, between, chars, range, repeat, seq, utf8, word } from './pattern.t
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const isWord = (language: Language, word: Uint8Array): boolean =>
-  language.departs(word, 0, word.length) === -1
+  language.matcher.departs(word, 0, word.length) === -1
 
 const patterns = patternsOver('abc')
 
@@ -57,10 +57,10 @@ describe('a language', () => {
 
   it('says where a word departs and what was expected there', () => {
     const hex = Language.of(repeat(repeat(chars('0123456789abcdef'), 2), 0, Number.POSITIVE_INFINITY))
-    expect(hex.departs(bytes('00fg'), 0, 4)).toBe(3)
+    expect(hex.matcher.departs(bytes('00fg'), 0, 4)).toBe(3)
     expect(hex.expected(bytes('00fg'), 0, 3).toString()).toBe(`'0'-'9' 'a'-'f'`)
-    expect(hex.departs(bytes('00f'), 0, 3)).toBe(3)
-    expect(hex.departs(bytes('00ff'), 0, 4)).toBe(-1)
+    expect(hex.matcher.departs(bytes('00f'), 0, 3)).toBe(3)
+    expect(hex.matcher.departs(bytes('00ff'), 0, 4)).toBe(-1)
   })
 })
 

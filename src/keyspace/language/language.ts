@@ -5,6 +5,7 @@
 import { QuoinError } from '../../error.ts'
 import { ByteSet } from './byteset.ts'
 import { determinise, type Length } from './compile.ts'
+import { Matcher } from './matcher.ts'
 import type { Pattern } from './pattern.ts'
 
 export interface Edge {
@@ -28,7 +29,7 @@ export class Language {
   readonly fixedLength: number | undefined
   /** Whether any bytes of the fixed length are a word, so that a length check is the whole check. */
   readonly isAllBytes: boolean
-  #table: Int16Array | undefined
+  #matcher: Matcher | undefined
 
   private constructor(automaton: Automaton) {
     if (automaton.edges.length === 0) {
@@ -73,30 +74,10 @@ export class Language {
     return this.edges.flat().reduce((sum, edge) => sum.union(edge.set), NONE)
   }
 
-  /**
-   * Where `bytes[start..end)` stops being a word: the offset of the first byte that no word has there, `end`
-   * when the bytes only begin a word, or -1 when they are one.
-   */
-  departs(bytes: Uint8Array, start: number, end: number): number {
-    this.#table ??= transitionTable(this)
-    const table = this.#table
-    let state = 0
-    for (let i = start; i < end; i++) {
-      state = table[(state << 8) | bytes[i]!]!
-      if (state < 0) return i
-    }
-    return this.accepting[state]! ? -1 : end
-  }
-
-  /** The end of the shortest word that begins at `start`, or -1. */
-  firstEnd(bytes: Uint8Array, start: number): number {
-    let state = 0
-    for (let i = start; ; i++) {
-      if (this.accepting[state]) return i
-      const edge = i < bytes.length ? this.edges[state]!.find(({ set }) => set.has(bytes[i]!)) : undefined
-      if (!edge) return -1
-      state = edge.to
-    }
+  /** The automaton made fast to run, made when it is first needed. */
+  get matcher(): Matcher {
+    this.#matcher ??= new Matcher(this)
+    return this.#matcher
   }
 
   /** What could stand at `offset` instead, given the bytes before it. */
@@ -143,14 +124,6 @@ export class Language {
     }
     return [...bytes, ...this.completion(at)]
   }
-}
-
-const transitionTable = ({ edges }: Automaton): Int16Array => {
-  const table = new Int16Array(edges.length << 8).fill(-1)
-  edges.forEach((out, state) => {
-    for (const { set, to } of out) for (const byte of set) table[(state << 8) | byte] = to
-  })
-  return table
 }
 
 const shortestCompletions = ({ edges, accepting }: Automaton): number[] => {

@@ -6,7 +6,7 @@
  */
 
 import { toHex } from '../bytes.ts'
-import { type Codec, writeWord } from '../codec.ts'
+import type { Codec } from '../codec.ts'
 
 export interface NotCanonical {
   readonly word: Uint8Array
@@ -55,7 +55,7 @@ const firstFailure = (codec: Codec<unknown>): NotCanonical | undefined => {
 const again = (codec: Codec<unknown>, word: Uint8Array): Uint8Array | Error => {
   const target = new Uint8Array(word.length + 64)
   try {
-    return target.slice(0, writeWord(codec, codec.read(word, 0, word.length), target, 0))
+    return target.slice(0, codec.write(codec.read(word, 0, word.length), target, 0))
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }

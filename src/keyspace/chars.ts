@@ -1,0 +1,34 @@
+/** Strings to UTF-8 and back, for keys: short, mostly ASCII, and never silently repaired. */
+
+/**
+ * Writes the text as UTF-8 and returns the end. What does not fit is cut: callers check the end they get. A lone
+ * surrogate has no UTF-8; where it stands, ff is written, which no well-formed text has.
+ */
+export const writeUtf8 = (text: string, target: Uint8Array, offset: number): number => {
+  const bytes = encoder.encode(text)
+  const lone = LONE_SURROGATE.exec(text)
+  if (lone) bytes[encoder.encode(text.slice(0, lone.index)).length] = 0xff
+  target.set(bytes.subarray(0, Math.max(0, target.length - offset)), Math.min(offset, target.length))
+  return offset + bytes.length
+}
+
+/** Bytes below 80 as text. Node's own conversion is several times faster than building a string in JavaScript. */
+export const readAscii = (source: Uint8Array, start: number, end: number): string =>
+  latin1Slice ? latin1Slice.call(source, start, end) : decoder.decode(source.subarray(start, end))
+
+export const readText = (source: Uint8Array, start: number, end: number): string => {
+  for (let i = start; i < end; i++) {
+    if (source[i]! > 0x7f) return decoder.decode(source.subarray(start, end))
+  }
+  return readAscii(source, start, end)
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
+// Absent in browsers; in Node, a method of Buffer that takes any Uint8Array but is not in its declared type.
+const latin1Slice = (
+  globalThis.Buffer?.prototype as
+    | { latin1Slice?(this: Uint8Array, start: number, end: number): string }
+    | undefined
+)?.latin1Slice

@@ -1,0 +1,168 @@
+/**
+ * An automaton made fast to run. From the start it often has no choices for a while (every txid begins with 64
+ * digits): there a byte only has to be looked up, and no state depends on the one before. This stretch is the
+ * `line`; where it ends, the table of all transitions takes over. And often, after a while, any bytes will do (a
+ * tick is checked in its first two): there only the number of bytes is left to check.
+ */
+import { ByteSet } from './byteset.ts'
+import type { Automaton } from './language.ts'
+
+interface Run {
+  /** 1 for each byte that may stand in the run. */
+  readonly member: Uint8Array
+  /** The position after the run, from the start of the word. */
+  readonly until: number
+}
+
+export class Matcher {
+  readonly #line: readonly Run[]
+  /** Whether a word can end at each position of the line. */
+  readonly #mayEnd: Uint8Array
+  /** The state after the line, times 256. */
+  readonly #after: number
+  /** By state times 256 and byte: the next state times 256, or -1, or -2 - n when any n bytes end the word. */
+  readonly #next: Int32Array
+  readonly #accepting: Uint8Array
+
+  constructor({ edges, accepting }: Automaton) {
+    const line: { member: Uint8Array; until: number }[] = []
+    const mayEnd = [accepting[0]]
+    const passed = new Set<number>()
+    let state = 0
+    while (edges[state]!.length === 1 && !passed.has(state)) {
+      passed.add(state)
+      const { set, to } = edges[state]![0]!
+      const last = line.at(-1)
+      if (last && set.equals(edges[[...passed].at(-2)!]![0]!.set)) last.until++
+      else
+        line.push({
+          member: Uint8Array.from({ length: 256 }, (_, byte) => (set.has(byte) ? 1 : 0)),
+          until: passed.size
+        })
+      state = to
+      mayEnd.push(accepting[state])
+    }
+    this.#line = line
+    this.#mayEnd = Uint8Array.from(mayEnd, may => (may ? 1 : 0))
+    this.#after = state << 8
+    this.#accepting = Uint8Array.from(accepting, accepts => (accepts ? 1 : 0))
+    const free = freeTails({ edges, accepting })
+    this.#next = new Int32Array(edges.length << 8).fill(-1)
+    edges.forEach((out, from) => {
+      for (const { set, to } of out) {
+        const code = free[to]! > 0 ? -2 - free[to]! : to << 8
+        for (const byte of set) this.#next[(from << 8) | byte] = code
+      }
+    })
+  }
+
+  /** Where `bytes[start..end)` stops being a word, `end` when it only begins one, -1 when it is one. */
+  departs(bytes: Uint8Array, start: number, end: number): number {
+    let i = start
+    for (let r = 0; r < this.#line.length; r++) {
+      const { member, until } = this.#line[r]!
+      const stop = Math.min(start + until, end)
+      for (; i < stop; i++) if (member[bytes[i]!] === 0) return i
+      if (i === end) return this.#mayEnd[i - start] ? -1 : end
+    }
+    let state = this.#after
+    for (; i < end; i++) {
+      state = this.#next[state | bytes[i]!]!
+      if (state < 0) return state === -1 ? i : lengthDeparts(i + 1 + (-2 - state), end)
+    }
+    return this.#accepting[state >> 8] ? -1 : end
+  }
+
+  /** Reads from `start` as far as the automaton goes: the end, or -1 when what was read is not a word. */
+  runEnd(bytes: Uint8Array, start: number): number {
+    const { length } = bytes
+    let i = start
+    for (let r = 0; r < this.#line.length; r++) {
+      const { member, until } = this.#line[r]!
+      const stop = Math.min(start + until, length)
+      while (i < stop && member[bytes[i]!] !== 0) i++
+      if (i < start + until) return this.#mayEnd[i - start] ? i : -1
+    }
+    let state = this.#after
+    for (; i < length; i++) {
+      const to = this.#next[state | bytes[i]!]!
+      if (to < -1) return i + 1 + (-2 - to) <= length ? i + 1 + (-2 - to) : -1
+      if (to < 0) break
+      state = to
+    }
+    return this.#accepting[state >> 8] ? i : -1
+  }
+
+  /** The end of the shortest word that begins at `start`, or -1. */
+  firstEnd(bytes: Uint8Array, start: number): number {
+    let state = 0
+    for (let i = start; i < bytes.length; i++) {
+      if (this.#accepting[state >> 8]) return i
+      state = this.#next[state | bytes[i]!]!
+      if (state < -1) return i + 1 + (-2 - state) <= bytes.length ? i + 1 + (-2 - state) : -1
+      if (state < 0) return -1
+    }
+    return this.#accepting[state >> 8] ? bytes.length : -1
+  }
+
+  /** Writes ASCII text that is a word: the offset after it, or -1 when it is not one or does not fit. */
+  writeAscii(text: string, target: Uint8Array, offset: number): number {
+    const { length } = text
+    if (offset + length > target.length) return -1
+    let i = 0
+    for (let r = 0; r < this.#line.length; r++) {
+      const { member, until } = this.#line[r]!
+      const stop = Math.min(until, length)
+      // Four at a time: half the cost of this loop is the loop.
+      for (; i + 4 <= stop; i += 4) {
+        const a = text.charCodeAt(i)
+        const b = text.charCodeAt(i + 1)
+        const c = text.charCodeAt(i + 2)
+        const d = text.charCodeAt(i + 3)
+        if ((a | b | c | d) > 0x7f || (member[a]! & member[b]! & member[c]! & member[d]!) === 0) return -1
+        target[offset + i] = a
+        target[offset + i + 1] = b
+        target[offset + i + 2] = c
+        target[offset + i + 3] = d
+      }
+      for (; i < stop; i++) {
+        const code = text.charCodeAt(i)
+        if (code > 0x7f || member[code] === 0) return -1
+        target[offset + i] = code
+      }
+      if (i === length) return this.#mayEnd[i] ? offset + i : -1
+    }
+    let state = this.#after
+    for (; i < length; i++) {
+      const code = text.charCodeAt(i)
+      if (code > 0x7f) return -1
+      state = this.#next[state | code]!
+      if (state < 0) return -1
+      target[offset + i] = code
+    }
+    return this.#accepting[state >> 8] ? offset + length : -1
+  }
+}
+
+/** Where a word of fixed length departs: at its end when it is too short, after its last byte when too long. */
+const lengthDeparts = (last: number, end: number): number => (last === end ? -1 : Math.min(last, end))
+
+/** For each state, the n for which exactly the sequences of n bytes complete a word from it, or -1. */
+const freeTails = ({ edges, accepting }: Automaton): readonly number[] => {
+  const free: number[] = []
+  const visit = (state: number): number => {
+    free[state] ??= tail(state)
+    return free[state]
+  }
+  const tail = (state: number): number => {
+    const [edge, ...more] = edges[state]!
+    if (!edge) return 0
+    if (more.length > 0 || accepting[state] || !edge.set.equals(ByteSet.all)) return -1
+    const rest = visit(edge.to)
+    return rest < 0 ? -1 : rest + 1
+  }
+  edges.forEach((_, state) => {
+    visit(state)
+  })
+  return free
+}
