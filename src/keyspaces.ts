@@ -15,17 +15,23 @@ import {
 export const nodeStore = (): KeyspaceGroup =>
   new KeyspaceGroup('node', [outputs, outputEvents.keyspace, bsv21, bsv21Events.keyspace])
 
-export const shippedKeyspaces: readonly AnyKeyspace[] = [
+/** Keyspaces of stores: what a raw key can be. */
+export const storeKeyspaces: readonly AnyKeyspace[] = [
   outputs,
-  outputFields,
-  satoshisFields,
-  spendFields,
-  progressFields,
   outputEvents.keyspace,
   bsv21,
   bsv21Events.keyspace,
   liquiditySeed,
   liquidityChain
+]
+
+/** With the fields of hashes, which are keyspaces of their own. */
+export const shippedKeyspaces: readonly AnyKeyspace[] = [
+  ...storeKeyspaces,
+  outputFields,
+  satoshisFields,
+  spendFields,
+  progressFields
 ]
 
 /** Stores that hold several keyspaces. Liquidity may live beside the node's own keys, in either profile. */

@@ -51,7 +51,7 @@ Examples:
     .command('explain')
     .description('say whose key this is, component by component')
     .argument('<hex>', 'the raw key in hexadecimal')
-    .option('--space <name>', 'look only in this keyspace')
+    .option('--space <name>', 'look only in this keyspace (or in these fields of a hash)')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -202,7 +202,7 @@ const findingLine = ({ property, message }: Finding): string => `  ${paint('red'
 
 const explainKey = async (hex: string, space: string | undefined, json: boolean): Promise<number> => {
   const key = fromHex(hex.replace(/^0x/i, ''))
-  const spaces = space === undefined ? (await shipped()).shippedKeyspaces : [await findSpace(space)]
+  const spaces = space === undefined ? (await shipped()).storeKeyspaces : [await findSpace(space)]
   const explanations = spaces.map(each => each.explain(key))
   const matches = explanations.filter(each => each.found)
   const [nearest] = explanations
@@ -262,10 +262,14 @@ const diff = async (first: string, second: string, json: boolean, exitCode: bool
     }
     for (const { collection, change, first: before, second: after, sharedKey } of changes) {
       print(paint(colours[change], `${collection}: ${label[change]}`))
-      if (change === 'same') print(`    ${before}`)
+      if (change === 'same') print(`    ${before?.key}`)
       else {
-        if (before !== undefined) print(paint('red', `  - ${before}`))
-        if (after !== undefined) print(paint('green', `  + ${after}`))
+        if (before) print(paint('red', `  - ${before.key}`))
+        if (after) print(paint('green', `  + ${after.key}`))
+      }
+      if (before && after && before.order !== after.order) {
+        print(`    walked by ${before.order}`)
+        print(`    walks by ${after.order}`)
       }
       if (sharedKey !== undefined) print(`    cannot be told apart: ${sharedKey} is a key of both`)
     }

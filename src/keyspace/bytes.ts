@@ -24,12 +24,9 @@ export const fromHex = (text: string): Uint8Array => {
   )
 }
 
-/** A copy of `source[start..end)`. Not `slice`: that of a Node Buffer shares its memory. */
-export const copyOf = (source: Uint8Array, start = 0, end = source.length): Uint8Array => {
-  const copy = new Uint8Array(end - start)
-  for (let i = start; i < end; i++) copy[i - start] = source[i]!
-  return copy
-}
+/** A copy of `source[start..end)`. Not just `slice`: that of a Node Buffer shares its memory. */
+export const copyOf = (source: Uint8Array, start = 0, end = source.length): Uint8Array =>
+  source.constructor === Uint8Array ? source.slice(start, end) : new Uint8Array(source.subarray(start, end))
 
 export const compareBytes = (a: Uint8Array, b: Uint8Array): number => {
   const length = Math.min(a.length, b.length)

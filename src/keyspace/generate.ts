@@ -3,6 +3,9 @@
  * codec at a place of its own and inlines it, which about halves the time of a key; see `npm run bench --
  * keyspace`. Where a page's security policy forbids making functions from text, the loops do the same work.
  */
+import type { ByteSet } from './language/byteset.ts'
+import type { Language } from './language/language.ts'
+import { freeTails } from './language/matcher.ts'
 import { readKey, type Step, type Steps, writeKey } from './step.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the collection gives it the types of its key.
@@ -69,9 +72,10 @@ const writeComponent = ({ codec, cut, width }: Step, i: number): string => {
     return `start = end; end = m${i}.writeAscii(t${i}(v${i}), target, start)
       if (end < 0) end = c${i}.write(v${i}, target, start);\n`
   }
+  const head = cut === 'checked width' ? headTest(codec.language) : undefined
   const isWord =
-    cut === 'width'
-      ? `end === start + ${width}`
+    cut === 'width' || head
+      ? `end === start + ${width} && end <= target.length${head ? ` && (${head})` : ''}`
       : `end <= target.length && m${i}.departs(target, start, end) === -1`
   return `start = end; end = p${i}(v${i}, target, start)
       if (!(${isWord})) end = c${i}.write(v${i}, target, start);\n`
@@ -98,3 +102,25 @@ const readComponent = ({ cut, width }: Step, i: number): string => {
       if (at < start || at > key.length${isOutside}) return undefined
       const v${i} = r${i}(key, start, at);\n`
 }
+
+/**
+ * Whether the bytes at `start` begin a word, where the first two decide and any others will do: a tick is one by
+ * its sign byte and the top bit after it. Undefined where more than two bytes matter.
+ */
+const headTest = (language: Language): string | undefined => {
+  const free = freeTails(language)
+  const test = (state: number, at: number): string | undefined => {
+    if (free[state]! >= 0) return 'true'
+    if (at === 2) return undefined
+    const options = language.edges[state]!.map(({ set, to }) => {
+      const rest = test(to, at + 1)
+      return rest && isRange(set)
+        ? `target[start + ${at}] >= ${set.min} && target[start + ${at}] <= ${set.max} && (${rest})`
+        : undefined
+    })
+    return options.every(option => option !== undefined) ? options.join(' || ') : undefined
+  }
+  return test(0, 0)
+}
+
+const isRange = (set: ByteSet): boolean => [...set].length === set.max - set.min + 1

@@ -15,7 +15,7 @@ export type Part =
   | { readonly kind: 'component'; readonly component: Component; readonly language: Language }
 
 /** One byte of a run and the state it leads to. */
-export interface Step {
+interface Step {
   readonly byte: number
   readonly state: number
 }

@@ -125,8 +125,9 @@ const tick = new Codec<bigint>({
   orderName: 'numeric',
   put(value, target, offset) {
     if (!isSigned(value)) throw valueError('tick9', value, SIGNED)
-    target[offset] = value < 0n ? 0x05 : 0x06
-    return put64(value, target, offset + 1)
+    const end = put64(value, target, offset + 1)
+    target[offset] = target[offset + 1]! < 0x80 ? 0x06 : 0x05
+    return end
   },
   read: (source, start) => viewOf(source).getBigInt64(start + 1),
   show: String

@@ -10,6 +10,8 @@ import type { Automaton } from './language.ts'
 interface Run {
   /** 1 for each byte that may stand in the run. */
   readonly member: Uint8Array
+  /** The same for ASCII alone: looking up any other character finds nothing. */
+  readonly ascii: Uint8Array
   /** The position after the run, from the start of the word. */
   readonly until: number
 }
@@ -25,20 +27,20 @@ export class Matcher {
   readonly #accepting: Uint8Array
 
   constructor({ edges, accepting }: Automaton) {
-    const line: { member: Uint8Array; until: number }[] = []
+    const line: { member: Uint8Array; ascii: Uint8Array; until: number }[] = []
     const mayEnd = [accepting[0]]
     const passed = new Set<number>()
+    let last: ByteSet | undefined
     let state = 0
     while (edges[state]!.length === 1 && !passed.has(state)) {
       passed.add(state)
       const { set, to } = edges[state]![0]!
-      const last = line.at(-1)
-      if (last && set.equals(edges[[...passed].at(-2)!]![0]!.set)) last.until++
-      else
-        line.push({
-          member: Uint8Array.from({ length: 256 }, (_, byte) => (set.has(byte) ? 1 : 0)),
-          until: passed.size
-        })
+      if (last && set.equals(last)) line.at(-1)!.until++
+      else {
+        const member = Uint8Array.from({ length: 256 }, (_, byte) => (set.has(byte) ? 1 : 0))
+        line.push({ member, ascii: member.slice(0, 0x80), until: passed.size })
+      }
+      last = set
       state = to
       mayEnd.push(accepting[state])
     }
@@ -62,7 +64,8 @@ export class Matcher {
     for (let r = 0; r < this.#line.length; r++) {
       const { member, until } = this.#line[r]!
       const stop = Math.min(start + until, end)
-      for (; i < stop; i++) if (member[bytes[i]!] === 0) return i
+      i = membersEnd(member, bytes, i, stop)
+      if (i < stop) return i
       if (i === end) return this.#mayEnd[i - start] ? -1 : end
     }
     let state = this.#after
@@ -79,8 +82,7 @@ export class Matcher {
     let i = start
     for (let r = 0; r < this.#line.length; r++) {
       const { member, until } = this.#line[r]!
-      const stop = Math.min(start + until, length)
-      while (i < stop && member[bytes[i]!] !== 0) i++
+      i = membersEnd(member, bytes, i, Math.min(start + until, length))
       if (i < start + until) return this.#mayEnd[i - start] ? i : -1
     }
     let state = this.#after
@@ -111,15 +113,14 @@ export class Matcher {
     if (offset + length > target.length) return -1
     let i = 0
     for (let r = 0; r < this.#line.length; r++) {
-      const { member, until } = this.#line[r]!
+      const { ascii, until } = this.#line[r]!
       const stop = Math.min(until, length)
-      // Four at a time: half the cost of this loop is the loop.
       for (; i + 4 <= stop; i += 4) {
         const a = text.charCodeAt(i)
         const b = text.charCodeAt(i + 1)
         const c = text.charCodeAt(i + 2)
         const d = text.charCodeAt(i + 3)
-        if ((a | b | c | d) > 0x7f || (member[a]! & member[b]! & member[c]! & member[d]!) === 0) return -1
+        if ((ascii[a]! & ascii[b]! & ascii[c]! & ascii[d]!) === 0) return -1
         target[offset + i] = a
         target[offset + i + 1] = b
         target[offset + i + 2] = c
@@ -127,7 +128,7 @@ export class Matcher {
       }
       for (; i < stop; i++) {
         const code = text.charCodeAt(i)
-        if (code > 0x7f || member[code] === 0) return -1
+        if (!ascii[code]) return -1
         target[offset + i] = code
       }
       if (i === length) return this.#mayEnd[i] ? offset + i : -1
@@ -144,11 +145,24 @@ export class Matcher {
   }
 }
 
+/** The first of `bytes[from..to)` that is no member, or `to`. Four at a time: half the cost of this loop is the loop. */
+const membersEnd = (member: Uint8Array, bytes: Uint8Array, from: number, to: number): number => {
+  let i = from
+  while (
+    i + 4 <= to &&
+    (member[bytes[i]!]! & member[bytes[i + 1]!]! & member[bytes[i + 2]!]! & member[bytes[i + 3]!]!) !== 0
+  ) {
+    i += 4
+  }
+  while (i < to && member[bytes[i]!] !== 0) i++
+  return i
+}
+
 /** Where a word of fixed length departs: at its end when it is too short, after its last byte when too long. */
 const lengthDeparts = (last: number, end: number): number => (last === end ? -1 : Math.min(last, end))
 
 /** For each state, the n for which exactly the sequences of n bytes complete a word from it, or -1. */
-const freeTails = ({ edges, accepting }: Automaton): readonly number[] => {
+export const freeTails = ({ edges, accepting }: Automaton): readonly number[] => {
   const free: number[] = []
   const visit = (state: number): number => {
     free[state] ??= tail(state)

@@ -10,7 +10,7 @@ import type { Layout, Reading, Run } from '../layout.ts'
 import { type Effort, type Path, shortestPath } from './search.ts'
 
 /** Two keys, the one with the smaller value first, whose bytes sort the other way. */
-export type Disorder = readonly [Reading, Reading]
+type Disorder = readonly [Reading, Reading]
 
 export interface OrderOfPart {
   /** Keys sort by the values, by the words that stand for them, or by neither. */
