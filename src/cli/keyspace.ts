@@ -192,11 +192,13 @@ const verdictTable = (verdicts: readonly Verdict[]): string =>
       `  ${property}`,
       holds ? paint('green', 'holds') : paint('red', 'fails'),
       PROPERTIES[property],
-      `${checks} checks`,
+      plural(checks, 'check'),
       `${visited} states visited`,
       milliseconds(time)
     ])
   )
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const findingLine = ({ property, message }: Finding): string => `  ${paint('red', property)}  ${message}`
 
@@ -312,7 +314,7 @@ const audit = (file: string, json: boolean): number => {
     }
     const { checked, overlapping } = report.pairs
     print(
-      `${overlapping.length === 0 ? paint('green', 'sound  ') : paint('red', 'unsound')}  ${checked} pairs, ${overlapping.length} overlap`
+      `${overlapping.length === 0 ? paint('green', 'sound  ') : paint('red', 'unsound')}  ${plural(checked, 'pair')}, ${overlapping.length} overlap`
     )
     for (const { property, message, witness } of report.findings) {
       print(`\n${paint('red', property)} ${PROPERTIES[property]}`)
@@ -320,7 +322,7 @@ const audit = (file: string, json: boolean): number => {
       print(`  ${witness[0]}\n  ${witness[1]}`)
     }
     print(
-      `\n${report.name}: ${report.sound ? paint('green', 'sound') : paint('red', `unsound, ${report.findings.length} findings`)}`
+      `\n${report.name}: ${report.sound ? paint('green', 'sound') : paint('red', `unsound, ${plural(report.findings.length, 'finding')}`)}`
     )
   }
   return report.sound ? EXIT.ok : EXIT.no

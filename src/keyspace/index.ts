@@ -2,7 +2,7 @@
 export { type ErrorCode, QuoinError } from '../error.ts'
 export { type AuditReport, auditLayout, parseLayout } from './audit.ts'
 export { compareBytes, fromHex, prefixEnd, startsWith, successor, toHex } from './bytes.ts'
-export { type Codec, type Component, component } from './codec.ts'
+export { Codec, type CodecOptions, type Component, component } from './codec.ts'
 export type { Collection, KeyRange, RangeOptions } from './collection.ts'
 export { address, base58, bech32, denom } from './components/address.ts'
 export {
