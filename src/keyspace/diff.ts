@@ -11,7 +11,7 @@ import { keyPattern, walkOrder } from './notation.ts'
 import { commonKey } from './proof/overlap.ts'
 
 /** A collection on one side: its key as a pattern, and the order its keys walk in. */
-export interface Side {
+interface Side {
   readonly key: string
   readonly order: string
 }
