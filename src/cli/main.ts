@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { EXIT, EXIT_HELP } from './exit.ts'
-import { addKeyspaceCommands } from './keyspace.ts'
+import { addKeyspaceCommands } from './keyspace/commands.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string

@@ -35,4 +35,6 @@ export const table = (rows: readonly (readonly string[])[]): string => {
     .join('\n')
 }
 
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 export const milliseconds = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`

@@ -1,9 +1,10 @@
 /** Layout files: strictly parsed, proved like our own, and never a crash. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { auditLayout, parseLayout } from './audit.ts'
+import { auditLayout } from './audit.ts'
 import { fromHex } from './bytes.ts'
 import { QuoinError } from './index.ts'
+import { parseLayout } from './layout-file.ts'
 import type { Subject } from './proof/findings.ts'
 
 const EXAMPLE = {
@@ -115,6 +116,7 @@ describe('a malformed file', () => {
     ['{"name":"x"}', '$.collections'],
     ['{"collections":[]}', '$.name'],
     ['{"name":"","collections":[]}', '$.name'],
+    ['{"name":"\\u001b[2J","collections":[]}', '$.name'],
     ['{"name":"x","collections":[],"more":1}', '$.more'],
     ['{"name":"x","collections":[1]}', '$.collections[0]'],
     ['{"name":"x","collections":[{"key":["a"]}]}', '$.collections[0].name'],

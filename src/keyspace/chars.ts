@@ -23,6 +23,13 @@ export const readText = (source: Uint8Array, start: number, end: number): string
   return readAscii(source, start, end)
 }
 
+/** Text in quotes, with every character escaped that a terminal might act on or not show. */
+export const quote = (text: string): string =>
+  JSON.stringify(text).replace(
+    /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  )
+
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/

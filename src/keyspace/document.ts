@@ -1,4 +1,5 @@
 /** The key reference: every keyspace as a table (like seed 000) and in words (the notation of seed 004). */
+import { toHex } from './bytes.ts'
 import type { Collection } from './collection.ts'
 import type { AnyKeyspace } from './keyspace.ts'
 import { inNotation, keyPattern, walkOrder } from './notation.ts'
@@ -36,6 +37,53 @@ const inWords = (collection: Collection): string[] => [
   ...scansOf(collection).map(line => `- ${line}`),
   ...(collection.scans.length > 0 ? [''] : [])
 ]
+
+/** A keyspace as plain data, for programs. */
+export const describeKeyspace = ({ name, about, all }: AnyKeyspace): KeyspaceDescription => ({
+  name,
+  about,
+  collections: all.map(collection => ({
+    name: collection.name,
+    about: collection.about ?? '',
+    key: keyPattern(collection.layout.parts),
+    parts: collection.layout.parts.map((part, i) =>
+      part.kind === 'literal'
+        ? { literal: toHex(part.bytes) }
+        : {
+            component: part.component.name,
+            codec: part.component.codec.name,
+            walksBy: collection.orders[i]!.by
+          }
+    ),
+    minLength: collection.layout.minLength,
+    maxLength: Number.isFinite(collection.layout.maxLength) ? collection.layout.maxLength : null,
+    scans: collection.scans.map(({ components, parts = 0 }) => ({
+      components,
+      order: walkOrder(collection.layout.parts, collection.orders, parts)
+    })),
+    holds: describeShape(collection.value)
+  }))
+})
+
+export interface KeyspaceDescription {
+  readonly name: string
+  readonly about: string
+  readonly collections: readonly {
+    readonly name: string
+    readonly about: string
+    /** The key as a pattern. */
+    readonly key: string
+    readonly parts: readonly (
+      | { readonly literal: string }
+      | { readonly component: string; readonly codec: string; readonly walksBy: 'value' | 'word' | 'neither' }
+    )[]
+    readonly minLength: number
+    /** Null when there is no longest key. */
+    readonly maxLength: number | null
+    readonly scans: readonly { readonly components: readonly string[]; readonly order: string }[]
+    readonly holds: string
+  }[]
+}
 
 export const documentKeyspaces = (keyspaces: readonly AnyKeyspace[]): string => {
   const lines = [

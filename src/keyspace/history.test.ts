@@ -3,7 +3,7 @@
  * that fails and checks on the witness itself that it does.
  */
 import { describe, expect, it } from 'vitest'
-import { auditLayout, parseLayout } from './audit.ts'
+import { auditLayout } from './audit.ts'
 import {
   bytes,
   collection,
@@ -19,6 +19,7 @@ import {
   u32
 } from './index.ts'
 import { keyspace } from './keyspace.ts'
+import { parseLayout } from './layout-file.ts'
 import type { Finding } from './proof/findings.ts'
 
 const refusal = (define: () => unknown): readonly Finding[] => {

@@ -4,7 +4,7 @@
  * which texts there are. Order is by code point, which is the order of the UTF-8 bytes (not of UTF-16).
  */
 
-import { readAscii, readText } from '../chars.ts'
+import { quote, readAscii, readText } from '../chars.ts'
 import { Codec, type Component, component, valueError } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import type { Length } from '../language/compile.ts'
@@ -63,7 +63,7 @@ export const text = <const N extends string>(
       orderName: 'lexicographic',
       text: value => isString('text', value),
       read: readText,
-      show: value => JSON.stringify(value)
+      show: quote
     })
   )
 
@@ -154,7 +154,7 @@ const escapedCodec = (reserved: ByteSet): Codec<string> => {
       }
       return text
     },
-    show: value => JSON.stringify(value)
+    show: quote
   })
 }
 

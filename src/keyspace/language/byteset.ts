@@ -44,14 +44,19 @@ export class ByteSet {
     return new ByteSet(this.#words.map((word, i) => word & ~other.#words[i]!))
   }
 
-  /** The intersection, or undefined when it is empty: the inner loop of every product of automata. */
-  meet(other: ByteSet): ByteSet | undefined {
+  /** Whether any byte is in both: the inner loop of every product of automata. */
+  intersects(other: ByteSet): boolean {
     const a = this.#words
     const b = other.#words
-    let any = 0
-    for (let i = 0; i < 8; i++) any |= a[i]! & b[i]!
-    if (any === 0) return undefined
-    return new ByteSet(a.map((word, i) => word & b[i]!))
+    for (let i = 0; i < 8; i++) if ((a[i]! & b[i]!) !== 0) return true
+    return false
+  }
+
+  /** The intersection, or undefined when it is empty. */
+  meet(other: ByteSet): ByteSet | undefined {
+    return this.intersects(other)
+      ? new ByteSet(this.#words.map((word, i) => word & other.#words[i]!))
+      : undefined
   }
 
   get min(): number {

@@ -18,10 +18,8 @@ export const ambiguity = (layout: Layout, effort: Effort): readonly [Reading, Re
       moves[p]!.forEach((e, i) => {
         moves[q]!.forEach((f, j) => {
           if (p === q && i > j) return
-          const common = e.set.meet(f.set)
-          if (!common) return
           const joined = e.to === f.to && (p !== q || i !== j)
-          emit(common.sample, joined ? met + e.to : e.to * size + f.to)
+          emit(joined ? met + e.to : e.to * size + f.to, e.set, f.set)
         })
       })
     },

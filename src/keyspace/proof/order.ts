@@ -62,7 +62,7 @@ const valueDisorder = (layout: Layout, part: number, effort: Effort): Disorder |
   const path = shortestPath(
     0,
     (state, emit) => {
-      for (const { set, to } of layout.moves[state]!) if (layout.partOf(to) <= part) emit(set.sample, to)
+      for (const { set, to } of layout.moves[state]!) if (layout.partOf(to) <= part) emit(to, set, set)
     },
     state => (longerFirst(state) ? 2 : Number.POSITIVE_INFINITY),
     effort
@@ -113,11 +113,10 @@ const prefixDisorder = (layout: Layout, part: number, effort: Effort): Disorder 
     0,
     (state, emit) => {
       if (state < size) {
-        for (const { set, to } of moves[state]!) if (layout.partOf(to) <= part) emit(set.sample, to)
+        for (const { set, to } of moves[state]!) if (layout.partOf(to) <= part) emit(to, set, set)
       }
       for (const [e, f] of pairs(state)) {
-        const common = e.set.meet(f.set)
-        if (common) emit(common.sample, size + e.to * size + f.to)
+        emit(size + e.to * size + f.to, e.set, f.set)
       }
     },
     state => {

@@ -60,8 +60,7 @@ const together = (
       for (const e of a.moves[Math.floor(state / b.size)]!) {
         if (a.partOf(e.to) >= count) continue
         for (const f of b.moves[state % b.size]!) {
-          const common = e.set.meet(f.set)
-          if (common) emit(common.sample, e.to * b.size + f.to)
+          emit(e.to * b.size + f.to, e.set, f.set)
         }
       }
     },

@@ -33,10 +33,8 @@ export const inexactScan = (layout: Layout, count: number, effort: Effort): Inex
       moves[p]!.forEach((e, i) => {
         if (!within(e.to)) return
         moves[q]!.forEach((f, j) => {
-          const common = e.set.meet(f.set)
-          if (!common) return
           const same = state < differ && i === j
-          emit(common.sample, e.to * size + f.to + (same ? 0 : differ))
+          emit(e.to * size + f.to + (same ? 0 : differ), e.set, f.set)
         })
       })
     },

@@ -2,8 +2,8 @@
 
 import { Command } from 'commander'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { collection, keyspace, text } from '../keyspace/index.ts'
-import { addKeyspaceCommands } from './keyspace.ts'
+import { collection, keyspace, text } from '../../keyspace/index.ts'
+import { addKeyspaceCommands } from './commands.ts'
 
 const run = async (
   ...args: string[]
@@ -21,7 +21,7 @@ const run = async (
 
 afterEach(() => {
   vi.restoreAllMocks()
-  vi.doUnmock('../keyspaces.ts')
+  vi.doUnmock('../../keyspaces.ts')
   vi.resetModules()
 })
 
@@ -33,7 +33,7 @@ describe('quoin keyspace check of an unsound keyspace', () => {
     })
 
   it('prints the findings and exits 1', async () => {
-    vi.doMock('../keyspaces.ts', () => ({ shippedKeyspaces: [], shippedStores: unsound }))
+    vi.doMock('../../keyspaces.ts', () => ({ shippedKeyspaces: [], shippedStores: unsound }))
     const { code, out } = await run('keyspace', 'check')
     expect(code).toBe(1)
     expect(out).toContain('unsound')
@@ -41,7 +41,7 @@ describe('quoin keyspace check of an unsound keyspace', () => {
   })
 
   it('as JSON too', async () => {
-    vi.doMock('../keyspaces.ts', () => ({ shippedKeyspaces: [], shippedStores: unsound }))
+    vi.doMock('../../keyspaces.ts', () => ({ shippedKeyspaces: [], shippedStores: unsound }))
     const { code, out } = await run('keyspace', 'check', '--json')
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
@@ -52,7 +52,7 @@ describe('quoin keyspace check of an unsound keyspace', () => {
 })
 
 it('a defect exits 3 with its trace on standard error', async () => {
-  vi.doMock('../keyspaces.ts', () => ({
+  vi.doMock('../../keyspaces.ts', () => ({
     shippedKeyspaces: [],
     shippedStores: () => {
       throw new TypeError('not ours')
