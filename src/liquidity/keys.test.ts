@@ -266,17 +266,17 @@ describe('the difference between the profiles', () => {
     ])
     expect(of('changed')).toEqual([
       'positionsByOwner',
+      'incentives',
       'positionsByPool',
       'spreadAccumulators',
       'uptimeAccumulators',
       'spreadPositions',
-      'uptimePositions',
-      'incentives'
+      'uptimePositions'
     ])
     expect(of('only in first')).toEqual(['balancerFullRange'])
     expect(of('only in second')).toEqual([
-      'balancerPositions',
       'nextPosition',
+      'balancerPositions',
       'unused',
       'nextIncentive',
       'totalLiquidity',

@@ -27,52 +27,51 @@ const uptime = decimal('uptime', { bits: 8 })
 const constant = (prefix: string, holds: string, about: string) =>
   collection({ key: [raw(prefix)], value: rawValue(holds), about })
 
-const shared = {
-  ticks: collection({
-    key: [raw('01'), u64('pool'), tick9('tick')],
-    scans: [
-      { prefix: [], order: 'value' },
-      { prefix: ['pool'], order: 'value' }
-    ],
-    value: rawValue('TickInfo'),
-    about: 'Ticks of a pool, from most negative to most positive. The sign byte of a tick is 05 or 06.'
-  }),
-  pools: collection({ key: [raw('03'), pool], scans: [[]], value: rawValue('Pool'), about: 'Pools.' }),
-  positions: collection({
-    key: [raw('08'), position],
-    scans: [[]],
-    value: rawValue('Position'),
-    about: 'Positions by id.'
-  }),
-  positionLocks: collection({
-    key: [raw('0D'), position],
-    scans: [[]],
-    value: rawValue('u64be'),
-    about: 'The lock of a position.'
-  }),
-  fullRangeLiquidity: collection({
-    key: [raw('0E'), pool],
-    scans: [[]],
-    value: rawValue('DecProto'),
-    about: 'Full-range liquidity of a pool.'
-  }),
-  lockPositions: collection({
-    key: [raw('10'), decimal('lock')],
-    scans: [[]],
-    value: rawValue('u64be'),
-    about: 'The position of a lock.'
-  })
-}
+const ticks = collection({
+  key: [raw('01'), u64('pool'), tick9('tick')],
+  scans: [
+    { prefix: [], order: 'value' },
+    { prefix: ['pool'], order: 'value' }
+  ],
+  value: rawValue('TickInfo'),
+  about: 'Ticks of a pool, from most negative to most positive. The sign byte of a tick is 05 or 06.'
+})
+const pools = collection({ key: [raw('03'), pool], scans: [[]], value: rawValue('Pool'), about: 'Pools.' })
+const positions = collection({
+  key: [raw('08'), position],
+  scans: [[]],
+  value: rawValue('Position'),
+  about: 'Positions by id.'
+})
+const positionLocks = collection({
+  key: [raw('0D'), position],
+  scans: [[]],
+  value: rawValue('u64be'),
+  about: 'The lock of a position.'
+})
+const fullRangeLiquidity = collection({
+  key: [raw('0E'), pool],
+  scans: [[]],
+  value: rawValue('DecProto'),
+  about: 'Full-range liquidity of a pool.'
+})
+const lockPositions = collection({
+  key: [raw('10'), decimal('lock')],
+  scans: [[]],
+  value: rawValue('u64be'),
+  about: 'The position of a lock.'
+})
 
-/** What both profiles have under another separator. */
-const separated = (separator: string) => ({
-  positionsByOwner: collection({
+const positionsByOwner = (separator: string) =>
+  collection({
     key: [raw('02'), separator, hex('owner'), separator, pool, separator, position],
     scans: [[], ['owner'], ['owner', 'pool']],
     value: rawValue('01'),
     about: 'Positions of an owner.'
-  }),
-  positionsByPool: collection({
+  })
+
+const positionsByPool = (separator: string) =>
+  collection({
     key: [raw('09'), u64('pool'), separator, u64('position')],
     scans: [
       { prefix: [], order: 'value' },
@@ -81,7 +80,6 @@ const separated = (separator: string) => ({
     value: rawValue('01'),
     about: 'Positions of a pool.'
   })
-})
 
 /** The accumulators: `inner` separates the words in front, `mark` the mark 0A from a position in a name. */
 const accumulators = (inner: string, mark: string) => ({
@@ -114,20 +112,26 @@ const accumulators = (inner: string, mark: string) => ({
 export const liquiditySeed = keyspace(
   'liquidity-seed',
   {
-    ...shared,
-    ...separated('/'),
-    ...accumulators('/', '/'),
+    ticks,
+    positionsByOwner: positionsByOwner('/'),
+    pools,
     incentives: collection({
       key: [raw('04'), '|', pool, '|', uptime, '|', denom('denom'), '|', bech32('creator', { hrp: 'osmo' })],
       scans: [[], ['pool'], ['pool', 'uptime']],
       value: rawValue('IncentiveRecordBody'),
       about: 'Incentive records of a pool and an uptime.'
     }),
+    positions,
+    positionsByPool: positionsByPool('/'),
+    ...accumulators('/', '/'),
+    positionLocks,
+    fullRangeLiquidity,
     balancerFullRange: collection({
       key: [raw('0F'), '|', decimal('clPool'), '|', decimal('balancerPool'), '|', uptime],
       scans: [[]],
       about: 'Balancer full range map. The chain never had it as a key of its own.'
-    })
+    }),
+    lockPositions
   },
   { about: 'Concentrated liquidity as the document has it.' }
 )
@@ -135,15 +139,19 @@ export const liquiditySeed = keyspace(
 export const liquidityChain = keyspace(
   'liquidity-chain',
   {
-    ...shared,
-    ...separated('|'),
-    ...accumulators('||', '|'),
+    ticks,
+    positionsByOwner: positionsByOwner('|'),
+    pools,
     incentives: collection({
       key: [raw('04'), '|', pool, '|', uptime, '|', decimal('incentive'), '|'],
       scans: [[], ['pool'], ['pool', 'uptime']],
       value: rawValue('IncentiveRecordBody'),
       about: 'Incentive records of a pool and an uptime.'
     }),
+    nextPosition: constant('07', 'UInt64Value', 'The id of the next position.'),
+    positions,
+    positionsByPool: positionsByPool('|'),
+    ...accumulators('||', '|'),
     balancerPositions: collection({
       key: [
         'accum||pos||',
@@ -165,7 +173,9 @@ export const liquidityChain = keyspace(
       value: rawValue('Record'),
       about: 'A balancer pool in the incentive rewards, written within one call by releases 16 to 19.'
     }),
-    nextPosition: constant('07', 'UInt64Value', 'The id of the next position.'),
+    positionLocks,
+    fullRangeLiquidity,
+    lockPositions,
     unused: collection({
       key: [raw('11'), bytes('rest')],
       scans: [[]],

@@ -5,6 +5,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromHex } from '../bytes.ts'
+import { decimal } from '../components/decimal.ts'
+import { u8 } from '../components/integer.ts'
+import { word } from '../components/text.ts'
+import { type KeyPart, partsOf } from '../declaration.ts'
+import { Layout } from '../layout.ts'
 import { layouts, type ModelLayout, readings, shortKeys } from './bruteforce.testing.ts'
 import type { Finding } from './findings.ts'
 import { prove } from './prove.ts'
@@ -72,7 +77,7 @@ describe('P2: exact scans', () => {
           }
         })
         const findings = proof.findings.filter(({ property }) => property === 'P2')
-        const refused = new Set<number>()
+        const refused = new Map<number, number>()
         for (const finding of findings) {
           const scan = scans.find(each => {
             // A finding does not name its scan by number: it is the one whose words the message has.
@@ -93,9 +98,12 @@ describe('P2: exact scans', () => {
             )
           })
           expect(scan, finding.message).toBeDefined()
-          refused.add(scan!.components.length)
+          refused.set(scan!.components.length, finding.witness[1].length / 2)
         }
-        for (const count of stray.keys()) expect([...refused], `scan of ${count}`).toContain(count)
+        for (const [count, shortest] of stray) {
+          expect([...refused.keys()], `scan of ${count}`).toContain(count)
+          expect(refused.get(count)!).toBeLessThanOrEqual(shortest)
+        }
         if (findings.length > 0) seen.unsound++
         else seen.sound++
       }),
@@ -151,6 +159,22 @@ describe('P3 and P6: disjoint collections', () => {
   })
 })
 
+describe('P3: a scan over everything', () => {
+  it('of a key without a literal in front catches every key of a neighbour', () => {
+    fc.assert(
+      fc.property(layouts('a'), layouts('b'), (a, b) => {
+        const scans = [{ components: [], parts: 0, order: undefined }]
+        const { findings } = prove([
+          { ...a.subject, scans },
+          { ...b.subject, scans: [] }
+        ])
+        expect(findings.some(({ property, prefix }) => property === 'P3' && prefix === '')).toBe(true)
+      }),
+      { numRuns: 200 }
+    )
+  })
+})
+
 describe('P4: order', () => {
   it('agrees with brute force on whether keys sort by value, by word or by neither, with a witness for each no', () => {
     const seen = { value: 0, word: 0, neither: 0 }
@@ -192,6 +216,27 @@ describe('P4: order', () => {
       { numRuns: RUNS }
     )
     expect(Math.min(seen.value, seen.word, seen.neither)).toBeGreaterThan(RUNS / 50)
+  })
+
+  const orderOf = (...key: KeyPart[]): string[] => {
+    const layout = new Layout(partsOf(key))
+    const order = prove([{ name: 'x', layout, scans: [] }]).orders
+    return [...order.values()][0]!.map(({ by }) => by)
+  }
+
+  it('of decimals is that of their values only while they have one digit', () => {
+    expect(orderOf(decimal('n', { max: 9n }))).toEqual(['value'])
+    for (const max of [10n, 19n, 99n, 100n, 255n, 999n, 2n ** 64n - 1n]) {
+      expect(orderOf(decimal('n', { max })), `${max}`).toEqual(['word'])
+      expect(orderOf(decimal('n', { max }), '/', u8('m')), `${max}/`).toEqual(['word', 'value', 'value'])
+      expect(orderOf(decimal('n', { max }), '|', u8('m')), `${max}|`).toEqual(['neither', 'value', 'value'])
+    }
+  })
+
+  it('is lost when the key of a longer word may be the beginning of the key of a shorter one', () => {
+    // (a, bb) is abb, (ab, empty) is ab: the smaller first word has the greater key.
+    expect(orderOf(word('c', 'a', 'ab'), word('d', '', 'bb'))[0]).toBe('neither')
+    expect(orderOf(word('c', 'a', 'ab'), word('d', ''))[0]).toBe('value')
   })
 
   it('is what scans claim: a scan by value is refused exactly when a component after its prefix is not by value', () => {
