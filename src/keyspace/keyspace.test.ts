@@ -2,13 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Collection } from './collection.ts'
-import type { KeyPart } from './declaration.ts'
+import { type KeyPart, partsOf } from './declaration.ts'
 import { keyReader, keyWriter } from './generate.ts'
 import {
   address,
   bytes,
+  Codec,
   collection,
   compareBytes,
+  component,
   decimal,
   escaped,
   f64,
@@ -31,6 +33,7 @@ import {
   u64,
   word
 } from './index.ts'
+import { Layout } from './layout.ts'
 import { stepsOf } from './step.ts'
 
 const space = keyspace('test', {
@@ -187,6 +190,31 @@ describe('keys', () => {
     )
   })
 
+  it('are never written outside the language, whatever a codec does', () => {
+    const { codec } = tick9('tick')
+    const wrong = (sign: number, top: number) =>
+      new Codec<bigint>({
+        ...codec,
+        put: (_, target, offset) => {
+          target.set([sign, top, 0, 0, 0, 0, 0, 0, 0], offset)
+          return offset + 9
+        }
+      })
+    for (const [sign, top] of [
+      [4, 0],
+      [7, 0],
+      [5, 0x7f],
+      [6, 0x80]
+    ] as const) {
+      const steps = stepsOf(new Layout(partsOf(['t', component('tick', wrong(sign, top))])))
+      for (const canGenerate of [true, false]) {
+        expect(() => keyWriter(steps, canGenerate)(new Uint8Array(20), 0, 1n)).toThrow(
+          expect.objectContaining({ code: 'ERR_KEY_VALUE' })
+        )
+      }
+    }
+  })
+
   it('longer than any buffer kept for them are encoded too', () => {
     const long = new Uint8Array(10_000).fill(7)
     expect(rightmost.decode(rightmost.encode(long, 'x'))).toEqual([long, 'x'])
@@ -262,6 +290,23 @@ describe('ranges', () => {
         expect(inside(key, k.range([a], { gte: [b] }))).toBe(otherB >= b)
         expect(inside(key, k.range([a], { lt: [b] }))).toBe(otherB < b)
         expect(inside(key, k.range([a], { lte: [b] }))).toBe(otherB <= b)
+      })
+    )
+  })
+
+  it('bound by a word that begins others, tell it from them', () => {
+    const { k } = keyspace('w', {
+      k: collection({ key: ['k', text('name')], scans: [{ prefix: [], order: 'value' }] })
+    }).collections
+    const names = fc.string({ unit: fc.constantFrom('a', 'b', '\u{10ffff}'), maxLength: 3 })
+    fc.assert(
+      fc.property(names, names, (limit, name) => {
+        const order = compareBytes(new TextEncoder().encode(name), new TextEncoder().encode(limit))
+        const key = k.encode(name)
+        expect(inside(key, k.range([], { gt: [limit] }))).toBe(order > 0)
+        expect(inside(key, k.range([], { gte: [limit] }))).toBe(order >= 0)
+        expect(inside(key, k.range([], { lt: [limit] }))).toBe(order < 0)
+        expect(inside(key, k.range([], { lte: [limit] }))).toBe(order <= 0)
       })
     )
   })
