@@ -47,6 +47,9 @@ export class Codec<T> {
   readonly #width: number
 
   constructor({ name, phrase, language, order, orderName, read, show, put, text }: CodecOptions<T>) {
+    if (!put === !text) {
+      throw new QuoinError('ERR_KEYSPACE_DECLARATION', `codec ${name} needs one of put and text`, { name })
+    }
     this.name = name
     this.phrase = phrase
     this.language = language

@@ -191,10 +191,11 @@ describe('keys', () => {
   })
 
   it('are never written outside the language, whatever a codec does', () => {
-    const { codec } = tick9('tick')
+    const { name, phrase, language, order, orderName, read, show } = tick9('tick').codec
+    const like = { name, phrase, language, order, orderName, read, show }
     const wrong = (sign: number, top: number) =>
       new Codec<bigint>({
-        ...codec,
+        ...like,
         put: (_, target, offset) => {
           target.set([sign, top, 0, 0, 0, 0, 0, 0, 0], offset)
           return offset + 9
@@ -426,6 +427,14 @@ describe('a group of keyspaces in one store', () => {
 })
 
 describe('a malformed declaration', () => {
+  it('of a codec that does not say how to write, or says it twice, is refused', () => {
+    const { name, phrase, language, order, orderName, read, show } = u8('n').codec
+    const like = { name, phrase, language, order, orderName, read, show }
+    const malformed = expect.objectContaining({ code: 'ERR_KEYSPACE_DECLARATION' })
+    expect(() => new Codec(like)).toThrow(malformed)
+    expect(() => new Codec({ ...like, put: () => 0, text: String })).toThrow(malformed)
+  })
+
   it('is refused with its code', () => {
     const declare = (...key: KeyPart[]) => keyspace('x', { x: collection({ key }) })
     const malformed = expect.objectContaining({ code: 'ERR_KEYSPACE_DECLARATION' })
