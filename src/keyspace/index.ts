@@ -3,7 +3,7 @@ export { type ErrorCode, QuoinError } from '../error.ts'
 export { type AuditReport, auditLayout } from './audit.ts'
 export { compareBytes, fromHex, prefixEnd, startsWith, successor, toHex } from './bytes.ts'
 export { Codec, type CodecOptions, type Component, component } from './codec.ts'
-export type { Collection, KeyRange, RangeOptions } from './collection.ts'
+export type { Collection } from './collection.ts'
 export { address, base58, bech32, denom } from './components/address.ts'
 export {
   formatOutpoint,
@@ -39,6 +39,7 @@ export * as pattern from './language/pattern.ts'
 export { parseLayout } from './layout-file.ts'
 export type { Finding, Property } from './proof/findings.ts'
 export { PROPERTIES, type Proof, type Verdict } from './proof/prove.ts'
+export type { KeyRange, RangeOptions } from './range.ts'
 export {
   describeShape,
   hash,

@@ -275,22 +275,40 @@ describe('ranges', () => {
     )
   })
 
-  it('bound by some of the components after the prefix, take or leave all keys that have them', () => {
-    const whole = keyspace('w', {
-      k: collection({
-        key: [raw('05'), u8('a'), u8('b'), u8('c')],
-        scans: [{ prefix: ['a'], order: 'value' }]
-      })
-    })
-    const { k } = whole.collections
-    const byte = fc.constantFrom(0, 1, 254, 255)
+  it.each([
+    ['after a literal', raw('05')],
+    ['at the very end of all keys', raw('ffff')],
+    ['without a literal', '']
+  ])(
+    'bound by some of the components after the prefix, take or leave all keys that have them: %s',
+    (_, literal) => {
+      const { k } = keyspace('w', {
+        k: collection({
+          key: [literal, u8('a'), u8('b'), u8('c')],
+          scans: [[], { prefix: ['a'], order: 'value' }]
+        })
+      }).collections
+      const byte = fc.constantFrom(0, 1, 254, 255)
+      fc.assert(
+        fc.property(byte, byte, byte, byte, (a, b, otherB, c) => {
+          const key = k.encode(a, otherB, c)
+          expect(inside(key, k.range([a], { gt: [b] }))).toBe(otherB > b)
+          expect(inside(key, k.range([a], { gte: [b] }))).toBe(otherB >= b)
+          expect(inside(key, k.range([a], { lt: [b] }))).toBe(otherB < b)
+          expect(inside(key, k.range([a], { lte: [b] }))).toBe(otherB <= b)
+          expect(inside(key, k.range([], { gt: [b] }))).toBe(a > b)
+          expect(inside(key, k.range([], { lte: [b] }))).toBe(a <= b)
+        })
+      )
+    }
+  )
+
+  it('between bounds that exclude each other are empty, never inverted', () => {
     fc.assert(
-      fc.property(byte, byte, byte, byte, (a, b, otherB, c) => {
-        const key = k.encode(a, otherB, c)
-        expect(inside(key, k.range([a], { gt: [b] }))).toBe(otherB > b)
-        expect(inside(key, k.range([a], { gte: [b] }))).toBe(otherB >= b)
-        expect(inside(key, k.range([a], { lt: [b] }))).toBe(otherB < b)
-        expect(inside(key, k.range([a], { lte: [b] }))).toBe(otherB <= b)
+      fc.property(pools, ticksOf, ticksOf, (pool, a, b) => {
+        const { start, end } = ticks.range([pool], { gt: [a], lt: [b] })
+        expect(end !== null && compareBytes(start, end) <= 0).toBe(true)
+        if (a >= b) expect(start).toEqual(end)
       })
     )
   })

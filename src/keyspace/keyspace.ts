@@ -3,12 +3,13 @@
  * Keyspaces that share one store form a group, proved pair by pair as each joins.
  */
 import { QuoinError } from '../error.ts'
-import { Collection, partsSpanned } from './collection.ts'
+import { Collection } from './collection.ts'
 import { type Declaration, type KeyPart, partsOf, type Scan } from './declaration.ts'
 import { type Explanation, explain } from './explain.ts'
 import { Layout, type Part } from './layout.ts'
 import type { Finding, PromisedScan, Subject } from './proof/findings.ts'
 import { PROPERTIES, type Proof, prove, proveDisjoint } from './proof/prove.ts'
+import { partsSpanned } from './range.ts'
 import type { Shape } from './value.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a keyspace holds declarations of any types; each is inferred.

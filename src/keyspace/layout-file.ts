@@ -5,7 +5,6 @@
 import { QuoinError } from '../error.ts'
 import { fromHex } from './bytes.ts'
 import { type Codec, type Component, component } from './codec.ts'
-import { partsSpanned } from './collection.ts'
 import { base58, bech32, denom } from './components/address.ts'
 import { outpoint, txid } from './components/bitcoin.ts'
 import { bytes, hex } from './components/bytes.ts'
@@ -16,6 +15,7 @@ import { escaped, text } from './components/text.ts'
 import { type KeyPart, partsOf } from './declaration.ts'
 import { Layout, type Part } from './layout.ts'
 import type { PromisedScan, Subject } from './proof/findings.ts'
+import { partsSpanned } from './range.ts'
 
 export interface LayoutFile {
   readonly name: string
