@@ -188,11 +188,34 @@ describe('quoin keyspace doc', () => {
   })
 })
 
+describe('quoin keyspace doc --json', () => {
+  it('has every collection as data', () => {
+    const { status, data } = json('keyspace', 'doc')
+    expect(status).toBe(0)
+    const chain = data.find(({ name }: { name: string }) => name === 'liquidity-chain')
+    expect(chain.collections[0]).toMatchObject({
+      name: 'ticks',
+      key: '{0x01}{pool}{tick}',
+      parts: [
+        { literal: '01' },
+        { component: 'pool', codec: 'u64be', walksBy: 'value' },
+        { component: 'tick', codec: 'tick9', walksBy: 'value' }
+      ],
+      minLength: 18,
+      maxLength: 18,
+      scans: [{ components: [] }, { components: ['pool'], order: 'tick numeric' }],
+      holds: 'TickInfo'
+    })
+  })
+})
+
 describe('quoin keyspace diff', () => {
   it('shows what changed between the profiles of liquidity', () => {
     const { status, stdout } = quoin('keyspace', 'diff', 'liquidity-seed', 'liquidity-chain')
     expect(status).toBe(0)
     expect(stdout).toContain('  - {0x02}/{owner}/{pool}/{position}\n  + {0x02}|{owner}|{pool}|{position}')
+    expect(stdout).toContain('    walked by owner lexicographic, then pool as text')
+    expect(stdout).toContain('    walks by owner by the byte after it, then pool by the byte after it')
     expect(stdout).toContain('6 the same, 7 changed, 1 only in liquidity-seed, 8 only in liquidity-chain')
   })
 
