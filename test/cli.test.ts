@@ -28,17 +28,7 @@ const file = (name: string, content: unknown): string => {
   return path
 }
 
-const EXAMPLE = {
-  name: 'example',
-  collections: [
-    { name: 'ticks', key: [{ raw: '01' }, { u64be: 'pool' }, '|', { decimal: 'tick' }], scans: [['pool']] },
-    {
-      name: 'positions',
-      key: [{ raw: '02' }, '|', { hex: 'owner' }, '|', { decimal: 'pool' }],
-      scans: [['owner'], ['owner', 'pool']]
-    }
-  ]
-}
+const EXAMPLE = join(ROOT, 'test/fixtures/example-layout.json')
 
 describe('quoin', () => {
   it('without arguments teaches by example', () => {
@@ -228,14 +218,14 @@ describe('quoin keyspace diff', () => {
 
 describe('quoin keyspace audit', () => {
   it('of an unsound layout prints the witness and exits 1', () => {
-    const { status, stdout } = quoin('keyspace', 'audit', file('example.json', EXAMPLE))
+    const { status, stdout } = quoin('keyspace', 'audit', EXAMPLE)
     expect(status).toBe(1)
     expect(stdout).toContain('also catches owner=(empty) pool=10')
     expect(stdout).toContain('\n  027c7c31\n  027c7c3130\n')
   })
 
   it('as JSON has the findings', () => {
-    const { status, data } = json('keyspace', 'audit', file('example.json', EXAMPLE))
+    const { status, data } = json('keyspace', 'audit', EXAMPLE)
     expect(status).toBe(1)
     expect(data.sound).toBe(false)
     expect(data.findings).toMatchObject([
@@ -244,7 +234,8 @@ describe('quoin keyspace audit', () => {
   })
 
   it('of a sound layout exits 0, from standard input too', () => {
-    const sound = JSON.stringify({ ...EXAMPLE, collections: EXAMPLE.collections.slice(0, 1) })
+    const example = JSON.parse(readFileSync(EXAMPLE, 'utf8'))
+    const sound = JSON.stringify({ ...example, collections: example.collections.slice(0, 1) })
     expect(quoin('keyspace', 'audit', file('sound.json', sound)).status).toBe(0)
     const { status, stdout } = spawnSync(process.execPath, [BIN, 'keyspace', 'audit', '-'], {
       encoding: 'utf8',

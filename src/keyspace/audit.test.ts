@@ -1,4 +1,5 @@
 /** Layout files: strictly parsed, proved like our own, and never a crash. */
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { auditLayout } from './audit.ts'
@@ -7,17 +8,9 @@ import { QuoinError } from './index.ts'
 import { parseLayout } from './layout-file.ts'
 import type { Subject } from './proof/findings.ts'
 
-const EXAMPLE = {
-  name: 'example',
-  collections: [
-    { name: 'ticks', key: [{ raw: '01' }, { u64be: 'pool' }, '|', { decimal: 'tick' }], scans: [['pool']] },
-    {
-      name: 'positions',
-      key: [{ raw: '02' }, '|', { hex: 'owner' }, '|', { decimal: 'pool' }],
-      scans: [['owner'], ['owner', 'pool']]
-    }
-  ]
-}
+const EXAMPLE = JSON.parse(
+  readFileSync(new URL('../../test/fixtures/example-layout.json', import.meta.url), 'utf8')
+)
 const audit = (layout: unknown) => auditLayout(parseLayout(JSON.stringify(layout)))
 const one = (key: unknown, scans: unknown = []) => ({ name: 'x', collections: [{ name: 'c', key, scans }] })
 

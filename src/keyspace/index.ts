@@ -45,6 +45,7 @@ export {
   hash,
   json,
   listOf,
+  type Members,
   queueOf,
   rawValue,
   type Shape,

@@ -12,17 +12,17 @@ import {
   type KeyOf,
   type KeyspaceGroup,
   keyspace,
+  type Members,
   type Outpoint,
   outpoint,
   QuoinError,
-  sortedSetOf as sortedSet,
-  type sortedSetOf,
+  sortedSetOf,
   txidHex
 } from '../keyspace/index.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: components of any value types; each is inferred.
 type Components = readonly Component<string, any>[]
-type OutpointSet = ReturnType<typeof sortedSetOf<Outpoint>>
+type OutpointSet = Members<'sorted set', Outpoint>
 
 export interface EventDeclaration<P extends Components = Components> {
   readonly prefix: string
@@ -91,13 +91,13 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
       Object.entries(declared).flatMap(([name, each]) => [
         [
           name,
-          collection({ key: separated(each), value: sortedSet(outpoint('outpoint')), about: each.about })
+          collection({ key: separated(each), value: sortedSetOf(outpoint('outpoint')), about: each.about })
         ],
         [
           `${name}Spent`,
           collection({
             key: [...separated(each), ':spnd'],
-            value: sortedSet(outpoint('outpoint')),
+            value: sortedSetOf(outpoint('outpoint')),
             about: `${each.about} Spent.`
           })
         ]
