@@ -1,68 +1,26 @@
-/** Keyspaces in use: types, keys, ranges, explanations, groups. */
+/** Keyspaces in use: types, keys, groups, and declarations that are refused. */
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import type { Collection } from './collection.ts'
 import { type KeyPart, partsOf } from './declaration.ts'
 import { keyReader, keyWriter } from './generate.ts'
 import {
   address,
-  bytes,
   Codec,
   collection,
-  compareBytes,
   component,
-  decimal,
-  escaped,
-  f64,
-  fromHex,
-  hex,
-  i64,
   KeyspaceGroup,
   keyspace,
-  lengthPrefixed,
   outpoint,
-  raw,
   rawValue,
-  startsWith,
-  terminated,
   text,
   tick9,
-  toHex,
-  u8,
-  u16,
-  u64,
-  word
+  u8
 } from './index.ts'
+import { samples, space } from './keyspace.testing.ts'
 import { Layout } from './layout.ts'
 import { stepsOf } from './step.ts'
 
-const space = keyspace('test', {
-  ticks: collection({
-    key: [raw('01'), u64('pool'), tick9('tick')],
-    scans: [[], { prefix: ['pool'], order: 'value' }]
-  }),
-  owners: collection({
-    key: [raw('02'), '|', hex('owner'), '|', decimal('pool', { bits: 8 }), '|', u8('n')],
-    scans: [[], ['owner'], ['owner', 'pool']]
-  }),
-  scores: collection({
-    key: [raw('03'), terminated('name'), f64('score'), lengthPrefixed('rest', { max: 3 })],
-    scans: [['name'], ['name', 'score']]
-  }),
-  texts: collection({
-    key: ['t:', escaped('a'), ':', i64('b'), u16('c')],
-    scans: [{ prefix: ['a'], order: 'value' }]
-  }),
-  // Only readable from the right, so that no cut from the left will do.
-  rightmost: collection({ key: ['r', bytes('any'), '|', word('end', 'x', 'yy')] }),
-  top: collection({ key: [raw('ffff'), u8('n')], scans: [[]] }),
-  one: collection({ key: ['just this'] })
-})
-const { ticks, owners, scores, texts, rightmost, top, one } = space.collections
-
-const u64s = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
-const i64s = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
-const small = fc.uint8Array({ maxLength: 4 })
+const { ticks, owners, texts, rightmost, one } = space.collections
 
 describe('types', () => {
   it('follow from the declaration', () => {
@@ -94,24 +52,6 @@ describe('types', () => {
     )
   })
 })
-
-/** Every collection with random keys of it. */
-const samples = fc.oneof(
-  fc.tuple(fc.constant(ticks), fc.tuple(u64s, i64s)),
-  fc.tuple(fc.constant(owners), fc.tuple(small, fc.bigInt({ min: 0n, max: 255n }), fc.nat(255))),
-  fc.tuple(
-    fc.constant(scores),
-    fc.tuple(
-      small.map(part => part.map(byte => byte || 1)),
-      fc.double({ noNaN: true }).map(number => number + 0),
-      fc.uint8Array({ maxLength: 3 })
-    )
-  ),
-  fc.tuple(fc.constant(texts), fc.tuple(fc.string({ unit: 'grapheme' }), i64s, fc.nat(0xffff))),
-  fc.tuple(fc.constant(rightmost), fc.tuple(small, fc.constantFrom('x', 'yy'))),
-  fc.tuple(fc.constant(top), fc.tuple(fc.nat(255))),
-  fc.tuple(fc.constant(one), fc.constant([]))
-) as unknown as fc.Arbitrary<[Collection, unknown[]]>
 
 describe('keys', () => {
   it('round trip, fresh and into a buffer, and have one owner', () => {
@@ -222,194 +162,6 @@ describe('keys', () => {
   })
 })
 
-describe('ranges', () => {
-  const inside = (key: Uint8Array, { start, end }: { start: Uint8Array; end: Uint8Array | null }): boolean =>
-    compareBytes(key, start) >= 0 && (end === null || compareBytes(key, end) < 0)
-  const pools = fc.constantFrom(0n, 1n, 254n, 255n, 256n, 2n ** 64n - 1n)
-  const ticksOf = fc.constantFrom(-(2n ** 63n), -256n, -2n, -1n, 0n, 1n, 255n, 256n, 2n ** 63n - 1n)
-
-  it('of a scan hold exactly the keys with its components', () => {
-    fc.assert(
-      fc.property(fc.array(samples, { minLength: 1, maxLength: 20 }), keys => {
-        for (const [of, key] of keys) {
-          for (const { components } of of.scans) {
-            const prefix = key.slice(0, components.length)
-            const range = of.range(prefix)
-            for (const [other, otherKey] of keys) {
-              const encoded = other.encode(...otherKey)
-              const wanted = other === of && prefix.every((value, i) => isSame(value, otherKey[i]))
-              expect(inside(encoded, range)).toBe(wanted)
-            }
-          }
-        }
-      })
-    )
-  })
-
-  it('hold the values between their bounds, each bound inclusive or exclusive', () => {
-    const bound = fc.constantFrom('gt', 'gte', 'lt', 'lte')
-    fc.assert(
-      fc.property(
-        pools,
-        ticksOf,
-        bound,
-        ticksOf,
-        bound,
-        pools,
-        ticksOf,
-        (pool, a, opA, b, opB, otherPool, tick) => {
-          const range = ticks.range([pool], { [opA]: [a], [opB]: [b] })
-          const holds = (op: string, limit: bigint): boolean =>
-            op === 'gt'
-              ? tick > limit
-              : op === 'gte'
-                ? tick >= limit
-                : op === 'lt'
-                  ? tick < limit
-                  : tick <= limit
-          const both = opA === opB ? holds(opB, b) : holds(opA, a) && holds(opB, b)
-          expect(inside(ticks.encode(otherPool, tick), range)).toBe(otherPool === pool && both)
-        }
-      ),
-      { numRuns: 3000 }
-    )
-  })
-
-  it.each([
-    ['after a literal', raw('05')],
-    ['at the very end of all keys', raw('ffff')],
-    ['without a literal', '']
-  ])(
-    'bound by some of the components after the prefix, take or leave all keys that have them: %s',
-    (_, literal) => {
-      const { k } = keyspace('w', {
-        k: collection({
-          key: [literal, u8('a'), u8('b'), u8('c')],
-          scans: [[], { prefix: ['a'], order: 'value' }]
-        })
-      }).collections
-      const byte = fc.constantFrom(0, 1, 254, 255)
-      fc.assert(
-        fc.property(byte, byte, byte, byte, (a, b, otherB, c) => {
-          const key = k.encode(a, otherB, c)
-          expect(inside(key, k.range([a], { gt: [b] }))).toBe(otherB > b)
-          expect(inside(key, k.range([a], { gte: [b] }))).toBe(otherB >= b)
-          expect(inside(key, k.range([a], { lt: [b] }))).toBe(otherB < b)
-          expect(inside(key, k.range([a], { lte: [b] }))).toBe(otherB <= b)
-          expect(inside(key, k.range([], { gt: [b] }))).toBe(a > b)
-          expect(inside(key, k.range([], { lte: [b] }))).toBe(a <= b)
-        })
-      )
-    }
-  )
-
-  it('between bounds that exclude each other are empty, never inverted', () => {
-    fc.assert(
-      fc.property(pools, ticksOf, ticksOf, (pool, a, b) => {
-        const { start, end } = ticks.range([pool], { gt: [a], lt: [b] })
-        expect(end !== null && compareBytes(start, end) <= 0).toBe(true)
-        if (a >= b) expect(start).toEqual(end)
-      })
-    )
-  })
-
-  it('bound by a word that begins others, tell it from them', () => {
-    const { k } = keyspace('w', {
-      k: collection({ key: ['k', text('name')], scans: [{ prefix: [], order: 'value' }] })
-    }).collections
-    const names = fc.string({ unit: fc.constantFrom('a', 'b', '\u{10ffff}'), maxLength: 3 })
-    fc.assert(
-      fc.property(names, names, (limit, name) => {
-        const order = compareBytes(new TextEncoder().encode(name), new TextEncoder().encode(limit))
-        const key = k.encode(name)
-        expect(inside(key, k.range([], { gt: [limit] }))).toBe(order > 0)
-        expect(inside(key, k.range([], { gte: [limit] }))).toBe(order >= 0)
-        expect(inside(key, k.range([], { lt: [limit] }))).toBe(order < 0)
-        expect(inside(key, k.range([], { lte: [limit] }))).toBe(order <= 0)
-      })
-    )
-  })
-
-  it('resume a walk after or before a key, in whatever order it walks', () => {
-    fc.assert(
-      fc.property(
-        small,
-        fc.uniqueArray(fc.tuple(fc.nat(255), fc.nat(3)), { minLength: 2, selector: String }),
-        (owner, rest) => {
-          const walk = rest
-            .map(([pool, n]) => ({
-              rest: [BigInt(pool), n] as [bigint, number],
-              key: owners.encode(owner, BigInt(pool), n)
-            }))
-            .sort((x, y) => compareBytes(x.key, y.key))
-          walk.forEach(({ rest: place }, i) => {
-            const after = owners.range([owner], { after: place })
-            const before = owners.range([owner], { before: place, reverse: true })
-            expect(walk.filter(({ key }) => inside(key, after))).toEqual(walk.slice(i + 1))
-            expect(walk.filter(({ key }) => inside(key, before))).toEqual(walk.slice(0, i))
-            expect(before.reverse).toBe(true)
-          })
-        }
-      )
-    )
-  })
-
-  it('refuse to compare values where the keys do not walk by them, and say what does', () => {
-    expect(() => owners.range([new Uint8Array()], { gte: [9n] })).toThrow(
-      /10 comes before 2.*resume with `after`/
-    )
-    expect(() => scores.range([new Uint8Array()], { gt: [1, new Uint8Array(2)] })).toThrow(
-      expect.objectContaining({ code: 'ERR_RANGE_ORDER' })
-    )
-  })
-
-  it('of prefixes that end in ff end where they should, or nowhere', () => {
-    expect(toHex(ticks.scan(0xffn).end!)).toBe('0100000000000001')
-    expect(top.scan().end).toBeNull()
-    expect(startsWith(top.encode(255), top.scan().start)).toBe(true)
-  })
-})
-
-describe('explain', () => {
-  it('names the components, their bytes and their values', () => {
-    const explained = space.explain(owners.encode(Uint8Array.of(0xab), 10n, 7))
-    expect(explained).toMatchObject({
-      found: true,
-      keyspace: 'test',
-      collection: 'owners',
-      spans: [
-        { start: 0, end: 2, hex: '027c', text: "0x02 '|'" },
-        { start: 2, end: 4, hex: '6162', component: 'owner', codec: 'hex', text: 'ab' },
-        { start: 4, end: 5, hex: '7c' },
-        { start: 5, end: 7, component: 'pool', text: '10' },
-        { start: 7, end: 8 },
-        { start: 8, end: 9, component: 'n', text: '7' }
-      ]
-    })
-  })
-
-  it('of a key that fits nothing, names the nearest collection and where it departs', () => {
-    expect(space.explain(fromHex('027c6162417c31'))).toEqual({
-      found: false,
-      nearest: {
-        keyspace: 'test',
-        collection: 'owners',
-        offset: 4,
-        expected: "'0'-'9' 'a'-'f' '|'",
-        message: "byte 4 is 41, where '0'-'9' 'a'-'f' '|' (owner or a separator) must stand"
-      }
-    })
-    expect(space.explain(fromHex('0100000000000000010600'))).toMatchObject({
-      nearest: {
-        collection: 'ticks',
-        offset: 11,
-        message: expect.stringMatching(/^it ends at byte 11, where any byte/)
-      }
-    })
-    expect(space.explain(new Uint8Array())).toMatchObject({ found: false, nearest: { offset: 0 } })
-  })
-})
-
 describe('a group of keyspaces in one store', () => {
   const make = (name: string, prefix: string) =>
     keyspace(name, { all: collection({ key: [prefix, text('rest')], scans: [[]] }) })
@@ -470,6 +222,3 @@ it('a value is held as declared, raw bytes unless said', () => {
   })
   expect(named.collections.v.value.codec.name).toBe('TickInfo')
 })
-
-const isSame = (a: unknown, b: unknown): boolean =>
-  a instanceof Uint8Array && b instanceof Uint8Array ? compareBytes(a, b) === 0 : a === b
