@@ -85,6 +85,24 @@ describe('quoin', () => {
     expect(quoin('keyspace', 'explain', '0331').stdout).not.toContain('\u001b[')
   })
 
+  it('says that it cannot write, and exits 2, not 1', () => {
+    const { status, stderr } = spawnSync(
+      'bash',
+      ['-c', `${process.execPath} ${BIN} keyspace check > /dev/full`],
+      { encoding: 'utf8' }
+    )
+    expect(status).toBe(2)
+    expect(stderr).toContain('cannot write the output')
+  })
+
+  it('gives wrong usage as JSON too', () => {
+    const { status, stdout } = quoin('keyspace', 'explain', '--json')
+    expect(status).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'ERR_USAGE', message: expect.stringContaining('argument') }
+    })
+  })
+
   it('does not mind a reader that stops early', () => {
     const { status, stderr } = spawnSync(
       'bash',
@@ -162,7 +180,7 @@ describe('quoin keyspace explain', () => {
     expect(status).toBe(1)
     expect(stdout).toContain('fits nothing')
     expect(stdout).toContain(
-      "Nearest: liquidity-chain.positionsByOwner: byte 6 is 01, where '|' (a separator) must stand."
+      "Nearest: liquidity-chain.positionsByOwner: byte 6 is 01, where '|' (the literal '|') must stand."
     )
     expect(json('keyspace', 'explain', '00').data).toMatchObject({
       found: false,
@@ -254,6 +272,19 @@ describe('quoin keyspace audit', () => {
     const asJson = json('keyspace', 'audit', bad)
     expect(asJson.status).toBe(2)
     expect(asJson.data.error).toMatchObject({ code: 'ERR_AUDIT_FORMAT', path: '$.collections[0].key[0]' })
+  })
+
+  it('of a file that is not UTF-8, or has no end, exits 2', () => {
+    const latin1 = join(folder, 'latin1.json')
+    writeFileSync(latin1, Buffer.from('{"name":"é","collections":[]}', 'latin1'))
+    expect(quoin('keyspace', 'audit', latin1)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('not UTF-8')
+    })
+    expect(quoin('keyspace', 'audit', '/dev/zero')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('at most')
+    })
   })
 
   it('of a file that is too large exits 2', () => {

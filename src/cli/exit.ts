@@ -15,7 +15,7 @@ export const EXIT = {
 export const EXIT_HELP = `Exit codes:
   0  done, and the answer is yes
   1  done, and the answer is no (a layout is unsound, a key fits nothing)
-  2  the command line or a file is wrong
+  2  the command line, a file or the place to write to is wrong
   3  a defect in quoin`
 
 /** Runs a command: its exit code, or its error in words (as JSON on standard output when that was asked for). */

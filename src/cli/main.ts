@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { EXIT, EXIT_HELP } from './exit.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
+import { printJson } from './terminal.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -30,7 +31,8 @@ inheritSettings(program)
 // A reader that closes early (`quoin keyspace doc | head`) has had enough; that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok)
-  throw error
+  process.stderr.write(`quoin: cannot write the output: ${error.message}\n`)
+  process.exit(EXIT.usage)
 })
 
 try {
@@ -39,6 +41,9 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error
   process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (error.exitCode !== 0 && process.argv.includes('--json')) {
+    printJson({ error: { code: 'ERR_USAGE', message: error.message } })
+  }
 }
 
 /** Commander copies these to subcommands only when they are made after them. */

@@ -69,6 +69,19 @@ describe('scans', () => {
   })
 })
 
+describe('the same codec with other options', () => {
+  it('is another one, whatever the options look like when joined', () => {
+    const layout = {
+      name: 'x',
+      collections: [
+        { name: 'first', key: ['A', { text: 't', except: '|,max,5' }] },
+        { name: 'c', key: ['B', { text: 't', except: '|', max: 5 }, 'm', { u8: 'n' }], scans: [['t']] }
+      ]
+    }
+    expect(audit(layout).findings).toMatchObject([{ property: 'P2', collections: ['c'] }])
+  })
+})
+
 describe('every codec', () => {
   it.each([
     [{ u8: 'x' }, 1],
@@ -153,6 +166,9 @@ describe('a malformed file', () => {
     [[{ raw: 'zz' }], '[0].raw'],
     [[{ raw: '' }], '[0].raw'],
     [[{ raw: '01', length: 1 }], '[0]'],
+    [[{ bytes: 'a', length: 2, max: 1 }], '[0]'],
+    [[{ u64be: 'a', max: 1e20 }], '[0].max'],
+    [['\ud800'], ''],
     [[{ u8: 'a' }, { u8: 'a' }], ''],
     [['x'.repeat(300)], '']
   ])('a key %j is refused at key%s', (key, where) => {

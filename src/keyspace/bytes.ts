@@ -1,5 +1,6 @@
 /** Bytes as keys are compared and printed: order by unsigned byte, a prefix before what extends it. */
 import { QuoinError } from '../error.ts'
+import { quote } from './chars.ts'
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
@@ -13,9 +14,13 @@ export const toHex = (bytes: Iterable<number>): string => {
 export const fromHex = (text: string): Uint8Array => {
   const wrong = /[^0-9a-f]/i.exec(text)
   if (wrong) {
-    throw new QuoinError('ERR_KEY_VALUE', `not hexadecimal: '${wrong[0]}' at character ${wrong.index + 1}`, {
-      text
-    })
+    throw new QuoinError(
+      'ERR_KEY_VALUE',
+      `not hexadecimal: ${quote(wrong[0])} at character ${wrong.index + 1}`,
+      {
+        text
+      }
+    )
   }
   if (text.length % 2)
     throw new QuoinError('ERR_KEY_VALUE', `odd number of hexadecimal digits: ${text.length}`, { text })

@@ -23,6 +23,9 @@ export const readText = (source: Uint8Array, start: number, end: number): string
   return readAscii(source, start, end)
 }
 
+/** Whether every surrogate has its other half, so that the text has a UTF-8. */
+export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
+
 /** Text in quotes, with every character escaped that a terminal might act on or not show. */
 export const quote = (text: string): string =>
   JSON.stringify(text).replace(

@@ -4,9 +4,11 @@
  */
 import { QuoinError } from '../error.ts'
 import { toHex } from './bytes.ts'
+import { valueError } from './codec.ts'
 import type { After, Declaration, KeyOf, KeyPart, PrefixOf } from './declaration.ts'
 import { type KeyReader, keyReader, keyWriter } from './generate.ts'
 import { type Departure, type Layout, valuesOf } from './layout.ts'
+import { printable } from './notation.ts'
 import type { PromisedScan, Subject } from './proof/findings.ts'
 import type { OrderOfPart } from './proof/order.ts'
 import { type KeyRange, type RangeOptions, Ranges } from './range.ts'
@@ -61,14 +63,14 @@ export class Collection<
 
   /** The components of a key; a coded error names the byte where the bytes are not one. */
   decode(key: Uint8Array): KeyOf<P> {
-    const values = this.#read(key)
+    const values = this.#read(bytesOnly(key))
     if (!values) throw this.#stray(key)
     return values as KeyOf<P>
   }
 
   /** Whether the bytes are a key of this collection. */
   owns(key: Uint8Array): boolean {
-    return this.#read(key) !== undefined
+    return this.#read(bytesOnly(key)) !== undefined
   }
 
   #parse(key: Uint8Array): unknown[] | undefined {
@@ -97,6 +99,12 @@ export class Collection<
   }
 }
 
+/** A key is bytes; anything else that a program hands in is refused with a code. */
+export const bytesOnly = (key: Uint8Array): Uint8Array => {
+  if (!(key instanceof Uint8Array)) throw valueError('key', key, 'bytes')
+  return key
+}
+
 /** `byte 3 is 41, where '0'-'9' of pool may stand`. */
 export const describeDeparture = (
   { offset, expected, mayEnd, parts }: Departure,
@@ -107,7 +115,7 @@ export const describeDeparture = (
       ? `byte ${offset} is ${toHex(key.subarray(offset, offset + 1))}`
       : `it ends at byte ${offset}`
   const names = parts
-    .map(part => (part.kind === 'component' ? part.component.name : 'a separator'))
+    .map(part => (part.kind === 'component' ? part.component.name : `the literal ${printable(part.bytes)}`))
     .join(' or ')
   const may = [...(mayEnd ? ['the end'] : []), ...(expected.isEmpty ? [] : [`${expected} (${names})`])].join(
     ' or '

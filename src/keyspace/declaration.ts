@@ -3,9 +3,11 @@
  * promises. The types of the key, and of each promised prefix of it, follow from the declaration.
  */
 import { QuoinError } from '../error.ts'
-import { fromHex } from './bytes.ts'
-import type { Component } from './codec.ts'
+import { copyOf, fromHex } from './bytes.ts'
+import { isWellFormed, quote } from './chars.ts'
+import { Codec, type Component } from './codec.ts'
 import { literal, type Part } from './layout.ts'
+import type { PromisedScan } from './proof/findings.ts'
 import { rawValue, type Shape } from './value.ts'
 
 /** A string is literal text, bytes are literal bytes, everything else is a component. */
@@ -117,11 +119,14 @@ export const partsOf = (key: readonly KeyPart[]): readonly Part[] => {
   const names = new Set<string>()
   for (const each of key) {
     if (typeof each === 'string' || each instanceof Uint8Array) {
-      const bytes = typeof each === 'string' ? new TextEncoder().encode(each) : each
+      const bytes = typeof each === 'string' ? literalText(each) : copyOf(each)
       const last = parts.at(-1)
       if (last?.kind === 'literal') parts[parts.length - 1] = literal(Uint8Array.of(...last.bytes, ...bytes))
       else if (bytes.length > 0) parts.push(literal(bytes))
       continue
+    }
+    if (!(each?.codec instanceof Codec) || typeof each.name !== 'string') {
+      throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'a part of a key is text, bytes or a component')
     }
     if (names.has(each.name)) {
       throw new QuoinError('ERR_KEYSPACE_DECLARATION', `two components are called ${each.name}`, {
@@ -133,4 +138,36 @@ export const partsOf = (key: readonly KeyPart[]): readonly Part[] => {
   }
   if (parts.length === 0) throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'a key needs at least one part')
   return parts
+}
+
+const literalText = (text: string): Uint8Array => {
+  if (!isWellFormed(text)) {
+    throw new QuoinError('ERR_KEYSPACE_DECLARATION', `literal text has a lone surrogate: ${quote(text)}`)
+  }
+  return new TextEncoder().encode(text)
+}
+
+/**
+ * The scan under `names`, which must be components of the key, each named once. They may come in any order, but
+ * must be the leading ones (P7); without `trailing` the prefix ends with the last of them.
+ */
+export const promisedScan = (
+  parts: readonly Part[],
+  names: readonly string[],
+  order: 'value' | undefined,
+  trailing = true
+): PromisedScan => {
+  const all = parts.flatMap(part => (part.kind === 'component' ? [part.component.name] : []))
+  const components = all.filter(name => names.includes(name))
+  const leading = components.every((name, i) => all[i] === name)
+  const last = parts.findIndex(part => part.kind === 'component' && part.component.name === components.at(-1))
+  const span = trailing || components.length === 0 ? partsSpanned(parts, components.length) : last + 1
+  return { components, parts: leading ? span : undefined, order }
+}
+
+/** The number of parts from the start of a key to the start of component number `count`. */
+export const partsSpanned = (parts: readonly Part[], count: number): number => {
+  let seen = 0
+  const at = parts.findIndex(part => part.kind === 'component' && seen++ === count)
+  return at < 0 ? parts.length : at
 }

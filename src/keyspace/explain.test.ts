@@ -31,7 +31,7 @@ describe('explain', () => {
         collection: 'owners',
         offset: 4,
         expected: "'0'-'9' 'a'-'f' '|'",
-        message: "byte 4 is 41, where '0'-'9' 'a'-'f' '|' (owner or a separator) must stand"
+        message: "byte 4 is 41, where '0'-'9' 'a'-'f' '|' (owner or the literal '|') must stand"
       }
     })
     expect(space.explain(fromHex('0100000000000000010600'))).toMatchObject({

@@ -1,7 +1,7 @@
 /** What a raw key is: its owner and its components byte by byte, or how near it comes to something. */
 
 import { toHex } from './bytes.ts'
-import { type Collection, describeDeparture } from './collection.ts'
+import { bytesOnly, type Collection, describeDeparture } from './collection.ts'
 import type { Departure, Span } from './layout.ts'
 import { printable } from './notation.ts'
 
@@ -42,6 +42,7 @@ interface Space {
 }
 
 export const explain = (key: Uint8Array, spaces: readonly Space[]): Explanation => {
+  bytesOnly(key)
   let nearest: { departure: Departure; collection: Collection } | undefined
   for (const collection of spaces.flatMap(space => space.all)) {
     const parsed = collection.layout.parse(key)

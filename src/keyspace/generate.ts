@@ -18,6 +18,7 @@ export const keyWriter = (steps: Steps, canGenerate = allowed): KeyWriter => {
   return generate(
     steps,
     `(target, offset${values.map(value => `, ${value}`).join('')}) => {
+      if (offset >>> 0 !== offset) return writeKey(steps, [${values}], target, offset)
       let start = 0, end = offset
       ${steps.steps.map((step, i) => writeLiteral(step.literal) + writeComponent(step, i)).join('')}
       ${writeLiteral(steps.last)}

@@ -11,10 +11,13 @@ import {
   KeyspaceGroup,
   keyspace,
   outpoint,
+  raw,
   rawValue,
   text,
   tick9,
-  u8
+  toHex,
+  u8,
+  u64
 } from './index.ts'
 import { samples, space } from './keyspace.testing.ts'
 import { Layout } from './layout.ts'
@@ -196,7 +199,82 @@ describe('a group of keyspaces in one store', () => {
   })
 })
 
+describe('what a program may get wrong', () => {
+  const { ticks: pairs } = space.collections
+
+  it('a codec that encodes another key does not disturb the key it is part of', () => {
+    const inner = keyspace('inner', { i: collection({ key: ['I', u64('a')] }) }).collections.i
+    const { name, phrase, language, order, orderName, read, show } = u64('n').codec
+    const nested = new Codec<bigint>({
+      ...{ name, phrase, language, order, orderName, read, show },
+      put: (value, target, offset) => {
+        target.set(inner.encode(value).subarray(1), offset)
+        return offset + 8
+      }
+    })
+    const outer = keyspace('outer', { o: collection({ key: ['outer:', component('n', nested)] }) })
+      .collections.o
+    expect(outer.decode(outer.encode(7n))).toEqual([7n])
+  })
+
+  it('an offset that is none is refused', () => {
+    for (const offset of [-1, -5, 1.5, Number.NaN, undefined as unknown as number, 2 ** 32]) {
+      expect(() => pairs.encodeInto(new Uint8Array(64), offset, 1n, 2n), `${offset}`).toThrow(
+        expect.objectContaining({ code: 'ERR_KEY_BUFFER' })
+      )
+    }
+  })
+
+  it('bytes that a literal was made from may change afterwards', () => {
+    const literal = raw('01')
+    const { k } = keyspace('l', { k: collection({ key: [literal, u8('n')] }) }).collections
+    literal[0] = 2
+    expect(toHex(k.encode(5))).toBe('0105')
+  })
+
+  it('a key that is not bytes is refused with a code', () => {
+    for (const key of [null, undefined, 'abc', [1]] as unknown as Uint8Array[]) {
+      for (const use of [() => pairs.decode(key), () => pairs.owns(key), () => space.explain(key)]) {
+        expect(use).toThrow(expect.objectContaining({ code: 'ERR_KEY_VALUE' }))
+      }
+    }
+    expect(() => pairs.range([1n], { gte: 5 as never })).toThrow(
+      expect.objectContaining({ code: 'ERR_KEY_VALUE' })
+    )
+  })
+
+  it('a long key that needs the automaton of the whole is read in time that grows with its length', () => {
+    const long = new Uint8Array(300_000).fill(0x7c)
+    expect(rightmost.decode(rightmost.encode(long, 'yy'))[0].length).toBe(300_000)
+    expect(space.explain(rightmost.encode(long, 'yy'))).toMatchObject({
+      found: true,
+      collection: 'rightmost'
+    })
+  })
+})
+
 describe('a malformed declaration', () => {
+  it.each([
+    [[{ prefix: ['x'], ordr: 'value' }]],
+    [[{ prefix: ['x'], trailing: false }]],
+    [[{ prefix: ['x'], order: 'up' }]],
+    [[{ prefix: 'x' }]],
+    [['x']],
+    [[['x', 'x']]],
+    [[['y']]]
+  ])('of scans %j is refused, not ignored', scans => {
+    expect(() => keyspace('s', { s: { ...collection({ key: ['a', u8('x'), u8('z')] }), scans } })).toThrow(
+      expect.objectContaining({ code: 'ERR_KEYSPACE_DECLARATION' })
+    )
+  })
+
+  it('of a scan by a component that does not lead is P7, in any order of names', () => {
+    const scanned = (...scans: string[][]) =>
+      keyspace('s', { s: { ...collection({ key: ['a', u8('x'), u8('z')] }), scans } })
+    expect(scanned(['z', 'x']).proof.sound).toBe(true)
+    expect(() => scanned(['z'])).toThrow(/P7 .*the scan by z leaves out x, before it in the key/)
+  })
+
   it('of a codec that does not say how to write, or says it twice, is refused', () => {
     const { name, phrase, language, order, orderName, read, show } = u8('n').codec
     const like = { name, phrase, language, order, orderName, read, show }
@@ -212,6 +290,9 @@ describe('a malformed declaration', () => {
     expect(() => declare('')).toThrow(malformed)
     expect(() => declare(u8('a') as never, u8('a'))).toThrow(malformed)
     expect(() => declare('x'.repeat(257))).toThrow(malformed)
+    expect(() => declare('\ud800')).toThrow(malformed)
+    expect(() => declare(null as never)).toThrow(malformed)
+    expect(() => declare(5 as never)).toThrow(malformed)
   })
 })
 

@@ -4,12 +4,11 @@
  */
 import { QuoinError } from '../error.ts'
 import { Collection } from './collection.ts'
-import { type Declaration, type KeyPart, partsOf, type Scan } from './declaration.ts'
+import { type Declaration, type KeyPart, partsOf, promisedScan, type Scan } from './declaration.ts'
 import { type Explanation, explain } from './explain.ts'
 import { Layout, type Part } from './layout.ts'
 import type { Finding, PromisedScan, Subject } from './proof/findings.ts'
 import { PROPERTIES, type Proof, prove, proveDisjoint } from './proof/prove.ts'
-import { partsSpanned } from './range.ts'
 import type { Shape } from './value.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a keyspace holds declarations of any types; each is inferred.
@@ -126,22 +125,28 @@ const subjectOf = (name: string, { key, scans }: Declaration): Subject => {
   return {
     name,
     layout: new Layout(parts),
-    scans: scans.map(scan => promisedScan(name, parts, scan as Scan))
+    scans: scans.map(scan => declaredScan(name, parts, scan as Scan))
   }
 }
 
-const promisedScan = (name: string, parts: readonly Part[], scan: Scan): PromisedScan => {
-  const { prefix, order } = 'prefix' in scan ? scan : { prefix: scan, order: undefined }
+/** A scan as it was declared, which in JavaScript may be anything. */
+const declaredScan = (collection: string, parts: readonly Part[], scan: Scan): PromisedScan => {
+  const refuse = (reason: string): QuoinError =>
+    new QuoinError('ERR_KEYSPACE_DECLARATION', `a scan of ${collection} ${reason}`, { collection })
+  const { prefix, order, ...unknown } = Array.isArray(scan)
+    ? { prefix: scan }
+    : (scan as Exclude<Scan, readonly string[]>)
+  const [extra] = Object.keys(unknown)
+  if (extra !== undefined) throw refuse(`has an unknown field ${extra}; known: prefix, order`)
+  if (!Array.isArray(prefix)) throw refuse('needs a list of components')
+  if (order !== undefined && order !== 'value')
+    throw refuse(`claims an order ${order}; only 'value' can be claimed`)
   const names = parts.flatMap(part => (part.kind === 'component' ? [part.component.name] : []))
-  for (const each of prefix) {
-    if (!names.includes(each)) {
-      throw new QuoinError('ERR_KEYSPACE_DECLARATION', `${name} has no component ${each} to scan by`, {
-        name: each
-      })
-    }
+  for (const [i, name] of prefix.entries()) {
+    if (!names.includes(name)) throw refuse(`names ${name}, which is no component of its key`)
+    if (prefix.indexOf(name) !== i) throw refuse(`names ${name} twice`)
   }
-  const leading = prefix.every((each, i) => names[i] === each)
-  return { components: prefix, parts: leading ? partsSpanned(parts, prefix.length) : undefined, order }
+  return promisedScan(parts, prefix, order)
 }
 
 const refuseUnsound = (name: string, findings: readonly Finding[]): void => {

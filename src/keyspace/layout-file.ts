@@ -12,10 +12,9 @@ import { decimal } from './components/decimal.ts'
 import { f64 } from './components/float.ts'
 import { i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
 import { escaped, text } from './components/text.ts'
-import { type KeyPart, partsOf } from './declaration.ts'
+import { type KeyPart, partsOf, promisedScan } from './declaration.ts'
 import { Layout, type Part } from './layout.ts'
 import type { PromisedScan, Subject } from './proof/findings.ts'
-import { partsSpanned } from './range.ts'
 
 export interface LayoutFile {
   readonly name: string
@@ -148,7 +147,12 @@ const parsePart = (given: unknown, path: string, codecs: Codecs): KeyPart => {
     }
     settings[option] = parseOption(option as keyof Options, setting, `${path}.${option}`)
   }
-  const key = `${codec} ${Object.entries(settings).sort().join()}`
+  const key = JSON.stringify([
+    codec,
+    Object.entries(settings)
+      .map(([option, setting]) => [option, `${setting}`])
+      .sort()
+  ])
   const made = codecs.get(key) ?? located(path, () => make(name, settings as Options).codec)
   codecs.set(key, made)
   return component(name, made)
@@ -166,11 +170,14 @@ const parseOption = (option: keyof Options, given: unknown, path: string): numbe
     case 'max':
       // Above 2^53 a JSON number is not exact, so a string of digits is taken as well.
       if (typeof given === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(given)) return BigInt(given)
+      if (typeof given === 'number' && given > Number.MAX_SAFE_INTEGER)
+        throw malformed(path, 'write numbers above 2^53 as a string of digits')
       return BigInt(integer(given, path, 0, Number.MAX_SAFE_INTEGER))
   }
 }
 
 const parseScan = (given: unknown, parts: readonly Part[], path: string): PromisedScan => {
+  if (typeof given !== 'object' || given === null) throw malformed(path, 'a list of components, or an object')
   const { prefix, trailing, order } = Array.isArray(given)
     ? { prefix: given, trailing: undefined, order: undefined }
     : record(given, path, ['prefix', 'trailing', 'order'])
@@ -190,14 +197,7 @@ const parseScan = (given: unknown, parts: readonly Part[], path: string): Promis
     throw malformed(`${path}.trailing`, 'true or false')
   if (order !== undefined && order !== 'value')
     throw malformed(`${path}.order`, 'only "value" can be claimed')
-  const leading = components.every(name => names.indexOf(name) < components.length)
-  const whole = partsSpanned(parts, components.length)
-  // Without its trailing separator, the prefix ends with the last named component.
-  const last = parts.findIndex(
-    part => part.kind === 'component' && part.component.name === names[components.length - 1]
-  )
-  const span = trailing === false && components.length > 0 ? last + 1 : whole
-  return { components, parts: leading ? span : undefined, order }
+  return promisedScan(parts, components, order, trailing)
 }
 
 const malformed = (path: string, message: string): QuoinError =>
@@ -231,8 +231,9 @@ const array = (given: unknown, path: string, most: number): unknown[] => {
 
 const nonEmpty = (given: unknown, path: string): string => {
   if (typeof given !== 'string' || given === '') throw malformed(path, 'a name is needed')
-  // Names are printed, and a control character could make a terminal do things.
-  if (/\p{Cc}/u.test(given)) throw malformed(path, 'a name has no control characters')
+  // Names are printed, and such a character could make a terminal do or show other things.
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(given))
+    throw malformed(path, 'a name has no control or formatting characters')
   return given
 }
 

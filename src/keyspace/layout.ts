@@ -164,12 +164,12 @@ export class Layout {
     const run: Step[] = []
     for (let i = key.length - 1; i >= 0; i--) {
       const to: number = state!
-      run.unshift({ byte: key[i]!, state: to })
+      run.push({ byte: key[i]!, state: to })
       state = reached[i]!.find(from =>
         this.moves[from]!.some(move => move.to === to && move.set.has(key[i]!))
       )
     }
-    return this.reading(run)
+    return this.reading(run.reverse())
   }
 
   #departure(states: readonly number[], offset: number): Departure {

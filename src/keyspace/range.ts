@@ -4,8 +4,9 @@
  */
 import { QuoinError } from '../error.ts'
 import { compareBytes, prefixEnd, successor } from './bytes.ts'
-import type { Prefixes } from './declaration.ts'
-import { type Layout, type Part, valuesOf } from './layout.ts'
+import { valueError } from './codec.ts'
+import { type Prefixes, partsSpanned } from './declaration.ts'
+import { type Layout, valuesOf } from './layout.ts'
 import type { PromisedScan } from './proof/findings.ts'
 import type { OrderOfPart } from './proof/order.ts'
 import { inexactScan } from './proof/scan.ts'
@@ -63,6 +64,10 @@ export class Ranges {
     prefix: Values,
     { gt, gte, lt, lte, after, before, reverse = false }: RangeOptions<Values> = {}
   ): KeyRange {
+    for (const bound of [prefix, gt, gte, lt, lte, after, before]) {
+      if (bound !== undefined && !Array.isArray(bound))
+        throw valueError(this.#name, bound, 'a list of components')
+    }
     const base = this.#encode(prefix, this.#promised(prefix))
     const starts = [
       base,
@@ -148,13 +153,6 @@ export class Ranges {
     const steps = this.#steps[parts]
     return written(target => writeKey(steps, values, target, 0))
   }
-}
-
-/** The number of parts from the start of a key to the start of component number `count`. */
-export const partsSpanned = (parts: readonly Part[], count: number): number => {
-  let seen = 0
-  const at = parts.findIndex(part => part.kind === 'component' && seen++ === count)
-  return at < 0 ? parts.length : at
 }
 
 /** Null is above all bytes. */

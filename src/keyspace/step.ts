@@ -5,6 +5,7 @@
  * ends itself, one up to a byte that it cannot contain, or the one before a tail of one length. Any other layout
  * is read through its automaton. Either way the cuts are the only possible ones (P1).
  */
+import { QuoinError } from '../error.ts'
 import { bufferError, type Codec } from './codec.ts'
 import type { Language } from './language/language.ts'
 import type { Layout, Part } from './layout.ts'
@@ -77,6 +78,7 @@ export const writeKey = (
   target: Uint8Array,
   offset: number
 ): number => {
+  if (offset >>> 0 !== offset) throw offsetError(offset)
   let end = offset
   steps.forEach(({ literal, codec }, i) => {
     for (const byte of literal) target[end++] = byte
@@ -86,6 +88,9 @@ export const writeKey = (
   if (end > target.length) throw bufferError(end, target.length)
   return end
 }
+
+const offsetError = (offset: number): QuoinError =>
+  new QuoinError('ERR_KEY_BUFFER', `${offset} is no offset in a buffer`, { offset: String(offset) })
 
 /** The components of a key that can be cut, or undefined when the bytes are not one. */
 export const readKey = ({ steps, last }: Steps, key: Uint8Array): unknown[] | undefined => {

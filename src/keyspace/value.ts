@@ -99,7 +99,12 @@ export const json = <T>(): Value<T> =>
   value({
     name: 'JSON',
     encode(item) {
-      const text = JSON.stringify(item) as string | undefined
+      let text: string | undefined
+      try {
+        text = JSON.stringify(item)
+      } catch {
+        // A bigint or a cycle: refused below, like anything else that JSON has no text for.
+      }
       if (text === undefined) throw valueError('JSON', item, 'something JSON can say')
       return new TextEncoder().encode(text)
     },

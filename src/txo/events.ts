@@ -57,7 +57,14 @@ export class EventType<P extends Components = Components> {
 
   /** The event as text: `own:1A1zP1…`. */
   text(...components: KeyOf<P>): string {
-    return decoder.decode(this.index.encode(...components).subarray(KEY_PREFIX.length))
+    const bytes = this.index.encode(...components).subarray(KEY_PREFIX.length)
+    try {
+      return decoder.decode(bytes)
+    } catch {
+      throw new QuoinError('ERR_KEY_VALUE', `event ${this.name} has components that are not text`, {
+        event: this.name
+      })
+    }
   }
 }
 
@@ -80,6 +87,15 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
   owner: string,
   declared: E
 ): Events<E> => {
+  for (const name of Object.keys(declared)) {
+    if (Object.hasOwn(declared, `${name}Spent`)) {
+      throw new QuoinError(
+        'ERR_KEYSPACE_DECLARATION',
+        `an event type cannot be called ${name}Spent beside ${name}`,
+        { name }
+      )
+    }
+  }
   const separated = ({ prefix, components }: EventDeclaration): (string | Component)[] => [
     KEY_PREFIX,
     prefix,

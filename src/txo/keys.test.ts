@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bsv21, bsv21Events } from '../bsv21/index.ts'
 import {
+  escaped,
   type Finding,
   KeyspaceGroup,
   makeOutpoint,
@@ -14,6 +15,7 @@ import {
   text,
   toHex,
   txidOf,
+  u64,
   voutOf,
   word
 } from '../keyspace/index.ts'
@@ -79,6 +81,12 @@ describe('the builders of seed 000', () => {
       height: 850000,
       index: 123n
     })
+    for (const wrong of [
+      { height: -1, index: 0n },
+      { height: 1, index: 2n ** 65n }
+    ]) {
+      expect(() => codec.encode(wrong)).toThrow(expect.objectContaining({ code: 'ERR_KEY_VALUE' }))
+    }
     expect(() => codec.decode(new Uint8Array(11))).toThrow(
       expect.objectContaining({ code: 'ERR_VALUE_DECODE' })
     )
@@ -211,6 +219,18 @@ describe('events of plug-ins', () => {
     expect(() => registerEvents(store, 'p', { a: event('y', 'x') })).toThrow(
       expect.objectContaining({ code: 'ERR_KEYSPACE_DECLARATION' })
     )
+  })
+
+  it('cannot be called like the spent twin of another', () => {
+    const both = { a: event('a', 'x', escaped('q')), aSpent: event('b', 'x', escaped('q')) }
+    expect(() => registerEvents(nodeStore(), 'weather', both)).toThrow(
+      expect.objectContaining({ code: 'ERR_KEYSPACE_DECLARATION' })
+    )
+  })
+
+  it('have a text only when their components are text', () => {
+    const { types } = registerEvents(nodeStore(), 'raw', { bytes: event('bytes', 'x', u64('n')) })
+    expect(() => types.bytes.text(2n ** 64n - 1n)).toThrow(expect.objectContaining({ code: 'ERR_KEY_VALUE' }))
   })
 
   it('have a plug-in name that can stand in a key', () => {

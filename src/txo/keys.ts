@@ -40,21 +40,21 @@ export interface BlockPosition {
   readonly index: bigint
 }
 
+const HEIGHT = u32('height').codec
+const INDEX = u64('index').codec
+
 const blockPosition = value<BlockPosition>({
   name: 'height (4 bytes) and index (8 bytes)',
   encode({ height, index }) {
     const bytes = new Uint8Array(12)
-    const view = new DataView(bytes.buffer)
-    view.setUint32(0, height)
-    view.setBigUint64(4, index)
+    INDEX.write(index, bytes, HEIGHT.write(height, bytes, 0))
     return bytes
   },
   decode(bytes) {
     if (bytes.length !== 12) {
       throw new QuoinError('ERR_VALUE_DECODE', `a block position has 12 bytes, not ${bytes.length}`)
     }
-    const view = new DataView(bytes.buffer, bytes.byteOffset)
-    return { height: view.getUint32(0), index: view.getBigUint64(4) }
+    return { height: HEIGHT.read(bytes, 0, 4), index: INDEX.read(bytes, 4, 12) }
   }
 })
 

@@ -1,5 +1,5 @@
 /** `quoin keyspace audit`: somebody else's layout, from a file. */
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { auditLayout, PROPERTIES, parseLayout, QuoinError } from '../../keyspace/index.ts'
 import { EXIT } from '../exit.ts'
 import { paint, plural, print, printJson } from '../terminal.ts'
@@ -37,16 +37,35 @@ export const audit = (file: string, json: boolean): number => {
 const verdict = (sound: boolean): string => (sound ? paint('green', 'sound  ') : paint('red', 'unsound'))
 
 const read = (file: string): string => {
-  let bytes: Buffer
+  const refuse = (reason: string): QuoinError =>
+    new QuoinError('ERR_FILE', `cannot read ${file}: ${reason}`, { file })
+  let bytes: Uint8Array
   try {
-    bytes = readFileSync(file === '-' ? 0 : file)
+    bytes = readAtMost(file, MAX_FILE_BYTES + 1)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new QuoinError('ERR_FILE', `cannot read ${file}: ${reason}`, { file })
+    throw refuse(error instanceof Error ? error.message : String(error))
   }
-  if (bytes.length > MAX_FILE_BYTES) {
-    const sizes = `${file} has ${bytes.length} bytes; a layout has at most ${MAX_FILE_BYTES}`
-    throw new QuoinError('ERR_FILE', sizes, { file })
+  if (bytes.length > MAX_FILE_BYTES) throw refuse(`a layout has at most ${MAX_FILE_BYTES} bytes`)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw refuse('it is not UTF-8')
   }
-  return bytes.toString('utf8')
+}
+
+/** The first bytes of a file, or of standard input, whatever is behind it. */
+const readAtMost = (file: string, most: number): Uint8Array => {
+  const descriptor = file === '-' ? 0 : openSync(file, 'r')
+  try {
+    const bytes = new Uint8Array(most)
+    let length = 0
+    while (length < most) {
+      const read = readSync(descriptor, bytes, length, most - length, null)
+      if (read === 0) break
+      length += read
+    }
+    return bytes.subarray(0, length)
+  } finally {
+    if (descriptor !== 0) closeSync(descriptor)
+  }
 }

@@ -39,6 +39,7 @@ export const parseOutpoint = (text: string): Outpoint => {
 }
 
 export const makeOutpoint = (txid: Txid, vout: number): Outpoint => {
+  if (!(txid instanceof Uint8Array) || txid.length !== 32) throw valueError('txid', txid, '32 bytes')
   if (!Number.isInteger(vout) || vout < 0 || vout > MAX_VOUT)
     throw valueError('vout', vout, 'an output number')
   const bytes = new Uint8Array(36)

@@ -2,9 +2,9 @@
 import { copyOf, toHex } from '../bytes.ts'
 import { Codec, type Component, component, valueError } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
-import type { Length } from '../language/compile.ts'
 import { Language } from '../language/language.ts'
-import { any, chars, range, repeat, seq } from '../language/pattern.ts'
+import type { Length } from '../language/pattern.ts'
+import { any, chars, checkLength, range, repeat, seq } from '../language/pattern.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
 
@@ -16,6 +16,11 @@ const put = (value: Uint8Array, target: Uint8Array, offset: number): number => {
 
 const isBytes = (value: unknown, min: number, max: number): value is Uint8Array =>
   value instanceof Uint8Array && value.length >= min && value.length <= max
+
+const onlyOne = (codec: string, length: number | undefined, max: number | undefined): void => {
+  if (length !== undefined && max !== undefined)
+    throw valueError(codec, `length ${length} and max ${max}`, 'one bound')
+}
 
 const lengths = (min: number, max: number): string =>
   min === max ? `${min} bytes` : max === FOREVER ? `at least ${min} bytes` : `${min} to ${max} bytes`
@@ -46,6 +51,7 @@ export const bytes = <const N extends string>(
   name: N,
   { length, max }: { readonly length?: number; readonly max?: number } = {}
 ): Component<N, Uint8Array> => {
+  onlyOne('bytes', length, max)
   if (length !== undefined) return component(name, fixedBytes('bytes', `${length} bytes`, length, toHex))
   const most = max ?? FOREVER
   return component(
@@ -102,6 +108,7 @@ export const hex = <const N extends string>(
   name: N,
   { length, max }: HexOptions = {}
 ): Component<N, Uint8Array> => {
+  onlyOne('hex', length, max)
   const least = length ?? 0
   const most = length ?? max ?? FOREVER
   return component(
@@ -130,8 +137,8 @@ export const lengthPrefixed = <const N extends string>(
   name: N,
   { min = 0, max = 255 }: Length = {}
 ): Component<N, Uint8Array> => {
-  if (min < 0 || max > 255 || min > max)
-    throw valueError('length-prefixed', `${min} to ${max}`, 'within 0 to 255')
+  checkLength({ min, max })
+  if (max > 255) throw valueError('length-prefixed max', max, 'at most 255')
   return component(
     name,
     new Codec<Uint8Array>({

@@ -79,7 +79,9 @@ const SIGNED = 'a bigint from -2^63 to 2^63-1'
 const unsigned64 = (max?: bigint): Codec<bigint> => {
   const widest = 2n ** 64n - 1n
   const high = max ?? widest
-  if (high < 0n || high > widest) throw valueError('u64be max', max, `from 0 to ${widest}`)
+  if (typeof high !== 'bigint' || high < 0n || high > widest) {
+    throw valueError('u64be max', max, `a bigint from 0 to ${widest}`)
+  }
   return new Codec({
     name: 'u64be',
     phrase: '8 byte big endian encoding',

@@ -5,20 +5,16 @@
 import { QuoinError } from '../../error.ts'
 import { ByteSet } from './byteset.ts'
 import type { Automaton, Edge } from './language.ts'
-import type { Pattern } from './pattern.ts'
+import { checkLength, type Length, type Pattern } from './pattern.ts'
 
 /** A component that needs more states than this is refused: proofs take time in the square of it. */
 const MAX_STATES = 4096
 /** States on the way there, which only cost the time to make them smaller. */
 const MAX_INTERIM = 16 * MAX_STATES
 
-/** Bounds on the length of a word, in bytes. */
-export interface Length {
-  readonly min?: number
-  readonly max?: number
-}
-
+/** The automaton of the words of a pattern whose length in bytes is within bounds. */
 export const determinise = (pattern: Pattern, length: Length = {}): Automaton => {
+  checkLength(length)
   const nfa = thompson(pattern)
   const atoms = alphabetAtoms(nfa)
   return minimise(bounded(subsets(nfa, atoms), length), atoms)

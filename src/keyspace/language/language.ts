@@ -4,9 +4,9 @@
  */
 import { QuoinError } from '../../error.ts'
 import { ByteSet } from './byteset.ts'
-import { determinise, type Length } from './compile.ts'
+import { determinise } from './compile.ts'
 import { Matcher } from './matcher.ts'
-import type { Pattern } from './pattern.ts'
+import type { Length, Pattern } from './pattern.ts'
 
 export interface Edge {
   readonly set: ByteSet

@@ -2,6 +2,7 @@
  * Regular expressions over bytes, as plain values. A component states the bytes it may produce as a pattern;
  * `Language.of` turns the pattern into the minimal automaton that every proof works on.
  */
+import { QuoinError } from '../../error.ts'
 import { ByteSet } from './byteset.ts'
 
 export type Pattern =
@@ -15,12 +16,25 @@ export const chars = (text: string): Pattern => set(ByteSet.chars(text))
 export const range = (low: number, high: number): Pattern => set(ByteSet.range(low, high))
 export const seq = (...parts: Pattern[]): Pattern => ({ kind: 'seq', parts })
 export const alt = (...options: Pattern[]): Pattern => ({ kind: 'alt', options })
-export const repeat = (of: Pattern, min: number, max: number = min): Pattern => ({
-  kind: 'repeat',
-  of,
-  min,
-  max
-})
+export const repeat = (of: Pattern, min: number, max: number = min): Pattern => {
+  checkLength({ min, max })
+  return { kind: 'repeat', of, min, max }
+}
+
+/** Bounds on a length or a number of times. */
+export interface Length {
+  readonly min?: number
+  readonly max?: number
+}
+
+export const checkLength = ({ min = 0, max = Number.POSITIVE_INFINITY }: Length): void => {
+  const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0
+  if (isCount(min) && (isCount(max) || max === Number.POSITIVE_INFINITY) && min <= max) return
+  throw new QuoinError('ERR_KEYSPACE_DECLARATION', `from ${min} to ${max} is no range of lengths`, {
+    min,
+    max
+  })
+}
 export const any = set(ByteSet.all)
 export const empty: Pattern = seq()
 

@@ -126,20 +126,28 @@ export const notItself = (subject: Subject, { name, codec }: Component): Finding
   ]
 }
 
-/** Two keys that the scan asks for and that no one prefix finds, as a component before them differs. */
+/** Two keys that the scan asks for and that no one prefix finds, as a component it leaves out differs. */
 export const notLeading = (subject: Subject, { components, parts }: PromisedScan): Finding[] => {
   if (parts !== undefined) return []
   const { layout } = subject
-  const skipped = layout.parts.findIndex(
-    part => part.kind === 'component' && !components.includes(part.component.name)
+  const last = layout.parts.findLastIndex(
+    part => part.kind === 'component' && components.includes(part.component.name)
+  )
+  const left = layout.parts.flatMap((part, i) =>
+    part.kind === 'component' && i < last && !components.includes(part.component.name) ? [{ part, i }] : []
   )
   const one = layout.reading(layout.shortest(0))
+  // A component with a single word cannot differ; if all that are left out are such, one key stands for two.
+  const { part, i } =
+    left.find(each => each.part.language.otherWord.join() !== each.part.language.completion(0).join()) ??
+    left[0]!
   const other = layout.reading([
-    ...layout.shortest(0, skipped),
-    ...layout.word(skipped, layout.parts[skipped]!.language.otherWord),
-    ...layout.shortest(skipped + 1)
+    ...layout.shortest(0, i),
+    ...layout.word(i, part.language.otherWord),
+    ...layout.shortest(i + 1)
   ])
-  const message = `the scan by ${components.join(', ')} is not over leading components: both keys have ${named(components, one)}, and another component before it differs`
+  const names = left.map(each => (each.part.kind === 'component' ? each.part.component.name : '')).join(', ')
+  const message = `the scan by ${components.join(', ')} leaves out ${names}, before it in the key: no one prefix finds both keys with ${named(components, one)}`
   return [finding('P7', [subject], [one, other], message)]
 }
 

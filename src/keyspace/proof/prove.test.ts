@@ -252,6 +252,18 @@ describe('P4: order', () => {
 })
 
 describe('P7: leading components', () => {
+  it('are named when they are left out, even those that have one word only', () => {
+    const layout = new Layout(partsOf([decimal('a', { max: 0n }), u8('b'), u8('c')]))
+    const finding = (components: string[]) =>
+      prove([{ name: 'x', layout, scans: [{ components, parts: undefined, order: undefined }] }]).findings[0]!
+    expect(finding(['b'])).toMatchObject({
+      property: 'P7',
+      message: expect.stringContaining('leaves out a,')
+    })
+    expect(finding(['c'])).toMatchObject({ message: expect.stringContaining('leaves out a, b,') })
+    expect(finding(['c']).witness[0]).not.toBe(finding(['c']).witness[1])
+  })
+
   it('refuses a scan that skips a component, with two keys that no prefix brings together', () => {
     fc.assert(
       fc.property(layouts('a'), layout => {

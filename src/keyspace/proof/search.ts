@@ -60,10 +60,10 @@ export const shortestPath = (
   const path: { states: number[]; bytes: number[] } = { states: [], bytes: [] }
   for (let step = best; step > 0; step = parents[step]!) {
     const [one, other] = moves[step]!
-    path.states.unshift(states[step]!)
-    path.bytes.unshift(one.meet(other)!.sample)
+    path.states.push(states[step]!)
+    path.bytes.push(one.meet(other)!.sample)
   }
-  return path
+  return { states: path.states.reverse(), bytes: path.bytes.reverse() }
 }
 
 /** Which numbers have been seen: those below a limit in an array that all searches share, the others in a set. */
