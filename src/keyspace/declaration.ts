@@ -54,11 +54,12 @@ export type After<T extends readonly unknown[], Begin extends readonly unknown[]
 
 /**
  * A promise: iteration under these leading components finds exactly the keys that have them. With
- * `order: 'value'` it also promises that the remaining components come in the order of their values.
+ * `order: 'value'` it also promises that the remaining components come in the order of their values. The prefix
+ * runs to the start of the next component; with `trailing: false` it ends with the last one named.
  */
 export type Scan<Names extends readonly string[] = readonly string[]> =
   | Names
-  | { readonly prefix: Names; readonly order?: 'value' }
+  | { readonly prefix: Names; readonly order?: 'value'; readonly trailing?: boolean }
 
 type ScanNames<S> = S extends { readonly prefix: infer N } ? N : S
 

@@ -43,7 +43,7 @@ const of = (findings: readonly Finding[], property: string, ...collections: stri
   return found
 }
 
-/** Scans without the separator at their end, which the typed library cannot even state. */
+/** The findings on a layout file. */
 const audited = (layout: unknown): readonly Finding[] =>
   auditLayout(parseLayout(JSON.stringify(layout))).findings
 

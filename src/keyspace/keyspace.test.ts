@@ -256,7 +256,7 @@ describe('what a program may get wrong', () => {
 describe('a malformed declaration', () => {
   it.each([
     [[{ prefix: ['x'], ordr: 'value' }]],
-    [[{ prefix: ['x'], trailing: false }]],
+    [[{ prefix: ['x'], trailing: 0 }]],
     [[{ prefix: ['x'], order: 'up' }]],
     [[{ prefix: 'x' }]],
     [['x']],

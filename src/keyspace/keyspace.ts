@@ -133,11 +133,11 @@ const subjectOf = (name: string, { key, scans }: Declaration): Subject => {
 const declaredScan = (collection: string, parts: readonly Part[], scan: Scan): PromisedScan => {
   const refuse = (reason: string): QuoinError =>
     new QuoinError('ERR_KEYSPACE_DECLARATION', `a scan of ${collection} ${reason}`, { collection })
-  const { prefix, order, ...unknown } = Array.isArray(scan)
+  const { prefix, order, trailing, ...unknown } = Array.isArray(scan)
     ? { prefix: scan }
     : (scan as Exclude<Scan, readonly string[]>)
   const [extra] = Object.keys(unknown)
-  if (extra !== undefined) throw refuse(`has an unknown field ${extra}; known: prefix, order`)
+  if (extra !== undefined) throw refuse(`has an unknown field ${extra}; known: prefix, order, trailing`)
   if (!Array.isArray(prefix)) throw refuse('needs a list of components')
   if (order !== undefined && order !== 'value')
     throw refuse(`claims an order ${order}; only 'value' can be claimed`)
@@ -146,7 +146,9 @@ const declaredScan = (collection: string, parts: readonly Part[], scan: Scan): P
     if (!names.includes(name)) throw refuse(`names ${name}, which is no component of its key`)
     if (prefix.indexOf(name) !== i) throw refuse(`names ${name} twice`)
   }
-  return promisedScan(parts, prefix, order)
+  if (trailing !== undefined && typeof trailing !== 'boolean')
+    throw refuse('has a trailing that is neither true nor false')
+  return promisedScan(parts, prefix, order, trailing)
 }
 
 const refuseUnsound = (name: string, findings: readonly Finding[]): void => {

@@ -75,11 +75,7 @@ const CHAIN: readonly [RegExp, (...args: string[]) => Uint8Array][] = [
     /^0x09 KeyPoolPositionPositionId\((.*),(.*)\)$/,
     (pool, position) => chain.positionsByPool.encode(id(pool!), id(position!))
   ],
-  // The chain iterates without the separator; a pool id has one width, so that finds the same keys.
-  [
-    /^0x09 prefix KeyPoolPosition\((.*)\)$/,
-    pool => scanStart(chain.positionsByPool.scan(id(pool!))).slice(0, -1)
-  ],
+  [/^0x09 prefix KeyPoolPosition\((.*)\)$/, pool => scanStart(chain.positionsByPool.scan(id(pool!)))],
   [/^accum acc spread-reward pool (\d+)$/, pool => chain.spreadAccumulators.encode(id(pool!))],
   [
     /^accum acc uptime pool (\d+) idx (\d+)$/,

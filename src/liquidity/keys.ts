@@ -73,9 +73,10 @@ const positionsByOwner = (separator: string) =>
 const positionsByPool = (separator: string) =>
   collection({
     key: [raw('09'), u64('pool'), separator, u64('position')],
+    // The chain iterates without the separator, which is as exact: a pool id has one width.
     scans: [
       { prefix: [], order: 'value' },
-      { prefix: ['pool'], order: 'value' }
+      { prefix: ['pool'], order: 'value', trailing: false }
     ],
     value: rawValue('01'),
     about: 'Positions of a pool.'
