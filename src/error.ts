@@ -19,7 +19,7 @@ export type ErrorCode =
   | 'ERR_KEY_VALUE'
   /** Bytes are not a key of the collection; `details.offset` names the byte. */
   | 'ERR_KEY_DECODE'
-  /** The buffer is too small for the key. */
+  /** The buffer is too small for the key, or the offset is none. */
   | 'ERR_KEY_BUFFER'
   /** A stored value does not decode. */
   | 'ERR_VALUE_DECODE'

@@ -123,6 +123,7 @@ describe('a malformed file', () => {
     ['{"collections":[]}', '$.name'],
     ['{"name":"","collections":[]}', '$.name'],
     ['{"name":"\\u001b[2J","collections":[]}', '$.name'],
+    ['{"name":"a\\u202eb","collections":[]}', '$.name'],
     ['{"name":"x","collections":[],"more":1}', '$.more'],
     ['{"name":"x","collections":[1]}', '$.collections[0]'],
     ['{"name":"x","collections":[{"key":["a"]}]}', '$.collections[0].name'],

@@ -10,6 +10,10 @@ export const toHex = (bytes: Iterable<number>): string => {
   return text
 }
 
+/** For messages: no more than the first forty bytes. */
+export const shortHex = (bytes: Uint8Array): string =>
+  bytes.length > 40 ? `${toHex(bytes.subarray(0, 40))}…` : toHex(bytes)
+
 /** Strict: an even number of hexadecimal digits, either case, and nothing else. */
 export const fromHex = (text: string): Uint8Array => {
   const wrong = /[^0-9a-f]/i.exec(text)

@@ -4,7 +4,7 @@
  * when it is written, and `read` is only ever given words of it.
  */
 import { QuoinError } from '../error.ts'
-import { toHex } from './bytes.ts'
+import { shortHex, toHex } from './bytes.ts'
 import { writeUtf8 } from './chars.ts'
 import type { Language } from './language/language.ts'
 
@@ -136,8 +136,7 @@ export const valueError = (codec: string, value: unknown, expected: string): Quo
   })
 
 const show = (value: unknown): string => {
-  if (value instanceof Uint8Array)
-    return `bytes ${toHex(value.subarray(0, 40))}${value.length > 40 ? '…' : ''}`
+  if (value instanceof Uint8Array) return `bytes ${shortHex(value)}`
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
   if (typeof value === 'object' && value !== null) return 'an object'
   return typeof value === 'bigint' ? `${value}n` : String(value)

@@ -3,7 +3,7 @@
  * proved when its keyspace was defined.
  */
 import { QuoinError } from '../error.ts'
-import { toHex } from './bytes.ts'
+import { shortHex, toHex } from './bytes.ts'
 import { valueError } from './codec.ts'
 import type { After, Declaration, KeyOf, KeyPart, PrefixOf } from './declaration.ts'
 import { type KeyReader, keyReader, keyWriter } from './generate.ts'
@@ -90,10 +90,10 @@ export class Collection<
 
   #stray(key: Uint8Array): QuoinError {
     const parsed = this.layout.parse(key)
-    if ('spans' in parsed) throw new Error(`unreachable: ${this.name} splits ${toHex(key)} wrongly`)
+    if ('spans' in parsed) throw new Error(`unreachable: ${this.name} splits ${shortHex(key)} wrongly`)
     return new QuoinError(
       'ERR_KEY_DECODE',
-      `${toHex(key)} is not a key of ${this.name}: ${describeDeparture(parsed, key)}`,
+      `${shortHex(key)} is not a key of ${this.name}: ${describeDeparture(parsed, key)}`,
       { collection: this.name, offset: parsed.offset, expected: parsed.expected.toString() }
     )
   }
@@ -105,7 +105,7 @@ export const bytesOnly = (key: Uint8Array): Uint8Array => {
   return key
 }
 
-/** `byte 3 is 41, where '0'-'9' of pool may stand`. */
+/** `byte 3 is 41, where '0'-'9' (pool) must stand`. */
 export const describeDeparture = (
   { offset, expected, mayEnd, parts }: Departure,
   key: Uint8Array

@@ -1,7 +1,7 @@
 /** Declare key layouts, prove them, use them, explain raw keys. */
 export { type ErrorCode, QuoinError } from '../error.ts'
 export { type AuditReport, auditLayout } from './audit.ts'
-export { compareBytes, fromHex, prefixEnd, startsWith, successor, toHex } from './bytes.ts'
+export { compareBytes, fromHex, prefixEnd, shortHex, startsWith, successor, toHex } from './bytes.ts'
 export { Codec, type CodecOptions, type Component, component } from './codec.ts'
 export type { Collection } from './collection.ts'
 export { address, base58, bech32, denom } from './components/address.ts'

@@ -5,11 +5,17 @@ import { type KeyPart, partsOf } from './declaration.ts'
 import { keyReader, keyWriter } from './generate.ts'
 import {
   address,
+  alphabet,
+  base58,
+  bech32,
+  bytes,
   Codec,
   collection,
   component,
+  hex,
   KeyspaceGroup,
   keyspace,
+  lengthPrefixed,
   outpoint,
   raw,
   rawValue,
@@ -243,6 +249,13 @@ describe('what a program may get wrong', () => {
     )
   })
 
+  it('a message about a long key stays short', () => {
+    const long = new Uint8Array(100_000)
+    expect(() => pairs.decode(long)).toThrow(
+      expect.objectContaining({ message: expect.toSatisfy((m: string) => m.length < 500) })
+    )
+  })
+
   it('a long key that needs the automaton of the whole is read in time that grows with its length', () => {
     const long = new Uint8Array(300_000).fill(0x7c)
     expect(rightmost.decode(rightmost.encode(long, 'yy'))[0].length).toBe(300_000)
@@ -254,6 +267,27 @@ describe('what a program may get wrong', () => {
 })
 
 describe('a malformed declaration', () => {
+  it('of lengths that cannot be is refused', () => {
+    const refused = expect.objectContaining({
+      code: expect.stringMatching(/^ERR_KEY(SPACE_DECLARATION|_VALUE)$/)
+    })
+    for (const declare of [
+      () => bytes('x', { length: -1 }),
+      () => bytes('x', { length: 1.5 }),
+      () => bytes('x', { length: 2, max: 1 }),
+      () => hex('x', { length: Number.NaN }),
+      () => hex('x', { length: 2, max: 3 }),
+      () => base58('x', { min: -1 }),
+      () => alphabet('x', 'ab', { min: 3, max: 2 }),
+      () => text('x', { max: -1 }),
+      () => bech32('x', { min: 2, max: 1 }),
+      () => lengthPrefixed('x', { max: 2.5 }),
+      () => u64('x', { max: 3 as unknown as bigint })
+    ]) {
+      expect(declare, String(declare)).toThrow(refused)
+    }
+  })
+
   it.each([
     [[{ prefix: ['x'], ordr: 'value' }]],
     [[{ prefix: ['x'], trailing: 0 }]],

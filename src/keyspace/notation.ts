@@ -3,7 +3,7 @@ import { toHex } from './bytes.ts'
 import type { Part } from './layout.ts'
 import type { OrderOfPart } from './proof/order.ts'
 
-/** The key as a pattern: `z:own:{address}`, `{01}{pool}{tick}`. Bytes that are not text stand in braces too. */
+/** The key as a pattern: `z:own:{address}`, `{0x01}{pool}{tick}`. Bytes that are not text stand in braces too. */
 export const keyPattern = (parts: readonly Part[]): string =>
   parts
     .map(part =>

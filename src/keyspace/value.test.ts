@@ -222,9 +222,11 @@ describe('json', () => {
   })
 
   it('refuses what JSON has no text for, rather than storing what does not decode', () => {
-    expect(() => codec.encode(undefined)).toThrow()
-    expect(() => codec.encode(() => 1)).toThrow()
-    expect(() => codec.encode(1n)).toThrow()
+    const cycle: unknown[] = []
+    cycle.push(cycle)
+    for (const item of [undefined, () => 1, 1n, cycle]) {
+      expect(() => codec.encode(item)).toThrow(withCode('ERR_KEY_VALUE'))
+    }
   })
 })
 

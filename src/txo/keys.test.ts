@@ -12,6 +12,7 @@ import {
   QuoinError,
   type TokenId,
   type Topic,
+  type Txid,
   text,
   toHex,
   txidOf,
@@ -240,6 +241,14 @@ describe('events of plug-ins', () => {
       )
     }
   })
+})
+
+it('an outpoint is not made from a txid of another length', () => {
+  for (const length of [0, 3, 31, 33, 40]) {
+    expect(() => makeOutpoint(new Uint8Array(length) as Txid, 0)).toThrow(
+      expect.objectContaining({ code: 'ERR_KEY_VALUE' })
+    )
+  }
 })
 
 it('an outpoint made from its parts is the one that is parsed', () => {

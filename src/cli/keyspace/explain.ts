@@ -1,5 +1,5 @@
 /** `quoin keyspace explain`: a raw key, component by component. */
-import { type Explanation, fromHex, toHex } from '../../keyspace/index.ts'
+import { type Explanation, fromHex, shortHex, toHex } from '../../keyspace/index.ts'
 import { EXIT } from '../exit.ts'
 import { type Colour, paint, print, printJson, table } from '../terminal.ts'
 import { findKeyspace, shipped } from './shipped.ts'
@@ -21,7 +21,7 @@ export const explain = async (hex: string, space: string | undefined, json: bool
     })
   } else if (matches.length > 0) print(matches.map(explained).join('\n\n'))
   else {
-    print(`${toHex(key) || 'the empty key'} fits nothing.`)
+    print(`${shortHex(key) || 'the empty key'} fits nothing.`)
     if (nearest) print(`Nearest: ${nearest.keyspace}.${nearest.collection}: ${nearest.message}.`)
   }
   return matches.length > 0 ? EXIT.ok : EXIT.no

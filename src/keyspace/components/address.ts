@@ -3,8 +3,7 @@
  * an address is no property of key layouts and is checked where an address enters the system.
  */
 import { type Component, component } from '../codec.ts'
-import type { Length } from '../language/pattern.ts'
-import { chars, repeat, seq, word } from '../language/pattern.ts'
+import { chars, type Length, repeat, seq, word } from '../language/pattern.ts'
 import { asciiBytes, asciiCodec } from './text.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY

@@ -3,8 +3,7 @@ import { copyOf, toHex } from '../bytes.ts'
 import { Codec, type Component, component, valueError } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import { Language } from '../language/language.ts'
-import type { Length } from '../language/pattern.ts'
-import { any, chars, checkLength, range, repeat, seq } from '../language/pattern.ts'
+import { any, chars, checkLength, type Length, range, repeat, seq } from '../language/pattern.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
 

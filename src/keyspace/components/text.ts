@@ -8,8 +8,7 @@ import { quote, readAscii, readText } from '../chars.ts'
 import { Codec, type Component, component, valueError } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import { Language } from '../language/language.ts'
-import type { Length } from '../language/pattern.ts'
-import { alt, word as exactly, type Pattern, repeat, set, utf8 } from '../language/pattern.ts'
+import { alt, word as exactly, type Length, type Pattern, repeat, set, utf8 } from '../language/pattern.ts'
 
 const isString = <T extends string>(codec: string, value: T): T => {
   if (typeof value !== 'string') throw valueError(codec, value, 'a string')

@@ -83,7 +83,7 @@ export class ByteSet {
     return this.#words.every((word, i) => word === other.#words[i])
   }
 
-  /** For people: `[0-9a-f]`, `'|'`, `any byte`, `80-ff`. */
+  /** For people: `'0'-'9' 'a'-'f'`, `'|'`, `any byte`, `80-ff`. */
   toString(): string {
     const ranges: [number, number][] = []
     for (const byte of this) {

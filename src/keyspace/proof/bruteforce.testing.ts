@@ -3,8 +3,7 @@
  * automaton: a component knows its words by a predicate and their order by a comparison.
  */
 import fc from 'fast-check'
-import type { Component } from '../codec.ts'
-import { component } from '../codec.ts'
+import { type Component, component } from '../codec.ts'
 import { decimal } from '../components/decimal.ts'
 import { asciiCodec } from '../components/text.ts'
 import { partsOf, partsSpanned } from '../declaration.ts'
