@@ -80,6 +80,17 @@ describe('the same codec with other options', () => {
     }
     expect(audit(layout).findings).toMatchObject([{ property: 'P2', collections: ['c'] }])
   })
+
+  it('is another one when only a value differs', () => {
+    const key = (max: number) => ['A', { u8: 'n', max }]
+    const { subjects } = parseLayout(
+      JSON.stringify({ name: 'x', collections: [5, 6].map(max => ({ name: `c${max}`, key: key(max) })) })
+    )
+    const accepts = subjects.map(
+      ({ layout }) => layout.parts[1]!.language.matcher.departs(Uint8Array.of(6), 0, 1) === -1
+    )
+    expect(accepts).toEqual([false, true])
+  })
 })
 
 describe('every codec', () => {
