@@ -9,6 +9,6 @@ export default defineConfig({
     testTimeout: 60_000
   },
   resolve: {
-    alias: [{ find: /^quoin\/(\w+)$/, replacement: source('./src/$1/index.ts') }]
+    alias: [{ find: /^quoin\/([\w/]+)$/, replacement: source('./src/$1/index.ts') }]
   }
 })

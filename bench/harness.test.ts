@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Case, Race, Repeated, Row, Sheet } from './case.ts'
 import { findBenches } from './find.ts'
-import { type Case, suite } from './harness.ts'
-import { measure } from './measure.ts'
+import { suite } from './harness.ts'
+import { measure, takeTurns } from './measure.ts'
 import { peer } from './peer.ts'
-import { jsonLine, table } from './report.ts'
-import { type Row, rowsOf, runCases, share } from './schedule.ts'
-import { median, spread } from './stats.ts'
+import { jsonLine, sheetJsonLines, sheetLines, table } from './report.ts'
+import { rowsOf, runCases, share } from './schedule.ts'
+import { mean, median, spread } from './stats.ts'
 import { fromNanoseconds, ratio } from './unit.ts'
 
 /** A clock that moves only when work does, so that nothing here depends on the machine. */
@@ -32,8 +33,15 @@ function fakeTime() {
   }
 }
 
-function aCase(fields: Partial<Case>): Case {
-  return { name: 'encode', unit: 'ns/op', ops: 1, peerNames: [], works: async () => [], ...fields }
+function aCase(fields: Partial<Repeated>): Repeated {
+  const works = async () => []
+  return { kind: 'repeated', name: 'encode', unit: 'ns/op', ops: 1, peerNames: [], works, ...fields }
+}
+
+function aRace(fields: Partial<Race>): Race {
+  const nothing = async () => []
+  const common = { name: 'ingest', unit: 'ops/s', ops: 1, peerNames: [] } as const
+  return { kind: 'race', ...common, slices: 1, works: nothing, after: nothing, ...fields }
 }
 
 describe('statistics', () => {
@@ -54,9 +62,14 @@ describe('statistics', () => {
     expect(spread([10, 10, 10, 10, 5000])).toBe(0)
   })
 
-  it('has no spread for a single sample and no median for none', () => {
+  it('counts an outlier in the mean', () => {
+    expect(mean([10, 10, 40])).toBe(20)
+  })
+
+  it('has no spread for a single sample, no median and no mean for none', () => {
     expect(spread([7])).toBeNull()
     expect(() => median([])).toThrow('no samples')
+    expect(() => mean([])).toThrow('no samples')
   })
 })
 
@@ -64,6 +77,11 @@ describe('units', () => {
   it('gives a ratio above 1 when ours takes less time', () => {
     expect(ratio('ns/op', 50, 100)).toBe(2)
     expect(ratio('ms/op', 100, 50)).toBe(0.5)
+  })
+
+  it('gives a ratio above 1 when ours takes less room', () => {
+    expect(ratio('B/op', 50, 100)).toBe(2)
+    expect(ratio('MB', 100, 50)).toBe(0.5)
   })
 
   it('gives a ratio above 1 when ours has the higher rate', () => {
@@ -131,17 +149,29 @@ describe('measuring', () => {
     }
     expect(await measure([lazy], { budget: 100, minRounds: 1 }, clock)).toEqual([[1]])
   })
+
+  it('calls the works of a race in turn, once per slice and not to warm up', async () => {
+    const { clock, log, work, asyncWork } = fakeTime()
+    const samples = await takeTurns([work('a', 10), asyncWork('b', 30), work('c', 5)], 2, clock)
+    expect(log.join('')).toBe('abc' + 'bca')
+    expect(samples).toEqual([
+      [10, 10],
+      [30, 30],
+      [5, 5]
+    ])
+  })
 })
 
 describe('suite', () => {
   const works = { ours: () => 1, peers: { x: () => 2, y: () => 3 } }
+  const worksOf = async (each: Case | undefined) => (each as Repeated | Race).works()
 
   it('registers a comparison with ours first, and measures nothing', async () => {
-    const cases = await suite(({ compare }) => compare('encode', { unit: 'ns/op', ops: 5, ...works })).cases(
-      true
-    )
+    const { cases } = await suite(({ compare }) =>
+      compare('encode', { unit: 'ns/op', ops: 5, ...works })
+    ).plan('quick')
     expect(cases).toMatchObject([{ name: 'encode', unit: 'ns/op', ops: 5, peerNames: ['x', 'y'] }])
-    expect((await cases[0]!.works()).map(work => work())).toEqual([1, 2, 3])
+    expect((await worksOf(cases[0])).map(work => work())).toEqual([1, 2, 3])
   })
 
   it('registers a case per size, and makes its work only when it is its turn', async () => {
@@ -150,14 +180,74 @@ describe('suite', () => {
       made.push(size)
       return () => size
     }
-    const cases = await suite(({ growth }) => {
+    const { cases } = await suite(({ growth }) => {
       growth('prove', [50, 200], make, { unit: 'ms/op', of: 'collections' })
       growth('sort', [7], make, { unit: 'ms/op' })
-    }).cases(true)
+    }).plan('quick')
     expect(cases.map(({ name }) => name)).toEqual(['prove 50 collections', 'prove 200 collections', 'sort 7'])
     expect(made).toEqual([])
-    expect((await cases[1]!.works())[0]!()).toBe(200)
+    expect((await worksOf(cases[1]))[0]!()).toBe(200)
     expect(made).toEqual([200])
+  })
+
+  it('prepares a comparison when it is its turn', async () => {
+    const prepared: string[] = []
+    const prepare = async () => prepared.push('x')
+    const { cases } = await suite(({ compare }) =>
+      compare('read', { unit: 'us/op', prepare, ...works })
+    ).plan('normal')
+    expect(prepared).toEqual([])
+    expect(await worksOf(cases[0])).toHaveLength(3)
+    expect(prepared).toEqual(['x'])
+  })
+
+  it('makes the sides of a race one after the other, ours first, when it is its turn', async () => {
+    const made: string[] = []
+    const make = (name: string) => async () => {
+      made.push(name)
+      return () => name
+    }
+    const { cases } = await suite(({ race }) =>
+      race('ingest', { unit: 'ops/s', slices: 3, ours: make('a'), peers: { b: make('b'), c: make('c') } })
+    ).plan('normal')
+    expect(cases).toMatchObject([{ kind: 'race', slices: 3, ops: 1, peerNames: ['b', 'c'] }])
+    expect(made).toEqual([])
+    expect((await worksOf(cases[0])).map(work => work())).toEqual(['a', 'b', 'c'])
+    expect(made).toEqual(['a', 'b', 'c'])
+  })
+
+  it('tells the suite its scale, and passes on its notes and its progress', async () => {
+    const heard: string[] = []
+    const plan = suite(({ compare, note, progress, scale, quick }) => {
+      compare('encode', { unit: 'ns/op', ...works })
+      note('over loopback')
+      progress(`${scale} ${quick}`)
+    }).plan
+    expect((await plan('full', text => heard.push(text))).notes).toEqual(['over loopback'])
+    await plan('quick', text => heard.push(text))
+    expect(heard).toEqual(['full false', 'quick true'])
+  })
+
+  it('closes what the suite has opened, the last first, each once', async () => {
+    const closed: string[] = []
+    const { close } = await suite(({ compare, after }) => {
+      compare('encode', { unit: 'ns/op', ...works })
+      after(() => closed.push('server'))
+      after(async () => closed.push('store'))
+    }).plan('quick')
+    await close()
+    await close()
+    expect(closed).toEqual(['store', 'server'])
+  })
+
+  it('closes what a suite has opened that cannot be defined', async () => {
+    const closed: string[] = []
+    const broken = suite(({ after }) => {
+      after(() => closed.push('server'))
+      throw new Error('boom')
+    })
+    await expect(broken.plan('quick')).rejects.toThrow('boom')
+    expect(closed).toEqual(['server'])
   })
 
   it('refuses two cases of one name, a comparison with nothing, and an empty suite', async () => {
@@ -166,9 +256,9 @@ describe('suite', () => {
       compare('encode', { unit: 'ns/op', ...works })
     })
     const lonely = suite(({ compare }) => compare('encode', { unit: 'ns/op', ours: () => 1, peers: {} }))
-    await expect(twice.cases(true)).rejects.toThrow('two cases are named "encode"')
-    await expect(lonely.cases(true)).rejects.toThrow('no peers')
-    await expect(suite(() => {}).cases(true)).rejects.toThrow('no cases')
+    await expect(twice.plan('quick')).rejects.toThrow('two cases are named "encode"')
+    await expect(lonely.plan('quick')).rejects.toThrow('no peers')
+    await expect(suite(() => {}).plan('quick')).rejects.toThrow('no cases')
   })
 
   it('refuses a peer that is not pinned', async () => {
@@ -196,6 +286,15 @@ describe('rows', () => {
     expect(row).toMatchObject({ ours: 1000, peer: 250, ratio: 4 })
   })
 
+  it('takes the mean of the slices of a race, so that the time of a stall counts', () => {
+    const race = aRace({ ops: 100, peerNames: ['x'] })
+    const [row] = rowsOf(race, [
+      [100, 100, 400],
+      [400, 400, 400]
+    ])
+    expect(row).toMatchObject({ ours: 500, peer: 250, ratio: 2 })
+  })
+
   it('has null for all that concerns a peer when there is none', () => {
     const [row] = rowsOf(aCase({}), [[1, 1]])
     expect(row).toMatchObject({ peer: null, peerName: null, ratio: null, spread: 0 })
@@ -203,6 +302,9 @@ describe('rows', () => {
 })
 
 describe('schedule', () => {
+  const silent = { started: () => {}, finished: () => {}, sheet: () => {} }
+  const time = { perCase: 3000, minRounds: 1, deadline: 40_000 }
+
   it('gives a case its part of the time left, but never more than the most a case may have', () => {
     expect(share({ perCase: 3000, deadline: 40_000 }, 0, 20)).toBe(2000)
     expect(share({ perCase: 3000, deadline: 40_000 }, 30_000, 20)).toBe(500)
@@ -217,6 +319,7 @@ describe('schedule', () => {
     const started: string[] = []
     const finished: Row[] = []
     const skipped = await runCases(cases, { perCase: 100, minRounds: 1, deadline: 2000 }, clock, {
+      ...silent,
       started: name => started.push(name),
       finished: rows => finished.push(...rows)
     })
@@ -228,11 +331,52 @@ describe('schedule', () => {
   it('names the case that failed and keeps the cause', async () => {
     const cause = new TypeError('boom')
     const cases = [aCase({ works: () => Promise.reject(cause) })]
-    const run = runCases(cases, { perCase: 1, minRounds: 1, deadline: 1 }, () => 0, {
-      started: () => {},
-      finished: () => {}
-    })
+    const run = runCases(cases, { perCase: 1, minRounds: 1, deadline: 1 }, () => 0, silent)
     await expect(run).rejects.toMatchObject({ message: 'case "encode" failed', cause })
+  })
+
+  it('gives a case no more than the seconds it asks for', async () => {
+    const { clock, log, work } = fakeTime()
+    const cases = [aCase({ seconds: 0.1, works: async () => [work('a', 10)] })]
+    await runCases(cases, time, clock, silent)
+    expect(log).toHaveLength(10)
+  })
+
+  it('runs a race, a figure and a sheet', async () => {
+    const { clock, log, work } = fakeTime()
+    const rows: Row[] = []
+    const sheets: [string, Sheet][] = []
+    const sheet = { columns: ['rows'], rows: [[1]] }
+    const cases: Case[] = [
+      aRace({
+        slices: 2,
+        ops: 10,
+        peerNames: ['x'],
+        works: async () => [work('a', 5), work('b', 10)],
+        after: async () => log.push('after')
+      }),
+      { kind: 'figure', name: 'size', unit: 'B/op', peerNames: ['y'], values: async () => [50, 100] },
+      { kind: 'sheet', name: 'growth', make: async () => sheet }
+    ]
+    await runCases(cases, time, clock, {
+      ...silent,
+      finished: finished => rows.push(...finished),
+      sheet: (...made) => sheets.push(made)
+    })
+    expect(log).toEqual(['a', 'b', 'b', 'a', 'after'])
+    expect(rows).toMatchObject([
+      { case: 'ingest', ours: 2000, peer: 1000, peerName: 'x', ratio: 2, unit: 'ops/s', spread: 0 },
+      { case: 'size', ours: 50, peer: 100, peerName: 'y', ratio: 2, unit: 'B/op', spread: null }
+    ])
+    expect(sheets).toEqual([['growth', sheet]])
+  })
+
+  it('gives back what a race holds when it fails', async () => {
+    const log: string[] = []
+    const works = () => Promise.reject(new Error('boom'))
+    const race = aRace({ works, after: async () => log.push('after') })
+    await expect(runCases([race], time, () => 0, silent)).rejects.toThrow('case "ingest" failed')
+    expect(log).toEqual(['after'])
   })
 })
 
@@ -285,6 +429,30 @@ describe('report', () => {
       'decode a key            7            -  -                 -         -  ns/op'
     ])
   })
+
+  const sheet: Sheet = {
+    columns: ['engine', 'rows', 'us'],
+    rows: [
+      ['lmdb', 10_000, 1.23456789],
+      ['level', 1_000_000, null]
+    ]
+  }
+
+  it('writes a sheet under its name, numbers to the right', () => {
+    expect(sheetLines('growth', sheet)).toEqual([
+      'growth',
+      'engine       rows     us',
+      'lmdb       10,000  1.235',
+      'level   1,000,000      -'
+    ])
+  })
+
+  it('writes a sheet as JSON lines with its columns as keys', () => {
+    expect(sheetJsonLines('store', 'growth', sheet)).toEqual([
+      '{"bench":"store","sheet":"growth","engine":"lmdb","rows":10000,"us":1.23457}',
+      '{"bench":"store","sheet":"growth","engine":"level","rows":1000000,"us":null}'
+    ])
+  })
 })
 
 describe('finding benchmarks', () => {
@@ -321,7 +489,8 @@ describe('command', () => {
     ['a missing name', [], 'NAME is missing'],
     ['an unknown name', ['no-such-bench'], 'no benchmark named "no-such-bench"'],
     ['an unknown option', ['keyspace', '--fast'], "Unknown option '--fast'"],
-    ['two names', ['one', 'two'], 'one NAME at a time']
+    ['two names', ['one', 'two'], 'one NAME at a time'],
+    ['--quick with --full', ['keyspace', '--quick', '--full'], '--quick and --full exclude each other']
   ])('exits with 2 for %s and lists the names on stderr', (_, args, reason) => {
     const { status, stdout, stderr } = run(...args)
     expect(stderr).toContain(reason)

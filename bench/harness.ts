@@ -3,24 +3,52 @@
  * that the runner knows how many cases share the time.
  */
 
+import type { Case, Sheet } from './case.ts'
 import type { Work } from './measure.ts'
 import { peer } from './peer.ts'
-import type { Unit } from './unit.ts'
+import type { TimeUnit, Unit } from './unit.ts'
+
+/** How much is measured: what fits into a minute, into a few, or all there is to know, however long that takes. */
+export type Scale = 'quick' | 'normal' | 'full'
 
 type Options = {
-  readonly unit: Unit
+  readonly unit: TimeUnit
   /** Operations that one call performs, 1 unless given. A call of several must return a value that depends on all. */
   readonly ops?: number
 }
 
-type Comparison = Options & {
-  readonly ours: Work
-  readonly peers: Readonly<Record<string, Work>>
+type Repeated = Options & {
+  /** The most seconds that the case takes, when that is less than what the runner would give it. */
+  readonly seconds?: number
 }
 
-type Growth = Options & {
+type Comparison = Repeated & {
+  readonly ours: Work
+  readonly peers: Readonly<Record<string, Work>>
+  /** Makes ready what the works need, outside the measured time. Cases that share it keep it themselves. */
+  readonly prepare?: () => Promise<unknown>
+}
+
+type Growth = Repeated & {
   /** The noun that is counted: `'collections'` names a case `prove 200 collections`. */
   readonly of?: string
+}
+
+type Make = () => Work | Promise<Work>
+
+type Race = Options & {
+  /** How often each side is called, and no more: a call goes on where the one before it ended. */
+  readonly slices: number
+  readonly ours: Make
+  readonly peers: Readonly<Record<string, Make>>
+  /** Gives back what the sides hold, when the race is over or has failed. */
+  readonly after?: () => Promise<unknown>
+}
+
+type Figure = {
+  readonly unit: Unit
+  readonly ours: () => number | Promise<number>
+  readonly peers: Readonly<Record<string, () => number | Promise<number>>>
 }
 
 type Tools = {
@@ -33,20 +61,35 @@ type Tools = {
     make: (size: number) => Work | Promise<Work>,
     options: Growth
   ): void
+  /**
+   * Measures long work that changes what it works on, and so cannot be repeated: all sides run their slices in
+   * turn, and what counts is the time of all slices together. The makers run before, outside the measured time.
+   */
+  race(name: string, race: Race): void
+  /** Compares numbers that are asked for once, ours first, such as what an earlier case has recorded. */
+  figure(name: string, figure: Figure): void
+  /** Makes a table of its own, printed after the rows of all cases. */
+  sheet(name: string, make: () => Promise<Sheet>): void
+  /** Says, above the results, what a reader has to know about them. */
+  note(text: string): void
+  /** Says how far a case has come. */
+  progress(text: string): void
+  /** Runs at the end, however the benchmark ends; those that were given last run first. */
+  after(close: () => unknown): void
   peer: typeof peer
+  readonly scale: Scale
   readonly quick: boolean
 }
 
-export type Case = {
-  readonly name: string
-  readonly unit: Unit
-  readonly ops: number
-  readonly peerNames: readonly string[]
-  /** Ours first, then the peers in the order of their names. */
-  readonly works: () => Promise<readonly Work[]>
+type Plan = {
+  readonly cases: readonly Case[]
+  readonly notes: readonly string[]
+  readonly close: () => Promise<void>
 }
 
-export type Suite = { readonly cases: (quick: boolean) => Promise<Case[]> }
+export type Suite = {
+  readonly plan: (scale: Scale, progress?: (text: string) => void) => Promise<Plan>
+}
 
 /**
  * Describes the cases of one benchmark file.
@@ -64,35 +107,73 @@ export type Suite = { readonly cases: (quick: boolean) => Promise<Case[]> }
  */
 export function suite(define: (tools: Tools) => void | Promise<void>): Suite {
   return {
-    cases: async quick => {
+    plan: async (scale, progress = () => {}) => {
       const cases = new Map<string, Case>()
-      const add = (
-        name: string,
-        { unit, ops = 1 }: Options,
-        rest: Pick<Case, 'peerNames' | 'works'>
-      ): void => {
-        if (cases.has(name)) throw new Error(`two cases are named "${name}"; a case name must be unique`)
-        cases.set(name, { name, unit, ops, ...rest })
+      const notes: string[] = []
+      const closers: (() => unknown)[] = []
+      const close = async (): Promise<void> => {
+        for (let next = closers.pop(); next; next = closers.pop()) await next()
       }
-      await define({
-        compare: (name, comparison) => {
-          const { ours, peers } = comparison
-          const peerNames = Object.keys(peers)
-          if (peerNames.length === 0)
-            throw new Error(`compare "${name}" has no peers; without one use growth`)
-          add(name, comparison, { peerNames, works: async () => [ours, ...Object.values(peers)] })
-        },
-        growth: (name, sizes, make, options) => {
-          for (const size of sizes) {
-            const sized = [name, size, options.of].filter(part => part !== undefined).join(' ')
-            add(sized, options, { peerNames: [], works: async () => [await make(size)] })
-          }
-        },
-        peer,
-        quick
-      })
-      if (cases.size === 0) throw new Error('the suite has no cases; call compare or growth in it')
-      return [...cases.values()]
+      const add = (each: Case): void => {
+        if (cases.has(each.name)) {
+          throw new Error(`two cases are named "${each.name}"; a case name must be unique`)
+        }
+        cases.set(each.name, each)
+      }
+      try {
+        await define({
+          compare: (name, { unit, ops = 1, seconds, ours, peers, prepare }) => {
+            const peerNames = namesOf('compare', name, peers)
+            const works = async (): Promise<Work[]> => {
+              await prepare?.()
+              return [ours, ...Object.values(peers)]
+            }
+            add({ kind: 'repeated', name, unit, ops, seconds, peerNames, works })
+          },
+          growth: (name, sizes, make, { unit, ops = 1, seconds, of }) => {
+            for (const size of sizes) {
+              const sized = [name, size, of].filter(part => part !== undefined).join(' ')
+              const works = async (): Promise<Work[]> => [await make(size)]
+              add({ kind: 'repeated', name: sized, unit, ops, seconds, peerNames: [], works })
+            }
+          },
+          race: (name, { unit, ops = 1, slices, ours, peers, after = async () => {} }) => {
+            const works = async (): Promise<Work[]> => {
+              const made: Work[] = []
+              for (const make of [ours, ...Object.values(peers)]) made.push(await make())
+              return made
+            }
+            const peerNames = namesOf('race', name, peers)
+            add({ kind: 'race', name, unit, ops, slices, peerNames, works, after })
+          },
+          figure: (name, { unit, ours, peers }) => {
+            const values = async (): Promise<number[]> => {
+              const found: number[] = []
+              for (const value of [ours, ...Object.values(peers)]) found.push(await value())
+              return found
+            }
+            add({ kind: 'figure', name, unit, peerNames: Object.keys(peers), values })
+          },
+          sheet: (name, make) => add({ kind: 'sheet', name, make }),
+          note: text => notes.push(text),
+          progress,
+          after: closer => closers.push(closer),
+          peer,
+          scale,
+          quick: scale === 'quick'
+        })
+        if (cases.size === 0) throw new Error('the suite has no cases; call compare or growth in it')
+      } catch (error) {
+        await close()
+        throw error
+      }
+      return { cases: [...cases.values()], notes, close }
     }
   }
+}
+
+function namesOf(kind: string, name: string, peers: Readonly<Record<string, unknown>>): string[] {
+  const names = Object.keys(peers)
+  if (names.length === 0) throw new Error(`${kind} "${name}" has no peers; without one use growth`)
+  return names
 }

@@ -92,3 +92,16 @@ export async function measure(
   } while (round < minRounds || clock() < end)
   return contestants.map(({ samples }) => samples)
 }
+
+/** Calls each work so many times and no more, turn by turn; returns for each the milliseconds of its calls. */
+export async function takeTurns(works: readonly Work[], calls: number, clock: Clock): Promise<number[][]> {
+  const samples: number[][] = works.map(() => [])
+  for (let round = 0; round < calls; round++) {
+    for (const turn of turns(works.length, round)) {
+      const begin = clock()
+      sink.last = await works[turn]!()
+      samples[turn]!.push(clock() - begin)
+    }
+  }
+  return samples
+}

@@ -1,7 +1,6 @@
-/** The two faces of a row: a JSON line for programs, a line of an aligned table for people. */
+/** The two faces of results: JSON lines for programs, aligned tables for people. */
 
-import type { Case } from './harness.ts'
-import type { Row } from './schedule.ts'
+import type { Case, Row, Sheet } from './case.ts'
 
 /** More digits than a measurement deserves, few enough to read. */
 function rounded(value: number | null): number | null {
@@ -31,8 +30,9 @@ const shortWidth = 8
 
 /** Widths come from the names, which are known before any result: rows can be printed as they arrive. */
 export function table(cases: readonly Case[]): { head: string; line: (row: Row) => string } {
-  const caseWidth = Math.max('case'.length, ...cases.map(({ name }) => name.length))
-  const peerWidth = Math.max('peer name'.length, ...cases.flatMap(c => c.peerNames.map(name => name.length)))
+  const lines = cases.filter(each => each.kind !== 'sheet')
+  const caseWidth = Math.max('case'.length, ...lines.map(({ name }) => name.length))
+  const peerWidth = Math.max('peer name'.length, ...lines.flatMap(c => c.peerNames.map(name => name.length)))
   const align = (name: string, ours: string, peer: string, peerName: string, ...rest: string[]): string => {
     const [ratio = '', spread = '', unit = ''] = rest
     return [
@@ -58,4 +58,27 @@ export function table(cases: readonly Case[]): { head: string; line: (row: Row) 
         row.unit
       )
   }
+}
+
+/** One object for each row, with the columns as keys. */
+export function sheetJsonLines(bench: string, name: string, { columns, rows }: Sheet): string[] {
+  return rows.map(cells => {
+    const named = columns.map((column, i) => {
+      const cell = cells[i] ?? null
+      return [column, typeof cell === 'number' ? rounded(cell) : cell]
+    })
+    return JSON.stringify({ bench, sheet: name, ...Object.fromEntries(named) })
+  })
+}
+
+/** The name, then the table, with numbers to the right. */
+export function sheetLines(name: string, { columns, rows }: Sheet): string[] {
+  const texts = rows.map(cells =>
+    cells.map(cell => (cell === null ? none : typeof cell === 'number' ? digits(cell, 4) : cell))
+  )
+  const widths = columns.map((column, i) => Math.max(column.length, ...texts.map(cells => cells[i]!.length)))
+  const isText = columns.map((_, i) => rows.every(cells => typeof cells[i] === 'string'))
+  const aligned = (cells: readonly string[]): string =>
+    cells.map((cell, i) => (isText[i] ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ')
+  return [name, aligned(columns), ...texts.map(aligned)].map(line => line.trimEnd())
 }

@@ -3,9 +3,9 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect, parseArgs } from 'node:util'
 import { findBenches } from './find.ts'
-import type { Suite } from './harness.ts'
+import type { Scale, Suite } from './harness.ts'
 import { describeMachine } from './machine.ts'
-import { jsonLine, table } from './report.ts'
+import { jsonLine, sheetJsonLines, sheetLines, table } from './report.ts'
 import { runCases, type Time } from './schedule.ts'
 import { endAfter } from './watchdog.ts'
 
@@ -14,7 +14,7 @@ const source = fileURLToPath(new URL('../src', import.meta.url))
 
 // performance.now() starts with the process, so a deadline covers loading and setup too.
 const clock = (): number => performance.now()
-const full: Time = { perCase: 10_000, minRounds: 5, deadline: Number.POSITIVE_INFINITY }
+const unhurried: Time = { perCase: 10_000, minRounds: 5, deadline: Number.POSITIVE_INFINITY }
 const quick: Time = { perCase: 3_000, minRounds: 1, deadline: 40_000 }
 const quickLimit = 55_000
 
@@ -26,10 +26,12 @@ function usage(names: readonly string[]): string {
   const examples = [
     ['', 'measure the cases of that benchmark'],
     [' --quick', 'within a minute, less precise'],
+    [' --full', 'with the largest sizes, which may take long'],
+    [' --only TEXT', 'only the cases with that text in their names'],
     [' --json', 'one JSON object per line, for programs']
-  ].map(([option, meaning]) => `  npm run bench -- ${example}${option?.padEnd(10)}${meaning}`)
+  ].map(([option, meaning]) => `  npm run bench -- ${example}${option?.padEnd(14)}${meaning}`)
   return [
-    'Usage: npm run bench -- NAME [--quick] [--json]',
+    'Usage: npm run bench -- NAME [--quick] [--json] [--full] [--only TEXT]',
     '',
     'Measures our code against its peers, turn by turn in one process.',
     '',
@@ -40,23 +42,35 @@ function usage(names: readonly string[]): string {
   ].join('\n')
 }
 
-function readArguments(): { names: string[]; quick: boolean; json: boolean; help: boolean } {
+type Arguments = {
+  readonly names: readonly string[]
+  readonly scale: Scale
+  readonly only: string
+  readonly json: boolean
+  readonly help: boolean
+}
+
+function readArguments(): Arguments {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false }
     }
   })
-  return { ...values, names: positionals }
+  const { quick, full, only, json, help } = values
+  if (quick && full) throw new Error('--quick and --full exclude each other')
+  return { names: positionals, scale: quick ? 'quick' : full ? 'full' : 'normal', only, json, help }
 }
 
 async function loadSuite(file: string): Promise<Suite> {
   const module: { default?: Partial<Suite> } = await import(pathToFileURL(file).href)
-  const cases = module.default?.cases
-  if (cases === undefined) throw new Error(`${file} must default-export a suite(…) from bench/harness.ts`)
-  return { cases }
+  const plan = module.default?.plan
+  if (plan === undefined) throw new Error(`${file} must default-export a suite(…) from bench/harness.ts`)
+  return { plan }
 }
 
 /** On a terminal one line that each case overwrites, elsewhere a line per case. */
@@ -68,27 +82,69 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
 }
 
-async function runBench(name: string, file: string, isQuick: boolean, json: boolean): Promise<number> {
+async function runBench(name: string, file: string, { scale, only, json }: Arguments): Promise<number> {
+  const isQuick = scale === 'quick'
   if (isQuick) {
     const seconds = quickLimit / 1000
     endAfter(quickLimit - clock(), `\nbench: --quick ended after ${seconds} s with a case unfinished\n`)
   }
-  const cases = await (await loadSuite(file)).cases(isQuick)
-  const { head, line } = table(cases)
-  if (!json) {
-    print(`${name}: ${describeMachine(repository)}`)
-    print(`Medians; a ratio above 1 means ours is better; spread is half the interquartile range.\n\n${head}`)
-  }
-  const skipped = await runCases(cases, isQuick ? quick : full, clock, {
-    started: (title, index) => progress(`[${index + 1}/${cases.length}] ${title}`),
-    finished: rows => {
-      clearProgress()
-      for (const row of rows) print(json ? jsonLine(name, row) : line(row))
+  let running = ''
+  const { cases, notes, close } = await (await loadSuite(file)).plan(scale, text =>
+    progress(`${running}: ${text}`)
+  )
+  const chosen = cases.filter(each => each.name.includes(only))
+  const sheets: string[] = []
+  closeWhenInterrupted(close)
+  try {
+    if (chosen.length === 0) throw new Error(`no case of "${name}" has "${only}" in its name`)
+    const { head, line } = table(chosen)
+    if (!json) {
+      print(`${name}: ${describeMachine(repository)}`)
+      print(
+        'Medians, of races means; a ratio above 1 means ours is better; spread is half the interquartile range.'
+      )
+      for (const note of notes) print(note)
+      if (chosen.some(each => each.kind !== 'sheet')) print(`\n${head}`)
     }
-  })
-  if (skipped.length === 0) return 0
-  complain(`bench: no time was left in --quick for: ${skipped.join(', ')}`)
-  return 1
+    const skipped = await runCases(chosen, isQuick ? quick : unhurried, clock, {
+      started: (title, index) => {
+        running = `[${index + 1}/${chosen.length}] ${title}`
+        progress(running)
+      },
+      finished: rows => {
+        clearProgress()
+        for (const row of rows) print(json ? jsonLine(name, row) : line(row))
+      },
+      sheet: (title, sheet) => {
+        sheets.push(...(json ? sheetJsonLines(name, title, sheet) : ['', ...sheetLines(title, sheet)]))
+      }
+    })
+    if (skipped.length === 0) return 0
+    complain(`bench: no time was left in --quick for: ${skipped.join(', ')}`)
+    return 1
+  } finally {
+    clearProgress()
+    // Those that were made, also when a later case has failed.
+    for (const text of sheets) print(text)
+    await close()
+  }
+}
+
+let isInterrupted = false
+
+/** Servers and files of a benchmark go when it is interrupted, too. */
+function closeWhenInterrupted(close: () => Promise<void>): void {
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143]
+  ] as const) {
+    process.once(signal, () => {
+      isInterrupted = true
+      clearProgress()
+      complain(`bench: ended by ${signal}`)
+      close().finally(() => process.exit(status))
+    })
+  }
 }
 
 async function main(): Promise<number> {
@@ -98,7 +154,7 @@ async function main(): Promise<number> {
     complain(`bench: ${reason}\n\n${help}`)
     return 2
   }
-  let args: ReturnType<typeof readArguments>
+  let args: Arguments
   try {
     args = readArguments()
   } catch (error) {
@@ -114,7 +170,7 @@ async function main(): Promise<number> {
   if (more.length > 0) return refuse(`one NAME at a time; given: ${args.names.join(' ')}`)
   const file = benches.get(name)
   if (file === undefined) return refuse(`there is no benchmark named "${name}"`)
-  return runBench(name, file, args.quick, args.json)
+  return runBench(name, file, args)
 }
 
 try {
@@ -122,6 +178,9 @@ try {
   process.exit(await main())
 } catch (error) {
   clearProgress()
-  complain(`bench: failed: ${inspect(error)}`)
-  process.exit(1)
+  // What is being measured fails when it is closed under it, which is of no interest then.
+  if (!isInterrupted) {
+    complain(`bench: failed: ${inspect(error)}`)
+    process.exit(1)
+  }
 }

@@ -1,21 +1,9 @@
 /** Runs cases one after another within the time there is, and turns their samples into rows. */
 
-import type { Case } from './harness.ts'
-import { type Clock, measure } from './measure.ts'
-import { median, spread } from './stats.ts'
+import type { Case, Figure, Race, Repeated, Row, Sheet } from './case.ts'
+import { type Clock, measure, takeTurns } from './measure.ts'
+import { mean, median, spread } from './stats.ts'
 import { fromNanoseconds, ratio, type Unit } from './unit.ts'
-
-/** Ours against one peer; a case without peers has one row, where all that concerns the peer is `null`. */
-export type Row = {
-  readonly case: string
-  readonly ours: number
-  readonly peer: number | null
-  readonly peerName: string | null
-  readonly ratio: number | null
-  readonly unit: Unit
-  /** Of the noisier side, in percent. */
-  readonly spread: number | null
-}
 
 export type Time = {
   /** Milliseconds that one case gets at most. */
@@ -29,6 +17,7 @@ export type Time = {
 export type Listener = {
   readonly started: (name: string, index: number) => void
   readonly finished: (rows: readonly Row[]) => void
+  readonly sheet: (name: string, sheet: Sheet) => void
 }
 
 /** An equal part of what is left, so that a slow case takes from all that follow and not from the last. */
@@ -40,21 +29,46 @@ export function share(
   return Math.min(perCase, Math.max(0, deadline - now) / casesLeft)
 }
 
-export function rowsOf({ name, unit, ops, peerNames }: Case, samples: readonly number[][]): Row[] {
-  const [ours, ...peers] = samples.map(calls => {
-    const values = calls.map(milliseconds => fromNanoseconds(unit, (milliseconds * 1e6) / ops))
-    return { median: median(values), spread: spread(values) }
-  })
+type Side = { readonly value: number; readonly spread: number | null }
+
+function compared(name: string, unit: Unit, peerNames: readonly string[], sides: readonly Side[]): Row[] {
+  const [ours, ...peers] = sides
   if (ours === undefined) throw new RangeError(`case "${name}" was not measured`)
-  const common = { case: name, ours: ours.median, unit }
+  const common = { case: name, ours: ours.value, unit }
   if (peers.length === 0) return [{ ...common, peer: null, peerName: null, ratio: null, spread: ours.spread }]
   return peers.map((peer, index) => ({
     ...common,
-    peer: peer.median,
+    peer: peer.value,
     peerName: peerNames[index]!,
-    ratio: ratio(unit, ours.median, peer.median),
+    ratio: ratio(unit, ours.value, peer.value),
     spread: ours.spread === null || peer.spread === null ? null : Math.max(ours.spread, peer.spread)
   }))
+}
+
+/**
+ * Repeated work is worth its median, which a pause of the machine does not move. A race is worth its mean: a pause of
+ * the contestant itself, for all it put off, belongs to what it costs.
+ */
+export function rowsOf({ kind, name, unit, ops, peerNames }: Repeated | Race, samples: number[][]): Row[] {
+  const perOp = (milliseconds: number): number => fromNanoseconds(unit, (milliseconds * 1e6) / ops)
+  const sides = samples.map(calls => ({
+    value: perOp(kind === 'race' ? mean(calls) : median(calls)),
+    spread: spread(calls.map(perOp))
+  }))
+  return compared(name, unit, peerNames, sides)
+}
+
+function figureRows({ name, unit, peerNames }: Figure, values: readonly number[]): Row[] {
+  const sides = values.map(value => ({ value, spread: null }))
+  return compared(name, unit, peerNames, sides)
+}
+
+async function raceRows(race: Race, clock: Clock): Promise<Row[]> {
+  try {
+    return rowsOf(race, await takeTurns(await race.works(), race.slices, clock))
+  } finally {
+    await race.after()
+  }
 }
 
 /** Returns the names of the cases for which no time was left. */
@@ -62,15 +76,22 @@ export async function runCases(
   cases: readonly Case[],
   time: Time,
   clock: Clock,
-  { started, finished }: Listener
+  { started, finished, sheet }: Listener
 ): Promise<string[]> {
   for (const [index, each] of cases.entries()) {
     if (clock() >= time.deadline) return cases.slice(index).map(({ name }) => name)
     started(each.name, index)
     try {
-      const works = await each.works()
-      const limits = { budget: share(time, clock(), cases.length - index), minRounds: time.minRounds }
-      finished(rowsOf(each, await measure(works, limits, clock)))
+      if (each.kind === 'sheet') sheet(each.name, await each.make())
+      else if (each.kind === 'figure') finished(figureRows(each, await each.values()))
+      else if (each.kind === 'race') finished(await raceRows(each, clock))
+      else {
+        const works = await each.works()
+        const budget = share(time, clock(), cases.length - index)
+        const most = (each.seconds ?? Number.POSITIVE_INFINITY) * 1000
+        const limits = { budget: Math.min(budget, most), minRounds: time.minRounds }
+        finished(rowsOf(each, await measure(works, limits, clock)))
+      }
     } catch (cause) {
       throw new Error(`case "${each.name}" failed`, { cause })
     }

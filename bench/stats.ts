@@ -1,4 +1,4 @@
-/** Order statistics of samples. Medians and quartiles, because a paused process only ever adds outliers. */
+/** Statistics of samples. Mostly medians and quartiles, because a paused process only ever adds outliers. */
 
 /** The value below which the fraction `q` of the samples lies, interpolated between neighbours. */
 function quantile(samples: readonly number[], q: number): number {
@@ -13,6 +13,11 @@ function quantile(samples: readonly number[], q: number): number {
 
 export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5)
+}
+
+export function mean(samples: readonly number[]): number {
+  if (samples.length === 0) throw new RangeError('no samples: a mean needs at least one')
+  return samples.reduce((sum, sample) => sum + sample, 0) / samples.length
 }
 
 /** Half the interquartile range in percent of the median; `null` for one sample, which says nothing of noise. */

@@ -5,17 +5,25 @@ type Scale = {
   readonly fromNanoseconds: (perOp: number) => number
 }
 
-const units = {
+/** What works are timed in. */
+const timeUnits = {
   'ns/op': { better: 'lower', fromNanoseconds: perOp => perOp },
   'us/op': { better: 'lower', fromNanoseconds: perOp => perOp / 1e3 },
   'ms/op': { better: 'lower', fromNanoseconds: perOp => perOp / 1e6 },
   'ops/s': { better: 'higher', fromNanoseconds: perOp => 1e9 / perOp }
 } satisfies Record<string, Scale>
 
+const units = {
+  ...timeUnits,
+  'B/op': { better: 'lower' },
+  MB: { better: 'lower' }
+} satisfies Record<string, Pick<Scale, 'better'>>
+
+export type TimeUnit = keyof typeof timeUnits
 export type Unit = keyof typeof units
 
-export function fromNanoseconds(unit: Unit, perOp: number): number {
-  return units[unit].fromNanoseconds(perOp)
+export function fromNanoseconds(unit: TimeUnit, perOp: number): number {
+  return timeUnits[unit].fromNanoseconds(perOp)
 }
 
 /** How many times better ours is than the peer: above 1 ours wins, whatever the direction of the unit. */

@@ -37,5 +37,41 @@ export type ErrorCode =
   | 'ERR_AUDIT_FORMAT'
   /** A file cannot be read. */
   | 'ERR_FILE'
+  /** A store's URL is malformed or names no engine. */
+  | 'ERR_STORE_URL'
+  /** A key, field, member or item is no bytes, or too long. */
+  | 'ERR_STORE_KEY'
+  /** A value is no bytes, or too long. */
+  | 'ERR_STORE_VALUE'
+  /** A score is no number. */
+  | 'ERR_STORE_SCORE'
+  /** A limit, an offset or another option of a call is wrong. */
+  | 'ERR_STORE_OPTION'
+  /** A cursor was not made by this store for this search. */
+  | 'ERR_STORE_CURSOR'
+  /** A condition of a batch does not hold; nothing of it was written. */
+  | 'ERR_STORE_PRECONDITION'
+  /** A leased item is no longer leased to the one who acts on it; nothing of the batch was written. */
+  | 'ERR_STORE_LEASE_LOST'
+  /** The conditions of a batch are in more than one slot of a cluster; nothing of it was written. */
+  | 'ERR_STORE_SLOTS'
+  /** What a snapshot read kept changing. Try again, or read less. */
+  | 'ERR_STORE_BUSY'
+  /** The store was written by a newer version, or by something else. */
+  | 'ERR_STORE_VERSION'
+  /** Another process writes to the store. */
+  | 'ERR_STORE_LOCKED'
+  /** The store is open for reading only. */
+  | 'ERR_STORE_READ_ONLY'
+  /** The disk, or the memory of the server, is full; nothing of the batch was written. */
+  | 'ERR_STORE_FULL'
+  /** The server cannot be reached, or went away; of a batch it is not known whether it was written. */
+  | 'ERR_STORE_CONNECTION'
+  /** The store is closed. */
+  | 'ERR_STORE_CLOSED'
+  /** What is stored contradicts itself. */
+  | 'ERR_STORE_CORRUPT'
+  /** The engine failed in a way of its own; `details` has what it said. */
+  | 'ERR_STORE_ENGINE'
   /** The command line is wrong. */
   | 'ERR_USAGE'

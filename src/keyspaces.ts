@@ -2,6 +2,7 @@
 import { bsv21, bsv21Events } from './bsv21/index.ts'
 import { type AnyKeyspace, KeyspaceGroup } from './keyspace/index.ts'
 import { liquidityChain, liquiditySeed } from './liquidity/index.ts'
+import { storeRows } from './store/index.ts'
 import {
   outputEvents,
   outputFields,
@@ -25,13 +26,17 @@ export const storeKeyspaces: readonly AnyKeyspace[] = [
   liquidityChain
 ]
 
-/** With the fields of hashes, which are keyspaces of their own. */
+/**
+ * With the fields of hashes, which are keyspaces of their own, and with the rows that all of these become where a
+ * store is a file: those are the keys of a database, and hold the keys above.
+ */
 export const shippedKeyspaces: readonly AnyKeyspace[] = [
   ...storeKeyspaces,
   outputFields,
   satoshisFields,
   spendFields,
-  progressFields
+  progressFields,
+  storeRows
 ]
 
 /** Stores that hold several keyspaces. Liquidity may live beside the node's own keys, in either profile. */

@@ -9,7 +9,13 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'src/keyspace/README.md', 'docs/audit.md']
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'src/keyspace/README.md',
+  'src/store/README.md',
+  'docs/audit.md'
+]
 // Inside the package, so that `quoin/keyspace` means this one, and ignored by git.
 const SCRATCH = join(ROOT, 'dist/docs-example.mts')
 

@@ -4,7 +4,7 @@ import { printJson } from './terminal.ts'
 
 export const EXIT = {
   ok: 0,
-  /** The question was answered, and the answer is no: unsound, no such key. */
+  /** The question was answered, and the answer is no: unsound, no such key, damaged. */
   no: 1,
   /** The question was wrong: usage, a malformed file. */
   usage: 2,
@@ -14,7 +14,7 @@ export const EXIT = {
 
 export const EXIT_HELP = `Exit codes:
   0  done, and the answer is yes
-  1  done, and the answer is no (a layout is unsound, a key fits nothing)
+  1  done, and the answer is no (a layout is unsound, a key fits nothing, a backup is damaged)
   2  the command line, a file or the place to write to is wrong
   3  a defect in quoin`
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { EXIT, EXIT_HELP } from './exit.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
+import { addStoreCommands } from './store/commands.ts'
 import { printJson } from './terminal.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -20,12 +21,15 @@ Examples:
   quoin keyspace check                 prove every key layout that Quoin ships
   quoin keyspace explain 0331          say what a raw key is
   quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it
+  quoin store stats lmdb:./data        say how large a store is, and what it runs on
+  quoin store backup lmdb:./data ./b   copy a store beside the process that writes to it
 
 ${EXIT_HELP}`
   )
   .exitOverride()
 
 addKeyspaceCommands(program)
+addStoreCommands(program)
 inheritSettings(program)
 
 // A reader that closes early (`quoin keyspace doc | head`) has had enough; that is no error.

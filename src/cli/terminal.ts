@@ -35,6 +35,16 @@ export const table = (rows: readonly (readonly string[])[]): string => {
     .join('\n')
 }
 
+/** 1234567 as 1,234,567. */
+export const count = (value: number): string => value.toLocaleString('en-US')
+
+/** In the unit that leaves one to three digits before the point. */
+export const bytes = (size: number): string => {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(Math.floor(Math.log10(Math.max(size, 1)) / 3), units.length - 1)
+  return power === 0 ? plural(size, 'byte') : `${(size / 1000 ** power).toFixed(1)} ${units[power]}`
+}
+
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 export const milliseconds = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`

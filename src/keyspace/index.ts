@@ -28,7 +28,14 @@ export { decimal } from './components/decimal.ts'
 export { f64 } from './components/float.ts'
 export { i32, i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
 export { alphabet, escaped, text, word } from './components/text.ts'
-export { collection, type Declaration, type KeyOf, raw } from './declaration.ts'
+export {
+  collection,
+  type Declaration,
+  type KeyOf,
+  type KeyPart,
+  type PrefixOf,
+  raw
+} from './declaration.ts'
 export { type CollectionChange, diffKeyspaces } from './diff.ts'
 export { describeKeyspace, documentKeyspaces, type KeyspaceDescription } from './document.ts'
 export type { ExplainedSpan, Explanation } from './explain.ts'
@@ -42,6 +49,7 @@ export { PROPERTIES, type Proof, type Verdict } from './proof/prove.ts'
 export type { KeyRange, RangeOptions } from './range.ts'
 export {
   describeShape,
+  type Hash,
   hash,
   json,
   listOf,
@@ -54,5 +62,6 @@ export {
   sortedSetOf,
   type Value,
   type ValueCodec,
-  value
+  value,
+  wordCodec
 } from './value.ts'

@@ -117,7 +117,8 @@ export const json = <T>(): Value<T> =>
     }
   })
 
-const wordCodec = <T>(codec: Codec<T>): ValueCodec<T> => ({
+/** A component's codec for a value that stands alone: all of the bytes are the word, or it is refused. */
+export const wordCodec = <T>(codec: Codec<T>): ValueCodec<T> => ({
   name: codec.name,
   encode: item => written(target => codec.write(item, target, 0)),
   decode(bytes) {

@@ -1,0 +1,90 @@
+/**
+ * Redis as the peer: a server on loopback, asked through the store's own RESP client, with nothing of the store in
+ * between. A transaction is MULTI, 18 commands (fields of one hash share a command), EXEC.
+ */
+import { spawnSync } from 'node:child_process'
+import { Connection } from '../../src/store/redis/connection.ts'
+import { type Command, type Reply, ReplyError } from '../../src/store/redis/resp.ts'
+import { type RedisServer, startRedis } from '../../src/store/redis/server.testing.ts'
+import type { Kept } from './files.ts'
+import type { Sink } from './workload.ts'
+
+export type Fsync = 'always' | 'everysec'
+
+/**
+ * A server reads 16 KB from each connection before it writes and syncs its log, so what shares a sync grows with the
+ * number of connections.
+ */
+export const CONNECTIONS = 50
+
+export const redisVersion = (): string => {
+  const { stdout } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' })
+  return /v=(\S+)/.exec(stdout ?? '')?.[1] ?? 'none'
+}
+
+/** Without rewrites of its log, which would slow down it and everyone else at some moment. */
+export const serverFor = async (appendfsync: Fsync, kept: Kept): Promise<RedisServer> => {
+  const config = { 'auto-aof-rewrite-percentage': '0' }
+  const server = await startRedis({ appendonly: true, appendfsync, config })
+  kept.add(() => server.stop())
+  return server
+}
+
+const IGNORED = { replied: (): void => {}, lost: (): void => {} }
+
+export class RedisClient {
+  readonly #connections: readonly Connection[]
+  #next = 0
+
+  private constructor(connections: readonly Connection[]) {
+    this.#connections = connections
+  }
+
+  static async open({ port }: RedisServer, kept: Kept, connections = 1): Promise<RedisClient> {
+    const options = {
+      secure: false,
+      username: undefined,
+      password: undefined,
+      database: 0,
+      connectTimeout: 5000,
+      silenceTimeout: 120_000,
+      scripts: []
+    }
+    const opened: Connection[] = []
+    for (let i = 0; i < connections; i++) {
+      const connection = await Connection.open({ host: '127.0.0.1', port }, options)
+      kept.add(() => connection.close())
+      opened.push(connection)
+    }
+    return new RedisClient(opened)
+  }
+
+  ask(command: Command): Promise<Reply> {
+    return new Promise((resolve, reject) =>
+      this.#connections[0]!.send(command, { replied: settled(resolve, reject), lost: reject })
+    )
+  }
+
+  /** Over the connections in turn. What is queued says nothing that EXEC does not say. */
+  transaction(write: (to: Sink) => void): Promise<Reply> {
+    const connection = this.#connections[this.#next++ % this.#connections.length]!
+    connection.send(MULTI, IGNORED)
+    write({
+      zadd: (key, member, score) => connection.send(['ZADD', key, String(score), member], IGNORED),
+      hset: (key, fields) => connection.send(['HSET', key, ...fields], IGNORED)
+    })
+    return new Promise((resolve, reject) =>
+      connection.send(EXEC, { replied: settled(resolve, reject), lost: reject })
+    )
+  }
+}
+
+const MULTI = ['MULTI']
+const EXEC = ['EXEC']
+
+const settled =
+  (resolve: (reply: Reply) => void, reject: (error: Error) => void) =>
+  (reply: Reply): void => {
+    if (reply instanceof ReplyError) reject(new Error(reply.message))
+    else resolve(reply)
+  }

@@ -1,0 +1,92 @@
+/** `quoin store …`: what each command takes, and the help that teaches it. */
+import type { Command } from 'commander'
+import { finish } from '../exit.ts'
+import { backup } from './backup.ts'
+import { restore } from './restore.ts'
+import { stats } from './stats.ts'
+import { verify } from './verify.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+export const addStoreCommands = (program: Command): void => {
+  const group = program
+    .command('store')
+    .description('look into a store, back it up, restore it')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  quoin store stats lmdb:./data                     how large is it, and what does it run on?
+  quoin store backup lmdb:./data ./backup           copy it, beside the process that writes to it
+  quoin store verify ./backup                       read the copy and compare
+  quoin store restore ./backup lmdb:./restored      make a store of it, of either kind
+
+Stores: lmdb:PATH, level:PATH; stats also redis://HOST:PORT, redis-cluster://HOST:PORT,HOST:PORT`
+    )
+
+  group
+    .command('stats')
+    .description('say how large a store is, and what it runs on')
+    .argument('<url>', 'the store, for example lmdb:./data')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  quoin store stats lmdb:./data
+  quoin store stats redis://localhost:6379 --json`
+    )
+    .action((url: string, { json = false }: Json) => finish(json, () => stats(url, json)))
+
+  group
+    .command('backup')
+    .description('copy one state of a store into a new directory, and read the copy back')
+    .argument('<url>', 'the store: lmdb:PATH, level:PATH')
+    .argument('<directory>', 'where the copy goes; it must be new or empty')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Example:
+  quoin store backup lmdb:./data ./backup-2025-01-31
+
+A backup is a store itself, with a backup.json that says what it holds and is written last. An LMDB store may be
+written to meanwhile; a LevelDB store must not be open in another process. When it fails or is interrupted, nothing
+is left of it, and the store is as it was.`
+    )
+    .action((url: string, directory: string, { json = false }: Json) =>
+      finish(json, () => backup(url, directory, json))
+    )
+
+  group
+    .command('verify')
+    .description('read a backup and compare it with what it says it holds')
+    .argument('<directory>', 'the backup')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  quoin store verify ./backup\n\nExits 1 when the backup is damaged or was not finished.'
+    )
+    .action((directory: string, { json = false }: Json) => finish(json, () => verify(directory, json)))
+
+  group
+    .command('restore')
+    .description('verify a backup, and make a new store of it')
+    .argument('<directory>', 'the backup')
+    .argument('<url>', 'the new store: lmdb:PATH or level:PATH; the directory must be new or empty')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  quoin store restore ./backup lmdb:./data
+  quoin store restore ./backup level:./data      a backup of either kind, into either kind
+
+When it fails or is interrupted, nothing is left of the new store.`
+    )
+    .action((directory: string, url: string, { json = false }: Json) =>
+      finish(json, () => restore(directory, url, json))
+    )
+}

@@ -1,0 +1,142 @@
+/** Key-values, hashes and sets: what is put in is found, what is taken out is gone, and nothing else changes. */
+import { deepStrictEqual as same } from 'node:assert/strict'
+import type { Cases } from './index.ts'
+import { del, hdel, hset, sadd, set, srem } from './steps.ts'
+import { EVERYTHING } from './subject.ts'
+
+export const values: Cases = {
+  'a key that was never set has no value': async store => {
+    same(await store.get('a'), undefined)
+    same(await store.range(EVERYTHING), [])
+  },
+  'a key has the value it was set to': async store => {
+    await store.commit(set('a', 'one'), set('b', 'two'))
+    same(await store.get('a'), 'one')
+    same(await store.get('b'), 'two')
+    same(await store.get('c'), undefined)
+  },
+  'setting again replaces the value, by a shorter or a longer one': async store => {
+    for (const value of ['middle', 's', 'much longer than it was', '']) {
+      await store.commit(set('a', value))
+      same(await store.get('a'), value)
+    }
+  },
+  'an empty value is a value': async store => {
+    await store.commit(set('a', ''))
+    same(await store.get('a'), '')
+    same(await store.range(EVERYTHING), [['a', '']])
+  },
+  'a deleted key has no value, and can be set again': async store => {
+    await store.commit(set('a', '1'), set('b', '2'))
+    await store.commit(del('a'))
+    same(await store.get('a'), undefined)
+    same(await store.range(EVERYTHING), [['b', '2']])
+    await store.commit(set('a', '3'))
+    same(await store.get('a'), '3')
+  },
+  'deleting what is not there does nothing': async store => {
+    await store.commit(set('a', '1'))
+    await store.commit(del('b'), del(''), del('aa'))
+    same(await store.range(EVERYTHING), [['a', '1']])
+  },
+  'bytes that come back belong to the caller': async store => {
+    await store.commit(set('a', 'mine'), hset('h', 'f', 'mine'))
+    const { engine } = store
+    const key = new Uint8Array([97])
+    const [value, [row], [field]] = [
+      await engine.get(key),
+      await engine.range(EVERYTHING),
+      await engine.hgetall(new Uint8Array([104]))
+    ]
+    for (const bytes of [value, row?.key, row?.value, field?.field, field?.value]) bytes?.fill(0)
+    same(await store.get('a'), 'mine')
+    same(await store.range(EVERYTHING), [['a', 'mine']])
+    same(await store.hgetall('h'), [['f', 'mine']])
+  }
+}
+
+export const hashes: Cases = {
+  'a hash that was never written has no fields': async store => {
+    same(await store.hget('h', 'f'), undefined)
+    same(await store.hgetall('h'), [])
+    same(await store.hmget('h', ['f', 'g']), [undefined, undefined])
+    same(await store.hrange(EVERYTHING), [])
+  },
+  'a field has the value it was set to, in its hash only': async store => {
+    await store.commit(hset('h', 'f', '1'), hset('h', 'g', '2'), hset('i', 'f', '3'))
+    same(await store.hget('h', 'f'), '1')
+    same(await store.hget('h', 'g'), '2')
+    same(await store.hget('i', 'f'), '3')
+    same(await store.hget('i', 'g'), undefined)
+  },
+  'setting a field again replaces its value': async store => {
+    await store.commit(hset('h', 'f', '1'), hset('h', 'g', '2'))
+    await store.commit(hset('h', 'f', ''))
+    same(await store.hgetall('h'), [
+      ['f', ''],
+      ['g', '2']
+    ])
+  },
+  'all fields come in the order of their bytes': async store => {
+    const fields = ['\xff', 'b', '', 'a\0', 'a', '\0', 'B', '\x7f', '\x80', 'aa']
+    await store.commit(...fields.map(field => hset('h', field, `of ${field}`)))
+    same(
+      await store.hgetall('h'),
+      ['', '\0', 'B', 'a', 'a\0', 'aa', 'b', '\x7f', '\x80', '\xff'].map(field => [field, `of ${field}`])
+    )
+  },
+  'several fields come in the order asked, as often as asked': async store => {
+    await store.commit(hset('h', 'a', '1'), hset('h', 'b', '2'), hset('h', 'c', ''))
+    same(await store.hmget('h', ['c', 'x', 'a', 'c', 'b']), ['', undefined, '1', '', '2'])
+    same(await store.hmget('h', []), [])
+  },
+  'a hash ends with its last field': async store => {
+    await store.commit(hset('h', 'f', '1'), hset('h', 'g', '2'), hset('i', 'f', '3'))
+    await store.commit(hdel('h', 'f'))
+    same(await store.hgetall('h'), [['g', '2']])
+    await store.commit(hdel('h', 'g'))
+    same(await store.hgetall('h'), [])
+    same(await store.hrange(EVERYTHING), [['i', [['f', '3']]]])
+  },
+  'deleting a field that is not there does nothing': async store => {
+    await store.commit(hset('h', 'f', '1'))
+    await store.commit(hdel('h', 'g'), hdel('i', 'f'), hdel('h', ''))
+    same(await store.hrange(EVERYTHING), [['h', [['f', '1']]]])
+  },
+  'a hash can begin again after it ended': async store => {
+    await store.commit(hset('h', 'f', '1'))
+    await store.commit(hdel('h', 'f'))
+    await store.commit(hset('h', 'g', '2'))
+    same(await store.hrange(EVERYTHING), [['h', [['g', '2']]]])
+  }
+}
+
+export const sets: Cases = {
+  'a set that was never written has no members': async store => {
+    same(await store.sismember('s', 'a'), false)
+    same(await store.smembers('s'), [])
+  },
+  'a set has the members added to it, each once, in the order of their bytes': async store => {
+    await store.commit(...['b', '\xff', '', 'a', 'b', 'a\0', '\0', 'aa'].map(member => sadd('s', member)))
+    same(await store.smembers('s'), ['', '\0', 'a', 'a\0', 'aa', 'b', '\xff'])
+    same(await store.sismember('s', 'b'), true)
+    same(await store.sismember('s', ''), true)
+    same(await store.sismember('s', 'c'), false)
+    same(await store.sismember('t', 'b'), false)
+  },
+  'a removed member is gone, and removing it again does nothing': async store => {
+    await store.commit(sadd('s', 'a'), sadd('s', 'b'), sadd('t', 'a'))
+    await store.commit(srem('s', 'a'))
+    await store.commit(srem('s', 'a'), srem('u', 'a'))
+    same(await store.smembers('s'), ['b'])
+    same(await store.smembers('t'), ['a'])
+    same(await store.sismember('s', 'a'), false)
+  },
+  'a set ends with its last member, and can begin again': async store => {
+    await store.commit(sadd('s', 'a'))
+    await store.commit(srem('s', 'a'))
+    same(await store.smembers('s'), [])
+    await store.commit(sadd('s', 'b'))
+    same(await store.smembers('s'), ['b'])
+  }
+}

@@ -1,0 +1,169 @@
+/** Sorted sets: members with scores, their number, their sum, and which sets there are. */
+import assert, { deepStrictEqual as same } from 'node:assert/strict'
+import type { Cases } from './index.ts'
+import { hset, sadd, set, zadd, zincrby, zrem } from './steps.ts'
+
+export const sortedSets: Cases = {
+  'a sorted set that was never written is empty': async store => {
+    same(await store.zscore('z', 'a'), undefined)
+    same(await store.zcard('z'), 0)
+    same(await store.zrows('z'), [])
+    same(await store.zsum('z'), 0)
+    same(await store.zkeys(''), [])
+    same(await store.zscores(['z', 'y'], ['a']), [[undefined, undefined]])
+  },
+  'a member has the score it was added with, in its set only': async store => {
+    await store.commit(zadd('z', 'a', 1.5), zadd('z', 'b', -2), zadd('y', 'a', 7))
+    same(await store.zscore('z', 'a'), 1.5)
+    same(await store.zscore('z', 'b'), -2)
+    same(await store.zscore('y', 'a'), 7)
+    same(await store.zscore('y', 'b'), undefined)
+  },
+  'adding a member again moves its row': async store => {
+    await store.commit(zadd('z', 'a', 1), zadd('z', 'b', 2), zadd('z', 'c', 3))
+    await store.commit(zadd('z', 'a', 9))
+    same(await store.zrows('z'), [
+      ['b', 2],
+      ['c', 3],
+      ['a', 9]
+    ])
+    same(await store.zscore('z', 'a'), 9)
+    same(await store.zcard('z'), 3)
+    await store.commit(zadd('z', 'c', -3))
+    same(await store.zrows('z', { reverse: true }), [
+      ['a', 9],
+      ['b', 2],
+      ['c', -3]
+    ])
+  },
+  'adding a member again with its score changes nothing': async store => {
+    await store.commit(zadd('z', 'a', 1))
+    await store.commit(zadd('z', 'a', 1))
+    same(await store.zrows('z'), [['a', 1]])
+    same(await store.zcard('z'), 1)
+  },
+  'a removed member is gone, and removing it again does nothing': async store => {
+    await store.commit(zadd('z', 'a', 1), zadd('z', 'b', 2), zadd('y', 'a', 1))
+    await store.commit(zrem('z', 'a'))
+    await store.commit(zrem('z', 'a'), zrem('x', 'a'))
+    same(await store.zrows('z'), [['b', 2]])
+    same(await store.zscore('z', 'a'), undefined)
+    same(await store.zcard('z'), 1)
+    same(await store.zcard('y'), 1)
+  },
+  'the count follows additions, moves and removals within a batch': async store => {
+    await store.commit(
+      zadd('z', 'a', 1),
+      zadd('z', 'a', 2),
+      zadd('z', 'b', 1),
+      zrem('z', 'a'),
+      zrem('z', 'a'),
+      zadd('z', 'a', 3),
+      zincrby('z', 'c', 1),
+      zincrby('z', 'c', 1)
+    )
+    same(await store.zcard('z'), 3)
+    await store.commit(zrem('z', 'a'), zrem('z', 'b'), zrem('z', 'c'), zrem('z', 'd'))
+    same(await store.zcard('z'), 0)
+  },
+  'incrementing begins at 0, adds to the score, moves the row and answers the score': async store => {
+    await store.commit(zadd('z', 'other', 3))
+    same(await store.commit(zincrby('z', 'a', 2)), [2])
+    same(await store.commit(zincrby('z', 'a', 2.5)), [4.5])
+    same(await store.zscore('z', 'a'), 4.5)
+    same(await store.zrows('z'), [
+      ['other', 3],
+      ['a', 4.5]
+    ])
+    same(await store.commit(zincrby('z', 'a', -10)), [-5.5])
+    same(await store.zrows('z'), [
+      ['a', -5.5],
+      ['other', 3]
+    ])
+  },
+  'an increment of 0 makes the member': async store => {
+    same(await store.commit(zincrby('z', 'a', 0), zincrby('z', 'b', -0)), [0, 0])
+    same(await store.zrows('z'), [
+      ['a', 0],
+      ['b', 0]
+    ])
+  },
+  'scores are added as doubles are, and may become infinite': async store => {
+    same(await store.commit(zadd('z', 'a', 0.1), zincrby('z', 'a', 0.2)), [0.30000000000000004])
+    same(await store.commit(zadd('z', 'b', 2 ** 53), zincrby('z', 'b', 1)), [2 ** 53])
+    const { MAX_VALUE } = Number
+    same(await store.commit(zadd('z', 'c', MAX_VALUE), zincrby('z', 'c', MAX_VALUE)), [Infinity])
+    same(await store.commit(zadd('z', 'd', -Infinity), zincrby('z', 'd', 5)), [-Infinity])
+    same(await store.zscore('z', 'c'), Infinity)
+    same(await store.commit(zadd('z', 'e', 5), zincrby('z', 'e', -5)), [0])
+  },
+  'the sum adds all scores in the order of the set': async store => {
+    await store.commit(zadd('z', 'a', 1), zadd('z', 'b', -2.5), zadd('z', 'c', 4))
+    same(await store.zsum('z'), 2.5)
+    // In another order the first two of these overflow.
+    await store.commit(zadd('y', 'a', 1e308), zadd('y', 'b', 1e308), zadd('y', 'c', -1e308))
+    same(await store.zsum('y'), 1e308)
+    await store.commit(zadd('x', 'c', 0.1), zadd('x', 'b', 0.2), zadd('x', 'a', 0.3))
+    same(await store.zsum('x'), 0.1 + 0.2 + 0.3)
+    assert.notEqual(await store.zsum('x'), 0.3 + 0.2 + 0.1)
+  },
+  'the sum is infinite with an infinite score, and NaN with both': async store => {
+    await store.commit(zadd('z', 'a', Infinity), zadd('z', 'b', 1))
+    same(await store.zsum('z'), Infinity)
+    await store.commit(zadd('z', 'c', -Infinity))
+    same(await store.zsum('z'), Number.NaN)
+  },
+  'the scores of members in several sets come by member, then by set': async store => {
+    await store.commit(zadd('x', 'a', 1), zadd('y', 'a', 2), zadd('y', 'b', 3))
+    same(await store.zscores(['x', 'y', 'z', 'y'], ['b', 'a', 'c']), [
+      [undefined, 3, undefined, 3],
+      [1, 2, undefined, 2],
+      [undefined, undefined, undefined, undefined]
+    ])
+    same(await store.zscores([], ['a', 'b']), [[], []])
+    same(await store.zscores(['x'], []), [])
+  },
+  'the keys of sorted sets come in the order of their bytes, those with the prefix only': async store => {
+    const keys = ['z:b', 'z:', '\xff\xff', 'z', 'z:a', '', 'z;', 'z:a\0', '\xff', 'y', 'z:\xff']
+    await store.commit(...keys.map(key => zadd(key, 'm', 1)))
+    same(await store.zkeys('z:'), ['z:', 'z:a', 'z:a\0', 'z:b', 'z:\xff'])
+    same(await store.zkeys(''), [
+      '',
+      'y',
+      'z',
+      'z:',
+      'z:a',
+      'z:a\0',
+      'z:b',
+      'z:\xff',
+      'z;',
+      '\xff',
+      '\xff\xff'
+    ])
+    same(await store.zkeys('\xff'), ['\xff', '\xff\xff'])
+    same(await store.zkeys('z:a\0\0'), [])
+  },
+  'a prefix is bytes, not a pattern': async store => {
+    const keys = ['a*', 'ab', 'a?c', 'a[b]', 'a\\*', 'a\\', '*', '{a}', '{b}']
+    await store.commit(...keys.map(key => zadd(key, 'm', 1)))
+    same(await store.zkeys('a*'), ['a*'])
+    same(await store.zkeys('a?'), ['a?c'])
+    same(await store.zkeys('a[b'), ['a[b]'])
+    same(await store.zkeys('a\\'), ['a\\', 'a\\*'])
+    same(await store.zkeys('*'), ['*'])
+    same(await store.zkeys('{'), ['{a}', '{b}'])
+  },
+  'a sorted set is listed once however many members it has, and not after its last is gone': async store => {
+    await store.commit(zadd('z', 'a', 1), zadd('z', 'b', 1), zadd('y', 'a', 1), zadd('x', 'a', 1))
+    await store.commit(zrem('y', 'a'), zrem('z', 'a'))
+    same(await store.zkeys(''), ['x', 'z'])
+    await store.commit(zrem('z', 'b'), zadd('y', 'a', 2))
+    same(await store.zkeys(''), ['x', 'y'])
+    same(await store.zrows('z'), [])
+    same(await store.zsum('z'), 0)
+  },
+  'other structures are not listed as sorted sets': async store => {
+    await store.commit(set('a', '1'), hset('b', 'f', '1'), sadd('c', 'm'))
+    same(await store.zkeys(''), [])
+  }
+}

@@ -1,0 +1,34 @@
+/** Redis-shaped structures on memory, LMDB, LevelDB or Redis: atomic batches, search, queues, typed access. */
+export { type ErrorCode, QuoinError } from '../error.ts'
+export { Batch } from './batch.ts'
+export { Bulk } from './bulk.ts'
+export {
+  type BackupOptions,
+  type Engine,
+  type EngineStats,
+  type FieldValue,
+  type HashEntry,
+  type KeyValue,
+  type ListedItem,
+  MAX_KEY,
+  MAX_VALUE,
+  type QueueItem,
+  type QueueState,
+  type ScoredMember
+} from './engine.ts'
+export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
+export { storeRows } from './ordered/layout.ts'
+export { type Failure, type Lease, Queue, type QueueOptions, type QueueStats } from './queue.ts'
+export { type FoundRow, type Join, MAX_LIMIT, type Search, type SearchPage } from './search.ts'
+export { openStore, type RangeLimits, type ScoreRange, Store, StoreReads } from './store.ts'
+export type {
+  FieldsRead,
+  HashAt,
+  Hashes,
+  Keyed,
+  SetAt,
+  SortedSetAt,
+  TypedRow,
+  Values
+} from './typed-reads.ts'
+export type { WriteHash, WriteSet, WriteSortedSet, WriteValue } from './typed-writes.ts'

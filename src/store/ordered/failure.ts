@@ -1,0 +1,30 @@
+/** What a database, or the system under it, reports, as an error of ours. */
+import { QuoinError } from '../../keyspace/index.ts'
+
+const FULL: readonly unknown[] = [28, 27, 122, 'ENOSPC', 'EFBIG', 'EDQUOT', -30792 /* MDB_MAP_FULL */]
+/** LMDB: MDB_VERSION_MISMATCH, MDB_INVALID. */
+const FOREIGN: readonly unknown[] = [-30794, -30793]
+
+const isFull = (code: unknown, message: string): boolean =>
+  FULL.includes(code) || /no space left|file too large|quota exceeded|MDB_MAP_FULL/i.test(message)
+
+export const storeError = (error: unknown): QuoinError => {
+  if (error instanceof QuoinError) return error
+  const { code, message, cause } = error as { code?: unknown; message: string; cause?: Error }
+  const said = cause ? `${message}: ${cause.message}` : message
+  const details = { code: String(code), said }
+  if (isFull(code, said)) {
+    return new QuoinError('ERR_STORE_FULL', `there is no room left for the store: ${said}`, details)
+  }
+  if (FOREIGN.includes(code)) {
+    return new QuoinError('ERR_STORE_VERSION', `the files are of another program: ${said}`, details)
+  }
+  if (/LOCK|already held/i.test(said)) {
+    return new QuoinError(
+      'ERR_STORE_LOCKED',
+      'another process has the store open; close it there first',
+      details
+    )
+  }
+  return new QuoinError('ERR_STORE_ENGINE', `the database failed: ${said}`, details)
+}

@@ -1,0 +1,264 @@
+/**
+ * Rows in LevelDB. This thread reads, a thread of its own writes (`thread.ts`). LevelDB cannot walk rows that are not
+ * committed, nor walk at all without giving up its turn; so a batch that walks (a lease) is committed by itself, and
+ * what it will walk is fetched first.
+ */
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ChainedBatch } from 'classic-level'
+import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts'
+import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
+import { ProgramReader } from '../program.ts'
+import { type Backup, writeBackup } from './backup.ts'
+import { needStore, prepareStore } from './directory.ts'
+import { type Database, EmbeddedEngine, type View } from './embedded.ts'
+import { storeError } from './failure.ts'
+import type { ReadKey, RowReads, RowWrites } from './kv.ts'
+import { type Handle, openHandle, schemaOf } from './level-handle.ts'
+import { levelChunks } from './level-volume.ts'
+import { fromName, toName } from './names.ts'
+import { schemaRow } from './schema.ts'
+import { WriterThread } from './threaded.ts'
+import { type Outcome, Writer } from './writer.ts'
+
+type Snapshot = ReturnType<Handle['snapshot']>
+
+/** With `create: false` it fails where there is no store yet. */
+export const openLevel = async (path: string, { create = true } = {}): Promise<EmbeddedEngine> => {
+  await (create ? prepareStore : needStore)('level', path)
+  const thread = await WriterThread.start('level', path)
+  return new EmbeddedEngine(new LevelDatabase(path, await openHandle(path), thread))
+}
+
+const bounds = ({ start, end, reverse }: KeyRange) => ({ gte: start, ...(end ? { lt: end } : {}), reverse })
+/** LevelDB takes a signed 32-bit number, and -1 for all. */
+const limited = (limit: number): number => (limit > 0x7fffffff ? -1 : limit)
+
+class LevelRows implements RowReads {
+  readonly #handle: Handle
+  readonly #options: { readonly snapshot: Snapshot } | undefined
+
+  constructor(handle: Handle, snapshot?: Snapshot) {
+    this.#handle = handle
+    this.#options = snapshot && { snapshot }
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.#options ? this.#handle.getSync(key, this.#options) : this.#handle.getSync(key)
+  }
+
+  async rows(range: KeyRange, limit: number): Promise<KeyValue[]> {
+    const rows = await this.#handle
+      .iterator({ ...bounds(range), limit: limited(limit), ...this.#options })
+      .all()
+    return rows.map(([key, value]) => ({ key, value }))
+  }
+
+  async keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): Promise<T[]> {
+    const keys = await this.#handle
+      .keys({ ...bounds(range), limit: limited(offset + limit), ...this.#options })
+      .all()
+    return (offset > 0 ? keys.slice(offset) : keys).map(key => read(key, 0, key.length))
+  }
+}
+
+class LevelDatabase implements Database {
+  readonly name = 'level'
+  readonly walksTakeTurns = true
+  readonly #path: string
+  readonly #handle: Handle
+  readonly #thread: WriterThread
+
+  constructor(path: string, handle: Handle, thread: WriterThread) {
+    this.#path = path
+    this.#handle = handle
+    this.#thread = thread
+  }
+
+  view(): View {
+    return { rows: new LevelRows(this.#handle), release: () => {} }
+  }
+
+  snapshot(): View {
+    const snapshot = this.#handle.snapshot()
+    return {
+      rows: new LevelRows(this.#handle, snapshot),
+      release: () => {
+        void snapshot.close()
+      }
+    }
+  }
+
+  write(batches: readonly Uint8Array[]): Promise<readonly Outcome[]> {
+    return this.#thread.write(batches)
+  }
+
+  backup(directory: string, options?: BackupOptions): Promise<Backup> {
+    return writeBackup(this.name, levelChunks(this.#handle), directory, options)
+  }
+
+  async stats(): Promise<EngineStats> {
+    const files = await readdir(this.#path)
+    const sizes = await Promise.all(files.map(async file => (await stat(join(this.#path, file))).size))
+    return {
+      engine: this.name,
+      bytes: sizes.reduce((sum, size) => sum + size, 0),
+      details: {
+        path: this.#path,
+        schema: (await schemaOf(this.#path, this.#handle)) ?? 0,
+        files: files.length
+      }
+    }
+  }
+
+  /** The thread opened the database first and so owns its cache, which LevelDB uses until the last handle is closed. */
+  async close(): Promise<void> {
+    await this.#handle.close()
+    await this.#thread.close()
+  }
+}
+
+interface Walk {
+  readonly start: Uint8Array
+  readonly end: Uint8Array
+  readonly limit: number
+}
+
+/**
+ * The rows as a group of batches sees them. All that a group reads it reads before it writes, except a batch that
+ * walks: that one sees its own writes too.
+ */
+class GroupRows implements RowWrites {
+  readonly #handle: Handle
+  #batch: ChainedBatch<Handle, Uint8Array, Uint8Array>
+  /** What a batch that walks has written. */
+  readonly #written = new Map<string, Uint8Array | null>()
+  #fetched: { start: Uint8Array; keys: Uint8Array[] }[] = []
+  #walks = false
+
+  constructor(handle: Handle) {
+    this.#handle = handle
+    this.#batch = handle.batch()
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    const written = this.#written.size > 0 ? this.#written.get(toName(key)) : undefined
+    return written === undefined ? this.#handle.getSync(key) : (written ?? undefined)
+  }
+
+  keys(start: Uint8Array, end: Uint8Array, limit: number): Uint8Array[] {
+    const fetched = this.#fetched.flatMap(walk => (compareBytes(walk.start, start) === 0 ? walk.keys : []))
+    const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(toName))
+    for (const [name, value] of this.#written) {
+      const key = fromName(name)
+      if (compareBytes(key, start) < 0 || compareBytes(key, end) >= 0) continue
+      if (value) names.add(name)
+      else names.delete(name)
+    }
+    return [...names].sort().slice(0, limit).map(fromName)
+  }
+
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.#batch.put(key, value)
+    if (this.#walks) this.#written.set(toName(key), value)
+  }
+
+  del(key: Uint8Array): void {
+    this.#batch.del(key)
+    if (this.#walks) this.#written.set(toName(key), null)
+  }
+
+  /** For a batch that walks: what it will walk. */
+  async fetch(walks: readonly Walk[]): Promise<void> {
+    this.#walks = true
+    this.#fetched = await Promise.all(
+      walks.map(async ({ start, end, limit }) => ({
+        start,
+        keys: await this.#handle.keys({ gte: start, lt: end, limit: limited(limit) }).all()
+      }))
+    )
+  }
+
+  async commit(): Promise<void> {
+    const batch = this.#batch
+    this.#begin()
+    await batch.write({ sync: true })
+  }
+
+  async abort(): Promise<void> {
+    const batch = this.#batch
+    this.#begin()
+    await batch.close()
+  }
+
+  #begin(): void {
+    this.#batch = this.#handle.batch()
+    this.#written.clear()
+    this.#fetched = []
+    this.#walks = false
+  }
+}
+
+/** The writing side, in the thread that writes. */
+export class LevelWriter {
+  readonly #handle: Handle
+  readonly #rows: GroupRows
+  readonly #writer: Writer
+  #failure: QuoinError | undefined
+
+  private constructor(handle: Handle) {
+    this.#handle = handle
+    this.#rows = new GroupRows(handle)
+    this.#writer = new Writer(this.#rows)
+  }
+
+  /** A new store gets its schema row before anything else. */
+  static async open(path: string): Promise<LevelWriter> {
+    const handle = await openHandle(path)
+    try {
+      if ((await schemaOf(path, handle)) === undefined) {
+        await handle.put(schemaRow.key, schemaRow.value, { sync: true })
+      }
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+    return new LevelWriter(handle)
+  }
+
+  /** A batch that walks comes alone. */
+  async write(batches: readonly Uint8Array[]): Promise<Outcome[]> {
+    if (this.#failure) throw this.#failure
+    try {
+      this.#writer.begin()
+      const [batch] = batches
+      if (batch && new ProgramReader(batch).walks) await this.#rows.fetch(this.#writer.walks(batch))
+      const outcomes = batches.map(batch => this.#writer.run(batch))
+      this.#writer.flush()
+      await this.#rows.commit().catch(error => this.#fail(error))
+      return outcomes
+    } catch (error) {
+      this.#writer.forget()
+      await this.#rows.abort()
+      throw error
+    }
+  }
+
+  /**
+   * LevelDB may have written part of the batch to its log. It passes over that part when it opens the log again, and
+   * over the rest of a block with it: what it would write there now could be lost.
+   */
+  #fail(error: unknown): never {
+    const { code, message, details } = storeError(error)
+    this.#failure = new QuoinError(
+      code,
+      `${message}. Mend that, then close the store and open it again`,
+      details
+    )
+    throw this.#failure
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close()
+  }
+}

@@ -1,0 +1,80 @@
+/** LMDB as all its users open it. */
+import { open, type RootDatabase, type Transaction } from 'lmdb'
+import type { KeyValue } from '../engine.ts'
+import type { ReadKey } from './kv.ts'
+import { checkSchema, schemaRow } from './schema.ts'
+
+/** With the options that its types leave out. */
+export type Handle = Omit<
+  RootDatabase<Uint8Array, Uint8Array>,
+  'getBinaryFast' | 'getRange' | 'getKeys' | 'putSync'
+> & {
+  sync(done: (error?: Error) => void): void
+  /** False when the options did not let it. */
+  putSync(key: Uint8Array, value: Uint8Array, options?: { append: boolean }): boolean
+  getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined
+  getRange(options: RowRange): Iterable<KeyValue>
+  getKeys(options: RowRange): Iterable<Uint8Array>
+  /** How it reads the keys that it walks. */
+  readKey(source: Uint8Array, start: number, end: number): Uint8Array
+}
+
+export interface RowRange {
+  readonly start?: Uint8Array | undefined
+  readonly end?: Uint8Array | undefined
+  readonly reverse?: boolean
+  readonly exclusiveStart?: boolean
+  readonly inclusiveEnd?: boolean
+  readonly limit: number
+  readonly offset?: number
+  readonly transaction?: Transaction
+}
+
+/** Both threads of a process must open it alike: they share the environment. */
+export const openHandle = (
+  path: string,
+  { readOnly = false, noSync = false }: { readonly readOnly?: boolean; readonly noSync?: boolean } = {}
+): Handle =>
+  open<Uint8Array, Uint8Array>({
+    path,
+    readOnly,
+    noSync,
+    noSubdir: false,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    maxDbs: 1,
+    maxReaders: 1024,
+    // A commit returns when it is on the disk.
+    overlappingSync: false,
+    noReadAhead: true,
+    cache: false
+  } as Parameters<typeof open<Uint8Array, Uint8Array>>[0]) as unknown as Handle
+
+/** Of a database that is new: undefined. */
+export const schemaOf = (path: string, handle: Handle): number | undefined =>
+  checkSchema(path, handle.getBinary(schemaRow.key), () => [...handle.getKeys({ limit: 1 })].length === 0)
+
+/** What `read` makes of the keys in a range, straight from the memory that LMDB writes each of them to. */
+export const readKeys = <T>(handle: Handle, range: RowRange, read: ReadKey<T>): T[] => {
+  const found: T[] = []
+  const { readKey } = handle
+  handle.readKey = ((source, start, end) => read(plain(source), start, end)) as Handle['readKey']
+  try {
+    for (const each of handle.getKeys(range)) found.push(each as T)
+  } finally {
+    handle.readKey = readKey
+  }
+  return found
+}
+
+let lastSource: Uint8Array | undefined
+let lastPlain: Uint8Array = new Uint8Array()
+
+/** The same memory as a plain array, which is faster than a Buffer. LMDB uses one and the same all the time. */
+const plain = (source: Uint8Array): Uint8Array => {
+  if (source !== lastSource) {
+    lastPlain = new Uint8Array(source.buffer, source.byteOffset, source.length)
+    lastSource = source
+  }
+  return lastPlain
+}

@@ -1,0 +1,79 @@
+/** An LMDB database for copying: rows in the order of their keys, out of it or into it. */
+import { join } from 'node:path'
+import type { Transaction } from 'lmdb'
+import { QuoinError } from '../../keyspace/index.ts'
+import type { KeyValue } from '../engine.ts'
+import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume } from './copy.ts'
+import { type Handle, openHandle } from './lmdb-handle.ts'
+import { assertRoom } from './room.ts'
+
+/** All rows of one state. The transaction is given back at the end, however that comes about. */
+export async function* lmdbChunks(handle: Handle): Chunks {
+  handle.resetReadTxn()
+  const transaction = handle.useReadTransaction()
+  try {
+    let start: Uint8Array | undefined
+    for (;;) {
+      const chunk = takeChunk(handle, transaction, start)
+      if (chunk.length === 0) return
+      yield chunk
+      start = after(chunk.at(-1)!.key)
+    }
+  } finally {
+    transaction.done()
+  }
+}
+
+const takeChunk = (handle: Handle, transaction: Transaction, start: Uint8Array | undefined): KeyValue[] => {
+  const chunk: KeyValue[] = []
+  let bytes = 0
+  for (const { key, value } of handle.getRange({ start, limit: CHUNK_ROWS, transaction })) {
+    chunk.push({ key, value: new Uint8Array(value) })
+    bytes += key.length + value.length
+    if (bytes >= CHUNK_BYTES) break
+  }
+  return chunk
+}
+
+/** The next key there could be. */
+const after = (key: Uint8Array): Uint8Array => {
+  const next = new Uint8Array(key.length + 1)
+  next.set(key)
+  return next
+}
+
+export const openLmdbVolume = (path: string, mode: 'read' | 'write'): Volume => {
+  // A transaction does not wait for the disk: whoever fills a volume syncs its files in the end, and then claims it.
+  const handle = openHandle(path, mode === 'read' ? { readOnly: true } : { noSync: true })
+  return {
+    chunks: () => lmdbChunks(handle),
+    get: key => handle.getBinary(key),
+    append: async (rows, durably) => {
+      try {
+        handle.transactionSync(() => appendAll(handle, rows))
+        if (durably) await synced(handle)
+      } catch (error) {
+        assertRoom(join(path, 'data.mdb'), error)
+        throw error
+      }
+    },
+    put: ({ key, value }) => {
+      handle.putSync(key, value)
+    },
+    close: () => handle.close()
+  }
+}
+
+/** Another thread waits for the disk, not this one. */
+const synced = (handle: Handle): Promise<void> =>
+  new Promise((resolve, reject) => {
+    handle.sync(error => (error ? reject(error) : resolve()))
+  })
+
+/** LMDB fills pages to the brim when it is told that rows come in order. */
+const appendAll = (handle: Handle, rows: readonly KeyValue[]): void => {
+  for (const { key, value } of rows) {
+    if (handle.putSync(key, value, { append: true })) continue
+    throw new QuoinError('ERR_STORE_CORRUPT', 'rows did not come in the order of their keys')
+  }
+}

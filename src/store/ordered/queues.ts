@@ -1,0 +1,242 @@
+/**
+ * The operations of queues on hashes and sorted sets: a sorted set of items for each state, a record for each item,
+ * and the items that wait for each dependency. What each operation means is said in `program.ts`.
+ */
+import type { QueueItem } from '../engine.ts'
+import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations, ProgramReader } from '../program.ts'
+import type { HashChanges } from './hashes.ts'
+import { numbered, ROLE, type Role, TAG, tagged } from './layout.ts'
+import { type ItemRecord, NO_TOKEN, packItem, unpackItem } from './rows.ts'
+import type { SortedSetChanges } from './sorted-sets.ts'
+
+const EMPTY = new Uint8Array()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const ALL = Number.MAX_SAFE_INTEGER
+
+export class QueueChanges {
+  readonly #hashes: HashChanges
+  readonly #sortedSets: SortedSetChanges
+
+  constructor(hashes: HashChanges, sortedSets: SortedSetChanges) {
+    this.#hashes = hashes
+    this.#sortedSets = sortedSets
+  }
+
+  isLeased(key: Uint8Array, item: Uint8Array, token: Uint8Array): boolean {
+    if (!this.#isIn(ROLE.leased, key, item)) return false
+    const held = this.#record(key, item)?.token
+    return held !== undefined && held.length === token.length && held.every((byte, i) => byte === token[i])
+  }
+
+  enqueue(key: Uint8Array, item: Uint8Array, score: number, now: number): void {
+    const record = this.#record(key, item)
+    if (!record) {
+      this.#save(key, item, {
+        score,
+        enqueued: now,
+        attempts: 0,
+        token: NO_TOKEN,
+        errorClass: '',
+        reason: '',
+        dependency: EMPTY
+      })
+      this.#sortedSets.add(ROLE.due, key, item, score)
+    } else if (record.attempts === 0 && this.#isIn(ROLE.due, key, item)) {
+      this.#save(key, item, { ...record, score })
+      this.#sortedSets.add(ROLE.due, key, item, score)
+    }
+  }
+
+  lease(
+    key: Uint8Array,
+    token: Uint8Array,
+    count: number,
+    until: number,
+    allowed: number,
+    now: number
+  ): QueueItem[] {
+    this.#endLeases(key, allowed, now)
+    this.#endWaits(key, now)
+    return this.#sortedSets.upTo(ROLE.due, key, now, count).map(({ member: item }) => {
+      const record = this.#record(key, item)!
+      const leased = { ...record, attempts: record.attempts + 1, token }
+      this.#move(key, item, ROLE.due, ROLE.leased, until, leased)
+      const { score, enqueued, attempts, errorClass, reason } = leased
+      return { item, score, enqueued, attempts, errorClass, reason }
+    })
+  }
+
+  renew(key: Uint8Array, item: Uint8Array, until: number): void {
+    if (this.#isIn(ROLE.leased, key, item)) this.#sortedSets.add(ROLE.leased, key, item, until)
+  }
+
+  remove(key: Uint8Array, item: Uint8Array): void {
+    const record = this.#record(key, item)
+    if (!record) return
+    this.#forgetDependency(key, item, record)
+    for (const role of [ROLE.due, ROLE.leased, ROLE.waiting, ROLE.dead]) {
+      this.#sortedSets.remove(role, key, item)
+    }
+    this.#hashes.delete(tagged(TAG.items, key), item)
+  }
+
+  retry(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, at: number): void {
+    this.#fail(key, item, ROLE.due, at, errorClass, reason)
+  }
+
+  bury(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, now: number): void {
+    this.#fail(key, item, ROLE.dead, now, errorClass, reason)
+  }
+
+  wait(
+    key: Uint8Array,
+    item: Uint8Array,
+    errorClass: Uint8Array,
+    reason: Uint8Array,
+    dependency: Uint8Array,
+    until: number
+  ): void {
+    const record = this.#fail(key, item, ROLE.waiting, until, errorClass, reason)
+    if (!record) return
+    this.#save(key, item, { ...record, attempts: Math.max(0, record.attempts - 1), dependency })
+    this.#hashes.set(this.#dependants(key, dependency)!, item, EMPTY)
+  }
+
+  wake(key: Uint8Array, dependency: Uint8Array): void {
+    const dependants = this.#dependants(key, dependency)
+    if (!dependants) return
+    for (const item of this.#hashes.fields(dependants, ALL)) this.#endWait(key, item)
+  }
+
+  revive(key: Uint8Array, item: Uint8Array): void {
+    if (!this.#isIn(ROLE.dead, key, item)) return
+    const record = this.#record(key, item)!
+    this.#move(key, item, ROLE.dead, ROLE.due, record.score, { ...record, attempts: 0 })
+  }
+
+  /**
+   * What `lease` and `wake` in the batch will walk. An operation before them may take items away, so as many more
+   * are asked for as it could take.
+   */
+  walks(batch: Uint8Array): { start: Uint8Array; end: Uint8Array; limit: number }[] {
+    const walks: { start: Uint8Array; end: Uint8Array; limit: number }[] = []
+    let taken = 0
+    const took = (): void => {
+      taken++
+    }
+    const counter: Operations<undefined> = {
+      set: took,
+      del: took,
+      hset: took,
+      hdel: took,
+      sadd: took,
+      srem: took,
+      zadd: took,
+      zrem: took,
+      zincrby: () => 0,
+      enqueue: took,
+      renew: took,
+      remove: took,
+      retry: took,
+      bury: took,
+      wait: took,
+      revive: took,
+      lease: (key, _token, count, _until, _allowed, now) => {
+        for (const [role, limit] of [
+          [ROLE.leased, EXPIRE_LIMIT],
+          [ROLE.waiting, EXPIRE_LIMIT],
+          [ROLE.due, count]
+        ] as const) {
+          const range = this.#sortedSets.walk(role, key, now)
+          if (range) walks.push({ ...range, limit: limit + taken })
+        }
+        taken += count + 2 * EXPIRE_LIMIT
+        return undefined
+      },
+      wake: (key, dependency) => {
+        const dependants = this.#dependants(key, dependency)
+        const range = dependants && this.#hashes.walk(dependants)
+        if (range) walks.push({ ...range, limit: ALL })
+        taken++
+      }
+    }
+    new ProgramReader(batch).run(counter)
+    return walks
+  }
+
+  #endLeases(key: Uint8Array, allowed: number, now: number): void {
+    for (const { member: item } of this.#sortedSets.upTo(ROLE.leased, key, now, EXPIRE_LIMIT)) {
+      const record = { ...this.#record(key, item)!, token: NO_TOKEN }
+      if (record.attempts < allowed) this.#move(key, item, ROLE.leased, ROLE.due, record.score, record)
+      else {
+        this.#move(key, item, ROLE.leased, ROLE.dead, now, {
+          ...record,
+          errorClass: EXPIRED_CLASS,
+          reason: EXPIRED_REASON
+        })
+      }
+    }
+  }
+
+  #endWaits(key: Uint8Array, now: number): void {
+    for (const { member } of this.#sortedSets.upTo(ROLE.waiting, key, now, EXPIRE_LIMIT)) {
+      this.#endWait(key, member)
+    }
+  }
+
+  #endWait(key: Uint8Array, item: Uint8Array): void {
+    const record = this.#record(key, item)!
+    this.#forgetDependency(key, item, record)
+    this.#move(key, item, ROLE.waiting, ROLE.due, record.score, { ...record, dependency: EMPTY })
+  }
+
+  /** A leased item goes to another state with a reason; the record it has then, or undefined if it was not leased. */
+  #fail(
+    key: Uint8Array,
+    item: Uint8Array,
+    to: Role,
+    at: number,
+    errorClass: Uint8Array,
+    reason: Uint8Array
+  ): ItemRecord | undefined {
+    if (!this.#isIn(ROLE.leased, key, item)) return undefined
+    const record = {
+      ...this.#record(key, item)!,
+      token: NO_TOKEN,
+      errorClass: decoder.decode(errorClass),
+      reason: decoder.decode(reason)
+    }
+    this.#move(key, item, ROLE.leased, to, at, record)
+    return record
+  }
+
+  #move(key: Uint8Array, item: Uint8Array, from: Role, to: Role, at: number, record: ItemRecord): void {
+    this.#sortedSets.remove(from, key, item)
+    this.#sortedSets.add(to, key, item, at)
+    this.#save(key, item, record)
+  }
+
+  #forgetDependency(key: Uint8Array, item: Uint8Array, { dependency }: ItemRecord): void {
+    if (!this.#isIn(ROLE.waiting, key, item)) return
+    this.#hashes.delete(this.#dependants(key, dependency)!, item)
+  }
+
+  /** The set of items that wait for a dependency; undefined when the queue has no waiting item at all. */
+  #dependants(key: Uint8Array, dependency: Uint8Array): Uint8Array | undefined {
+    const id = this.#sortedSets.id(ROLE.waiting, key)
+    return id === undefined ? undefined : numbered(TAG.dependants, id, dependency)
+  }
+
+  #isIn(role: Role, key: Uint8Array, item: Uint8Array): boolean {
+    return this.#sortedSets.score(role, key, item) !== undefined
+  }
+
+  #record(key: Uint8Array, item: Uint8Array): ItemRecord | undefined {
+    const row = this.#hashes.get(tagged(TAG.items, key), item)
+    return row && unpackItem(row)
+  }
+
+  #save(key: Uint8Array, item: Uint8Array, record: ItemRecord): void {
+    this.#hashes.set(tagged(TAG.items, key), item, packItem(record))
+  }
+}

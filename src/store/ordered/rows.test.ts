@@ -1,0 +1,199 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type FieldValue, MAX_KEY } from '../engine.ts'
+import { MAX_ID, readId } from './layout.ts'
+import {
+  byField,
+  hasFurther,
+  type ItemRecord,
+  NO_TOKEN,
+  PACKED_LIMIT,
+  packedField,
+  packedSize,
+  packHash,
+  packId,
+  packItem,
+  packNumber,
+  packScores,
+  packWide,
+  scoreUnder,
+  unpackHash,
+  unpackItem,
+  unpackNumber,
+  unpackScores,
+  wideId
+} from './rows.ts'
+
+const ids = fc.oneof(
+  fc.nat(),
+  fc.maxSafeNat().map(n => n % (MAX_ID + 1)),
+  fc.constantFrom(0, 2 ** 32, MAX_ID)
+)
+const numbers = fc.oneof(
+  fc.double({ noNaN: true }),
+  fc.integer(),
+  fc.constantFrom(0, -0, Infinity, -Infinity, 5e-324, Number.MAX_VALUE)
+)
+/** Short ones, and lengths around the places where a length takes one more byte. */
+const contents = fc.oneof(
+  fc.uint8Array({ maxLength: 20 }),
+  fc
+    .tuple(fc.constantFrom(127, 128, 129, 1600, 16383, 16384, 16385), fc.nat({ max: 255 }))
+    .map(([length, byte]) => new Uint8Array(length).fill(byte))
+)
+const fields = fc
+  .uniqueArray(fc.record({ field: contents, value: contents }), {
+    maxLength: 20,
+    selector: ({ field }) => Buffer.from(field).toString('hex')
+  })
+  .map((all): FieldValue[] => all.sort(byField))
+
+const same = (bytes: Uint8Array) => (found: Uint8Array) => Buffer.from(found).equals(bytes)
+
+/** As LMDB lends it: a view into a larger buffer. */
+const lent = (row: Uint8Array): Uint8Array => {
+  const memory = new Uint8Array(row.length + 20).fill(0xff)
+  memory.set(row, 7)
+  return memory.subarray(7, 7 + row.length)
+}
+
+/** Hashes as text, which is compared faster than arrays are. */
+const asText = (all: readonly FieldValue[]): string[][] =>
+  all.map(({ field, value }) => [field, value].map(each => Buffer.from(each).toString('latin1')))
+
+describe('a packed hash', () => {
+  it('comes back field by field, in the order of their bytes', () => {
+    fc.assert(
+      fc.property(fields, all => {
+        const row = packHash(all)
+        expect(asText(unpackHash(row))).toEqual(asText(all))
+        expect(asText(unpackHash(lent(row)))).toEqual(asText(all))
+        expect(wideId(row)).toBeUndefined()
+      })
+    )
+  })
+
+  it('is as large as its fields say', () => {
+    fc.assert(
+      fc.property(fields, all => {
+        const size = all.reduce((sum, { field, value }) => sum + packedSize(field, value), 1)
+        expect(packHash(all).length).toBe(size)
+      })
+    )
+  })
+
+  it('answers one field without the others', () => {
+    fc.assert(
+      fc.property(fields, contents, (all, other) => {
+        const row = lent(packHash(all))
+        for (const { field, value } of all) expect(packedField(row, field)).toSatisfy(same(value))
+        const expected = all.find(({ field }) => same(field)(other))
+        expect(packedField(row, other)).toSatisfy(found =>
+          expected ? same(expected.value)(found) : found === undefined
+        )
+      })
+    )
+  })
+
+  it('takes the longest value there is in a row, as one that was written in one go may', () => {
+    const all = [{ field: new Uint8Array(MAX_KEY), value: new Uint8Array(3 * 1024 * 1024).fill(1) }]
+    expect(asText(unpackHash(packHash(all)))).toEqual(asText(all))
+    expect(packHash(all).length).toBeGreaterThan(PACKED_LIMIT)
+  })
+
+  it('that ends too early, or begins with something else, is damage that is said', () => {
+    fc.assert(
+      fc.property(
+        fields.filter(all => all.length > 0),
+        all => {
+          const row = packHash(all)
+          expect(() => unpackHash(row.subarray(0, -1))).toThrow(
+            expect.objectContaining({ code: 'ERR_STORE_CORRUPT' })
+          )
+        }
+      )
+    )
+    expect(() => unpackHash(Uint8Array.of(2))).toThrow(expect.objectContaining({ code: 'ERR_STORE_CORRUPT' }))
+  })
+})
+
+describe('numbers and ids', () => {
+  it('a wide hash is its id', () => {
+    fc.assert(
+      fc.property(ids, id => {
+        expect(wideId(lent(packWide(id)))).toBe(id)
+      })
+    )
+  })
+
+  it('an id comes back', () => {
+    fc.assert(
+      fc.property(ids, id => {
+        expect(readId(packId(id), 0)).toBe(id)
+      })
+    )
+  })
+
+  it('a number comes back, to the bit', () => {
+    fc.assert(
+      fc.property(numbers, number => {
+        expect(unpackNumber(lent(packNumber(number)))).toBe(number)
+      })
+    )
+  })
+})
+
+describe('the scores of a member', () => {
+  const entries = fc.uniqueArray(fc.tuple(ids, numbers), { maxLength: 70, selector: ([id]) => id })
+
+  it('come back in their order, and say whether there are further ones', () => {
+    fc.assert(
+      fc.property(entries, fc.boolean(), (all, further) => {
+        const [keys, scores] = [all.map(([id]) => id), all.map(([, score]) => score)]
+        const row = lent(packScores(keys, scores, further))
+        expect(unpackScores(row)).toEqual({ ids: keys, scores, further })
+        expect(hasFurther(row)).toBe(further)
+      })
+    )
+  })
+
+  it('are found by id', () => {
+    fc.assert(
+      fc.property(entries, fc.boolean(), ids, (all, further, other) => {
+        const row = packScores(
+          all.map(([id]) => id),
+          all.map(([, score]) => score),
+          further
+        )
+        for (const [id, score] of all) expect(scoreUnder(row, id)).toBe(score)
+        expect(scoreUnder(row, other)).toBe(all.find(([id]) => id === other)?.[1])
+      })
+    )
+  })
+})
+
+describe('the record of an item', () => {
+  const texts = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.constantFrom('', '\ufeff', 'é'.repeat(MAX_KEY / 2), 'x'.repeat(MAX_KEY))
+  )
+  const records: fc.Arbitrary<ItemRecord> = fc.record({
+    score: numbers,
+    enqueued: fc.double({ noNaN: true, noDefaultInfinity: true }),
+    attempts: fc.nat({ max: 2 ** 32 - 1 }),
+    errorClass: texts,
+    reason: texts,
+    token: fc.uint8Array({ minLength: NO_TOKEN.length, maxLength: NO_TOKEN.length }),
+    dependency: fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(new Uint8Array(MAX_KEY).fill(9)))
+  })
+
+  it('comes back whole', () => {
+    fc.assert(
+      fc.property(records, record => {
+        const row = packItem(record)
+        expect(unpackItem(row)).toEqual(record)
+        expect(unpackItem(lent(row))).toEqual(record)
+      })
+    )
+  })
+})

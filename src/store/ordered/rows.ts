@@ -1,0 +1,248 @@
+/**
+ * The values of rows: packed hashes, the scores of a member, the record of a queue's item. Numbers are big-endian,
+ * lengths are LEB128.
+ */
+import { compareBytes, QuoinError } from '../../keyspace/index.ts'
+import type { FieldValue, QueueItem } from '../engine.ts'
+import { TOKEN_LENGTH } from '../program.ts'
+import { readId, writeId } from './layout.ts'
+
+/** A hash that would be longer than this gets a row for each field: rows stay small enough to share a page. */
+export const PACKED_LIMIT = 1600
+/** A member's row takes so many scores; further ones get rows of their own. */
+export const SCORES_LIMIT = 64
+
+const PACKED = 0
+const WIDE = 1
+const ID = 6
+const ENTRY = ID + 8
+
+const corrupt = (what: string): QuoinError =>
+  new QuoinError('ERR_STORE_CORRUPT', `a row of the store is damaged: ${what}`)
+
+const lengthOfLength = (length: number): number => {
+  let size = 1
+  for (let rest = length; rest > 127; rest = Math.floor(rest / 128)) size++
+  return size
+}
+
+/** What a field takes in a packed hash. */
+export const packedSize = (field: Uint8Array, value: Uint8Array): number =>
+  lengthOfLength(field.length) + field.length + lengthOfLength(value.length) + value.length
+
+/** Fields in the order of their bytes. */
+export const packHash = (fields: readonly FieldValue[]): Uint8Array => {
+  let size = 1
+  for (const { field, value } of fields) size += packedSize(field, value)
+  const row = new Uint8Array(size)
+  row[0] = PACKED
+  let at = 1
+  const put = (bytes: Uint8Array): void => {
+    let rest = bytes.length
+    for (; rest > 127; rest = Math.floor(rest / 128)) row[at++] = (rest % 128) | 128
+    row[at++] = rest
+    row.set(bytes, at)
+    at += bytes.length
+  }
+  for (const { field, value } of fields) {
+    put(field)
+    put(value)
+  }
+  return row
+}
+
+export const packWide = (id: number): Uint8Array => {
+  const row = new Uint8Array(1 + ID)
+  row[0] = WIDE
+  writeId(id, row, 1)
+  return row
+}
+
+/** The id of a wide hash, or undefined when the row is packed. */
+export const wideId = (row: Uint8Array): number | undefined => (row[0] === WIDE ? readId(row, 1) : undefined)
+
+/** Reads a packed hash, field by field, without copying. */
+class PackedReader {
+  readonly #row: Uint8Array
+  readonly #length: number
+  #at = 1
+  fieldStart = 0
+  fieldEnd = 0
+  valueStart = 0
+  valueEnd = 0
+
+  constructor(row: Uint8Array) {
+    this.#row = row
+    this.#length = row.length
+    if (row[0] !== PACKED) throw corrupt(`a hash begins with ${row[0]}`)
+  }
+
+  next(): boolean {
+    if (this.#at >= this.#length) return false
+    const fieldLength = this.#readLength()
+    this.fieldStart = this.#at
+    this.fieldEnd = this.#at += fieldLength
+    const valueLength = this.#readLength()
+    this.valueStart = this.#at
+    this.valueEnd = this.#at += valueLength
+    if (this.#at > this.#length) throw corrupt('a hash ends too early')
+    return true
+  }
+
+  #readLength(): number {
+    let length = 0
+    for (let factor = 1; ; factor *= 128) {
+      if (this.#at >= this.#length) throw corrupt('a hash ends too early')
+      const byte = this.#row[this.#at++]!
+      length += (byte & 127) * factor
+      if (byte < 128) return length
+    }
+  }
+}
+
+/** A copy of part of a row, which a database may only lend. */
+const copy = (row: Uint8Array, start: number, end: number): Uint8Array => row.slice(start, end)
+
+export const unpackHash = (row: Uint8Array): FieldValue[] => {
+  const fields: FieldValue[] = []
+  const reader = new PackedReader(row)
+  while (reader.next()) {
+    fields.push({
+      field: copy(row, reader.fieldStart, reader.fieldEnd),
+      value: copy(row, reader.valueStart, reader.valueEnd)
+    })
+  }
+  return fields
+}
+
+export const packedField = (row: Uint8Array, field: Uint8Array): Uint8Array | undefined => {
+  const reader = new PackedReader(row)
+  while (reader.next()) {
+    if (equalsAt(row, reader.fieldStart, reader.fieldEnd, field)) {
+      return copy(row, reader.valueStart, reader.valueEnd)
+    }
+  }
+  return undefined
+}
+
+const equalsAt = (row: Uint8Array, start: number, end: number, bytes: Uint8Array): boolean => {
+  if (end - start !== bytes.length) return false
+  for (let i = 0; i < bytes.length; i++) if (row[start + i] !== bytes[i]) return false
+  return true
+}
+
+export const byField = (a: FieldValue, b: FieldValue): number => compareBytes(a.field, b.field)
+
+const scratch = new DataView(new ArrayBuffer(8))
+const writeNumber = (value: number, target: Uint8Array, offset: number): number => {
+  scratch.setFloat64(0, value)
+  for (let i = 0; i < 8; i++) target[offset + i] = scratch.getUint8(i)
+  return offset + 8
+}
+const readNumber = (source: Uint8Array, offset: number): number => {
+  for (let i = 0; i < 8; i++) scratch.setUint8(i, source[offset + i]!)
+  return scratch.getFloat64(0)
+}
+
+export const packNumber = (value: number): Uint8Array => {
+  const row = new Uint8Array(8)
+  writeNumber(value, row, 0)
+  return row
+}
+export const unpackNumber = (row: Uint8Array): number => readNumber(row, 0)
+
+export const packId = (id: number): Uint8Array => {
+  const row = new Uint8Array(ID)
+  writeId(id, row, 0)
+  return row
+}
+
+/** The counts of a sorted set: its members, and how many of them stray (`set-headers.ts`). */
+export const packCounts = (card: number, strays: number): Uint8Array => {
+  const row = new Uint8Array(2 * ID)
+  writeId(strays, row, writeId(card, row, 0))
+  return row
+}
+export const unpackCounts = (row: Uint8Array): readonly [card: number, strays: number] => [
+  readId(row, 0),
+  readId(row, ID)
+]
+
+/** The scores of a member. `further` says that there are rows of further ones. */
+export const packScores = (
+  ids: readonly number[],
+  scores: readonly number[],
+  further: boolean
+): Uint8Array => {
+  const row = new Uint8Array(ids.length * ENTRY + (further ? 1 : 0))
+  for (let i = 0; i < ids.length; i++) writeNumber(scores[i]!, row, writeId(ids[i]!, row, i * ENTRY))
+  return row
+}
+
+export const unpackScores = (row: Uint8Array): { ids: number[]; scores: number[]; further: boolean } => {
+  const count = Math.floor(row.length / ENTRY)
+  const ids = new Array<number>(count)
+  const scores = new Array<number>(count)
+  for (let i = 0; i < count; i++) {
+    ids[i] = readId(row, i * ENTRY)
+    scores[i] = readNumber(row, i * ENTRY + ID)
+  }
+  return { ids, scores, further: hasFurther(row) }
+}
+
+export const hasFurther = (row: Uint8Array): boolean => row.length % ENTRY === 1
+
+/** The score under one id in a member's row. */
+export const scoreUnder = (row: Uint8Array, id: number): number | undefined => {
+  for (let at = 0; at + ENTRY <= row.length; at += ENTRY) {
+    if (readId(row, at) === id) return readNumber(row, at + ID)
+  }
+  return undefined
+}
+
+/** What a queue keeps of an item. */
+export interface ItemRecord extends Omit<QueueItem, 'item'> {
+  /** Of the lease, while there is one. */
+  readonly token: Uint8Array
+  /** What it waits for, while it does. */
+  readonly dependency: Uint8Array
+}
+
+export const NO_TOKEN = new Uint8Array(TOKEN_LENGTH)
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Score, enqueued, attempts, token, then class, reason and dependency, the first two behind their lengths. */
+export const packItem = (record: ItemRecord): Uint8Array => {
+  const errorClass = encoder.encode(record.errorClass)
+  const reason = encoder.encode(record.reason)
+  const row = new Uint8Array(24 + TOKEN_LENGTH + errorClass.length + reason.length + record.dependency.length)
+  const view = new DataView(row.buffer)
+  view.setFloat64(0, record.score)
+  view.setFloat64(8, record.enqueued)
+  view.setUint32(16, record.attempts)
+  view.setUint16(20, errorClass.length)
+  view.setUint16(22, reason.length)
+  let at = 24
+  for (const part of [record.token, errorClass, reason, record.dependency]) {
+    row.set(part, at)
+    at += part.length
+  }
+  return row
+}
+
+export const unpackItem = (row: Uint8Array): ItemRecord => {
+  const view = new DataView(row.buffer, row.byteOffset)
+  const classAt = 24 + TOKEN_LENGTH
+  const reasonAt = classAt + view.getUint16(20)
+  const dependencyAt = reasonAt + view.getUint16(22)
+  return {
+    score: view.getFloat64(0),
+    enqueued: view.getFloat64(8),
+    attempts: view.getUint32(16),
+    token: copy(row, 24, classAt),
+    errorClass: decoder.decode(row.subarray(classAt, reasonAt)),
+    reason: decoder.decode(row.subarray(reasonAt, dependencyAt)),
+    dependency: copy(row, dependencyAt, row.length)
+  }
+}

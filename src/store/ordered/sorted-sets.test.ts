@@ -1,0 +1,123 @@
+/** What the rows of sorted sets say of each other, after any changes in any groups. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CODE, ProgramWriter } from '../program.ts'
+import type { RowWrites } from './kv.ts'
+import { MEMBER_AT, readId, scoreOfRow, TAG } from './layout.ts'
+import { fromName, toName } from './names.ts'
+import { scoreUnder, unpackCounts, unpackNumber, unpackScores } from './rows.ts'
+import { Writer } from './writer.ts'
+
+const newRows = () => {
+  const rows = new Map<string, Uint8Array>()
+  const writes: RowWrites = {
+    get: key => rows.get(toName(key)),
+    keys: (start, end, limit) =>
+      [...rows.keys()]
+        .filter(name => name >= toName(start) && name < toName(end))
+        .sort()
+        .slice(0, limit)
+        .map(fromName),
+    put: (key, value) => rows.set(toName(key), value.slice()),
+    del: key => rows.delete(toName(key))
+  }
+  return { rows, writes }
+}
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+type Change = readonly [set: number, member: number, score: number | undefined]
+
+const batchOf = (changes: readonly Change[]): Uint8Array => {
+  const program = new ProgramWriter()
+  for (const [set, member, score] of changes) {
+    const [key, item] = [bytes(`z${set}`), bytes(`m${member}`)]
+    if (score === undefined) program.operation(CODE.zrem).key(key).key(item)
+    else program.operation(CODE.zadd).key(key).key(item).score(score)
+  }
+  return program.take()
+}
+
+/** From the rows alone: members and strays of each set, by its id. */
+const countsOf = (rows: ReadonlyMap<string, Uint8Array>): Map<number, [card: number, strays: number]> => {
+  const counts = new Map<number, [number, number]>()
+  for (const name of rows.keys()) {
+    const key = fromName(name)
+    if (key[0] !== TAG.row || key.length < MEMBER_AT) continue
+    const id = readId(key, 1)
+    const score = scoreOfRow(key, 0)
+    const row = rows.get(`m${name.slice(MEMBER_AT)}`)!
+    const further = rows.get(`o${name.slice(1, 7)}${name.slice(MEMBER_AT)}`)
+    expect(scoreUnder(row, id) ?? unpackNumber(further!)).toBe(score)
+    const [card, strays] = counts.get(id) ?? [0, 0]
+    const isStray = further !== undefined || unpackScores(row).scores[0] !== score
+    counts.set(id, [card + 1, strays + (isStray ? 1 : 0)])
+  }
+  return counts
+}
+
+const storedCounts = (rows: ReadonlyMap<string, Uint8Array>): Map<number, readonly [number, number]> =>
+  new Map(
+    [...rows]
+      .filter(([name]) => name.charCodeAt(0) === TAG.row && name.length === 8)
+      .map(([name, row]) => [readId(fromName(name), 1), unpackCounts(row)])
+  )
+
+describe('the counts of sorted sets', () => {
+  const change = fc.tuple(fc.nat(5), fc.nat(4), fc.option(fc.constantFrom(1, 1, 1, 2, 3), { nil: undefined }))
+  it('are what their rows and members say, whatever was done in whatever groups', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.array(change, { maxLength: 12 }), { maxLength: 4 }), { maxLength: 8 }),
+        groups => {
+          const { rows, writes } = newRows()
+          const writer = new Writer(writes)
+          for (const group of groups) {
+            writer.begin()
+            for (const changes of group) writer.run(batchOf(changes))
+            writer.flush()
+            expect(storedCounts(rows)).toEqual(countsOf(rows))
+          }
+        }
+      )
+    )
+  })
+
+  it('count a member of more sets than its row takes as a stray in the sets beyond', () => {
+    const { rows, writes } = newRows()
+    const writer = new Writer(writes)
+    const sets = Array.from({ length: 80 }, (_, i) => i)
+    const run = (changes: readonly Change[]): void => {
+      writer.begin()
+      writer.run(batchOf(changes))
+      writer.flush()
+      expect(storedCounts(rows)).toEqual(countsOf(rows))
+    }
+    run(sets.map(set => [set, 0, 5]))
+    run(sets.map(set => [set, 0, 6]))
+    run(sets.filter(set => set % 3 > 0).map(set => [set, 0, undefined]))
+    run(sets.map(set => [set, 0, undefined]))
+    expect([...rows.keys()].filter(name => !name.startsWith('n'))).toEqual(['mm0'])
+  })
+
+  it('are right again after another writer', () => {
+    const { rows, writes } = newRows()
+    const writers = [new Writer(writes), new Writer(writes)]
+    for (let turn = 0; turn < 6; turn++) {
+      const writer = writers[turn % 2]!
+      writer.begin()
+      writer.run(
+        batchOf([
+          [0, turn, 1],
+          [1, turn, turn]
+        ])
+      )
+      writer.flush()
+      expect(storedCounts(rows)).toEqual(countsOf(rows))
+    }
+    expect([...storedCounts(rows).values()]).toEqual([
+      [6, 0],
+      [6, 5]
+    ])
+  })
+})

@@ -1,0 +1,201 @@
+/**
+ * Executes batches on rows. The changes of a group of batches are gathered (`hashes.ts`, `sorted-sets.ts`) and
+ * written in the order of the keys by `flush`, so that a row that many operations touch is written once. A batch
+ * whose check fails changes nothing; once its checks hold, nothing in it can fail.
+ */
+import { QuoinError } from '../../keyspace/index.ts'
+import type { Answer } from '../engine.ts'
+import { type Checks, type Operations, ProgramReader } from '../program.ts'
+import { HashChanges } from './hashes.ts'
+import type { RowWrites } from './kv.ts'
+import { MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
+import { fromName, toName } from './names.ts'
+import { QueueChanges } from './queues.ts'
+import { packId } from './rows.ts'
+import { SortedSetChanges } from './sorted-sets.ts'
+
+const EMPTY = new Uint8Array()
+
+/** What became of a batch: its answers, or the check that refused it. */
+export type Outcome = { readonly answers: Answer[] } | { readonly failed: number }
+
+export class Writer implements Checks, Operations<Answer> {
+  readonly #rows: RowWrites
+  readonly #values = new Map<string, Uint8Array | null>()
+  readonly #hashes: HashChanges
+  readonly #sortedSets: SortedSetChanges
+  readonly #queues: QueueChanges
+  /** As the database has them, after the last commit of this writer. */
+  #nextId = 0
+  #storedNextId = 0
+  #commits = -1
+
+  constructor(rows: RowWrites) {
+    const newId = (): number => {
+      if (this.#nextId >= MAX_ID) throw new QuoinError('ERR_STORE_FULL', 'the store has no ids left')
+      return this.#nextId++
+    }
+    this.#rows = rows
+    this.#hashes = new HashChanges(rows, newId)
+    this.#sortedSets = new SortedSetChanges(rows, newId)
+    this.#queues = new QueueChanges(this.#hashes, this.#sortedSets)
+  }
+
+  /** Begins a group of batches. If another writer has committed since the last, nothing remembered counts. */
+  begin(): void {
+    const commits = readCount(this.#rows.get(META.commits))
+    if (commits === this.#commits) return
+    this.forget()
+    this.#commits = commits
+    this.#nextId = this.#storedNextId = readCount(this.#rows.get(META.next))
+  }
+
+  run(batch: Uint8Array): Outcome {
+    const program = new ProgramReader(batch)
+    const failed = program.firstFailing(this)
+    return failed === -1 ? { answers: program.run<Answer>(this) } : { failed }
+  }
+
+  /** The ranges of rows that a batch which walks will walk, for databases that cannot walk while they write. */
+  walks(batch: Uint8Array): { start: Uint8Array; end: Uint8Array; limit: number }[] {
+    return this.#queues.walks(batch)
+  }
+
+  /** Writes all changes of the group. The caller commits them. */
+  flush(): void {
+    this.#hashes.flush()
+    this.#sortedSets.flush()
+    for (const name of [...this.#values.keys()].sort()) {
+      const value = this.#values.get(name)
+      if (value) this.#rows.put(fromName(name), value)
+      else this.#rows.del(fromName(name))
+    }
+    this.#values.clear()
+    if (this.#nextId !== this.#storedNextId) this.#rows.put(META.next, packId(this.#nextId))
+    this.#storedNextId = this.#nextId
+    this.#rows.put(META.commits, packId(++this.#commits))
+  }
+
+  /** Drops all that is gathered or remembered, after a commit that failed. */
+  forget(): void {
+    this.#values.clear()
+    this.#hashes.clear()
+    this.#sortedSets.clear()
+    this.#commits = -1
+  }
+
+  #value(key: Uint8Array): Uint8Array | undefined {
+    const name = toName(tagged(TAG.value, key))
+    const changed = this.#values.get(name)
+    return changed === undefined ? this.#rows.get(fromName(name)) : (changed ?? undefined)
+  }
+
+  valueIs(key: Uint8Array, expected: Uint8Array): boolean {
+    return equal(this.#value(key), expected)
+  }
+  valueAbsent(key: Uint8Array): boolean {
+    return this.#value(key) === undefined
+  }
+  fieldIs(key: Uint8Array, field: Uint8Array, expected: Uint8Array): boolean {
+    return equal(this.#hashes.get(tagged(TAG.hash, key), field), expected)
+  }
+  fieldAbsent(key: Uint8Array, field: Uint8Array): boolean {
+    return this.#hashes.get(tagged(TAG.hash, key), field) === undefined
+  }
+  scoreIs(key: Uint8Array, member: Uint8Array, score: number): boolean {
+    return this.#sortedSets.score(ROLE.user, key, member) === score
+  }
+  scoreAbsent(key: Uint8Array, member: Uint8Array): boolean {
+    return this.#sortedSets.score(ROLE.user, key, member) === undefined
+  }
+  memberPresent(key: Uint8Array, member: Uint8Array): boolean {
+    return this.#hashes.get(tagged(TAG.set, key), member) !== undefined
+  }
+  memberAbsent(key: Uint8Array, member: Uint8Array): boolean {
+    return !this.memberPresent(key, member)
+  }
+  leaseHeld(key: Uint8Array, item: Uint8Array, token: Uint8Array): boolean {
+    return this.#queues.isLeased(key, item, token)
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    this.#values.set(toName(tagged(TAG.value, key)), value)
+  }
+  del(key: Uint8Array): void {
+    this.#values.set(toName(tagged(TAG.value, key)), null)
+  }
+  hset(key: Uint8Array, field: Uint8Array, value: Uint8Array): void {
+    this.#hashes.set(tagged(TAG.hash, key), field, value)
+  }
+  hdel(key: Uint8Array, field: Uint8Array): void {
+    this.#hashes.delete(tagged(TAG.hash, key), field)
+  }
+  sadd(key: Uint8Array, member: Uint8Array): void {
+    this.#hashes.set(tagged(TAG.set, key), member, EMPTY)
+  }
+  srem(key: Uint8Array, member: Uint8Array): void {
+    this.#hashes.delete(tagged(TAG.set, key), member)
+  }
+  zadd(key: Uint8Array, member: Uint8Array, score: number): void {
+    this.#sortedSets.add(ROLE.user, key, member, score)
+  }
+  zrem(key: Uint8Array, member: Uint8Array): void {
+    this.#sortedSets.remove(ROLE.user, key, member)
+  }
+  zincrby(key: Uint8Array, member: Uint8Array, increment: number): number {
+    // Adding 0 makes a -0 that two numbers may add up to a 0.
+    const score = (this.#sortedSets.score(ROLE.user, key, member) ?? 0) + increment + 0
+    this.#sortedSets.add(ROLE.user, key, member, score)
+    return score
+  }
+
+  enqueue(key: Uint8Array, item: Uint8Array, score: number, now: number): void {
+    this.#queues.enqueue(key, item, score, now)
+  }
+  lease(
+    key: Uint8Array,
+    token: Uint8Array,
+    count: number,
+    until: number,
+    allowed: number,
+    now: number
+  ): Answer {
+    return this.#queues.lease(key, token, count, until, allowed, now)
+  }
+  renew(key: Uint8Array, item: Uint8Array, until: number): void {
+    this.#queues.renew(key, item, until)
+  }
+  remove(key: Uint8Array, item: Uint8Array): void {
+    this.#queues.remove(key, item)
+  }
+  retry(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, at: number): void {
+    this.#queues.retry(key, item, errorClass, reason, at)
+  }
+  bury(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, now: number): void {
+    this.#queues.bury(key, item, errorClass, reason, now)
+  }
+  wait(
+    key: Uint8Array,
+    item: Uint8Array,
+    errorClass: Uint8Array,
+    reason: Uint8Array,
+    dependency: Uint8Array,
+    until: number
+  ): void {
+    this.#queues.wait(key, item, errorClass, reason, dependency, until)
+  }
+  wake(key: Uint8Array, dependency: Uint8Array): void {
+    this.#queues.wake(key, dependency)
+  }
+  revive(key: Uint8Array, item: Uint8Array): void {
+    this.#queues.revive(key, item)
+  }
+}
+
+const readCount = (row: Uint8Array | undefined): number => (row ? readId(row, 0) : 0)
+
+const equal = (a: Uint8Array | undefined, b: Uint8Array): boolean => {
+  if (a?.length !== b.length) return false
+  for (let i = 0; i < b.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

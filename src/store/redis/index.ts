@@ -1,0 +1,2 @@
+/** The engine on Redis. */
+export { openRedis, type RedisOptions } from './redis.ts'

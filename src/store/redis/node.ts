@@ -1,0 +1,119 @@
+/**
+ * One server, as long as the store is open: a connection that is made when it is needed and made again when it was
+ * lost, with pauses that grow while the server is away. Connections for snapshots are lent from a small pool.
+ */
+import { QuoinError } from '../../keyspace/index.ts'
+import { addressOf, Connection, type ConnectionOptions, type Server, type Waiter } from './connection.ts'
+import type { Command, Reply } from './resp.ts'
+
+/** A command on its way. */
+export interface Request extends Waiter {
+  readonly command: Command
+  /** There was no connection to send it over. */
+  unsent(error: QuoinError): void
+}
+
+const FIRST_PAUSE = 20
+const LONGEST_PAUSE = 1000
+/** Idle connections for snapshots that are kept. */
+const POOL = 8
+
+export class Node {
+  readonly address: string
+  readonly #server: Server
+  readonly #options: ConnectionOptions
+  #connection: Connection | undefined
+  #waiting: Request[] = []
+  #connecting = false
+  #failures = 0
+  #pause: NodeJS.Timeout | undefined
+  #closed = false
+  readonly #idle: Connection[] = []
+
+  constructor(server: Server, options: ConnectionOptions) {
+    this.address = addressOf(server)
+    this.#server = server
+    this.#options = options
+  }
+
+  get isConnected(): boolean {
+    return this.#connection?.isOpen === true
+  }
+
+  /** Sends it over the connection, or over the one that is being made. */
+  send(request: Request): void {
+    if (this.#connection?.isOpen) {
+      this.#connection.send(request.command, request)
+      return
+    }
+    if (this.#closed) {
+      request.unsent(closed(this.address))
+      return
+    }
+    this.#waiting.push(request)
+    this.#connect()
+  }
+
+  /** One try: rejects when there is no connection, or it is lost. */
+  ask(command: Command): Promise<Reply> {
+    return new Promise((resolve, reject) =>
+      this.send({ command, replied: resolve, lost: reject, unsent: reject })
+    )
+  }
+
+  /** A connection for one user, to be given back with nothing watched. */
+  async borrow(): Promise<Connection> {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) if (idle.isOpen) return idle
+    return Connection.open(this.#server, this.#options)
+  }
+
+  giveBack(connection: Connection): void {
+    if (!this.#closed && connection.isOpen && connection.pending === 0 && this.#idle.length < POOL) {
+      this.#idle.push(connection)
+    } else connection.close()
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#pause)
+    this.#connection?.close()
+    for (const connection of this.#idle.splice(0)) connection.close()
+    this.#refuse(closed(this.address))
+  }
+
+  #connect(): void {
+    if (this.#connecting) return
+    this.#connecting = true
+    const pause =
+      this.#failures === 0 ? 0 : Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#failures, 10))
+    if (pause === 0) this.#try()
+    else this.#pause = setTimeout(() => this.#try(), pause)
+  }
+
+  #try(): void {
+    Connection.open(this.#server, this.#options).then(
+      connection => {
+        this.#connecting = false
+        this.#failures = 0
+        if (this.#closed) {
+          connection.close()
+          return
+        }
+        this.#connection = connection
+        for (const request of this.#waiting.splice(0)) connection.send(request.command, request)
+      },
+      error => {
+        this.#connecting = false
+        this.#failures++
+        this.#refuse(error)
+      }
+    )
+  }
+
+  #refuse(error: QuoinError): void {
+    for (const request of this.#waiting.splice(0)) request.unsent(error)
+  }
+}
+
+const closed = (address: string): QuoinError =>
+  new QuoinError('ERR_STORE_CLOSED', `the store at ${address} is closed`)

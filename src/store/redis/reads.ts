@@ -1,0 +1,172 @@
+/** What a store can be asked, as commands and scripts of Redis. */
+import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts'
+import type {
+  FieldValue,
+  HashEntry,
+  KeyValue,
+  ListedItem,
+  QueueCounts,
+  QueueState,
+  Reads,
+  Rows,
+  ScoredMember
+} from '../engine.ts'
+import { type Kind, nameOf, type Partition } from './names.ts'
+import { inRange, keysUnder } from './ranges.ts'
+import { queueItem } from './record.ts'
+import type { Command, Reply } from './resp.ts'
+import { allRows, scoreFrom } from './rows.ts'
+import { countsScript } from './scripts/counts.ts'
+import { partitionOf } from './slots.ts'
+
+/** Brings a read to where its partition is. */
+export interface Caller {
+  readonly partitions: readonly Partition[]
+  /**
+   * `names` are those of everything that the command reads, `found` those that only its reply tells: a snapshot
+   * must watch them.
+   */
+  read(
+    partition: Partition,
+    names: readonly Uint8Array[],
+    command: Command,
+    found?: (reply: Reply) => Uint8Array[]
+  ): Promise<Reply>
+}
+
+/** Members whose scores one command asks for. */
+const SCORES_PAGE = 5000
+
+const STATE_KINDS: Readonly<Record<QueueState, Kind>> = { due: 'd', leased: 'l', waiting: 'w', dead: 'x' }
+
+export class RedisReads implements Reads {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  async get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    return bytesOrNothing(await this.#one('v', key, 'GET'))
+  }
+
+  async range(range: KeyRange, limit?: number): Promise<KeyValue[]> {
+    const rows = await inRange(this.#caller, 'v', range, limit)
+    return rows.map(({ key, value }) => ({ key, value: value as Uint8Array }))
+  }
+
+  async hget(key: Uint8Array, field: Uint8Array): Promise<Uint8Array | undefined> {
+    return bytesOrNothing(await this.#one('h', key, 'HGET', [field]))
+  }
+
+  async hmget(key: Uint8Array, fields: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    if (fields.length === 0) return []
+    const values = await this.#one('h', key, 'HMGET', fields)
+    return (values as Reply[]).map(bytesOrNothing)
+  }
+
+  async hgetall(key: Uint8Array): Promise<FieldValue[]> {
+    return fieldValues(await this.#one('h', key, 'HGETALL'))
+  }
+
+  async hrange(range: KeyRange, limit?: number): Promise<HashEntry[]> {
+    const rows = await inRange(this.#caller, 'h', range, limit)
+    return rows.map(({ key, value }) => ({ key, fields: fieldValues(value) }))
+  }
+
+  async sismember(key: Uint8Array, member: Uint8Array): Promise<boolean> {
+    return (await this.#one('s', key, 'SISMEMBER', [member])) === 1
+  }
+
+  async smembers(key: Uint8Array): Promise<Uint8Array[]> {
+    return ((await this.#one('s', key, 'SMEMBERS')) as Uint8Array[]).sort(compareBytes)
+  }
+
+  async zscore(key: Uint8Array, member: Uint8Array): Promise<number | undefined> {
+    return scoreOrNothing(await this.#one('z', key, 'ZSCORE', [member]))
+  }
+
+  async zscores(
+    keys: readonly Uint8Array[],
+    members: readonly Uint8Array[]
+  ): Promise<(number | undefined)[][]> {
+    const columns = await Promise.all(keys.map(key => this.#scoresIn(key, members)))
+    return members.map((_, i) => columns.map(column => column[i]))
+  }
+
+  async zcard(key: Uint8Array): Promise<number> {
+    return (await this.#one('z', key, 'ZCARD')) as number
+  }
+
+  async zrows(key: Uint8Array, rows: Rows): Promise<ScoredMember[]> {
+    const partition = this.#partition(key)
+    return allRows(this.#caller, partition, nameOf(partition, 'z', key), rows)
+  }
+
+  async zsum(key: Uint8Array): Promise<number> {
+    let sum = 0
+    for (const { score } of await this.zrows(key, {})) sum += score
+    return sum
+  }
+
+  zkeys(prefix: Uint8Array): Promise<Uint8Array[]> {
+    return keysUnder(this.#caller, 'Z', prefix)
+  }
+
+  async qcounts(key: Uint8Array): Promise<QueueCounts> {
+    const partition = this.#partition(key)
+    const names = (['d', 'l', 'w', 'x', 'r'] as const).map(kind => nameOf(partition, kind, key))
+    const reply = await this.#caller.read(partition, names, countsScript(partition, key))
+    const [due, leased, waiting, dead, head] = reply as [number, number, number, number, Uint8Array | null]
+    return { due, leased, waiting, dead, headEnqueued: head ? queueItem(head, head).enqueued : undefined }
+  }
+
+  async qlist(key: Uint8Array, state: QueueState, rows: Rows): Promise<ListedItem[]> {
+    const partition = this.#partition(key)
+    const records = nameOf(partition, 'r', key)
+    const listed = await allRows(
+      this.#caller,
+      partition,
+      nameOf(partition, STATE_KINDS[state], key),
+      rows,
+      records
+    )
+    return listed.map(({ member, score, record }) => {
+      if (!record) throw new QuoinError('ERR_STORE_CORRUPT', 'a queue has an item without a record')
+      return { ...queueItem(member, record), at: score }
+    })
+  }
+
+  #partition(key: Uint8Array): Partition {
+    const { partitions } = this.#caller
+    return partitions[partitionOf(key, partitions.length)]!
+  }
+
+  /** A command on one structure. */
+  #one(kind: Kind, key: Uint8Array, command: string, rest: readonly Uint8Array[] = []): Promise<Reply> {
+    const partition = this.#partition(key)
+    const name = nameOf(partition, kind, key)
+    return this.#caller.read(partition, [name], [command, name, ...rest])
+  }
+
+  async #scoresIn(key: Uint8Array, members: readonly Uint8Array[]): Promise<(number | undefined)[]> {
+    const pages: Promise<Reply>[] = []
+    for (let at = 0; at < members.length; at += SCORES_PAGE) {
+      pages.push(this.#one('z', key, 'ZMSCORE', members.slice(at, at + SCORES_PAGE)))
+    }
+    return (await Promise.all(pages)).flatMap(page => (page as Reply[]).map(scoreOrNothing))
+  }
+}
+
+const bytesOrNothing = (reply: Reply): Uint8Array | undefined =>
+  reply === null ? undefined : (reply as Uint8Array)
+
+const scoreOrNothing = (reply: Reply): number | undefined =>
+  reply === null ? undefined : scoreFrom(reply as Uint8Array)
+
+const fieldValues = (reply: Reply): FieldValue[] => {
+  const flat = reply as Uint8Array[]
+  const fields: FieldValue[] = []
+  for (let i = 0; i < flat.length; i += 2) fields.push({ field: flat[i]!, value: flat[i + 1]! })
+  return fields.sort((a, b) => compareBytes(a.field, b.field))
+}

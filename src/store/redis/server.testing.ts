@@ -1,0 +1,314 @@
+/**
+ * Real Redis servers for tests: on loopback, on a free port, with their data in a temporary folder. They can be killed
+ * as a power cut would, and come back with the same port and data. None outlives the process that started it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface RedisOptions {
+  readonly appendonly?: boolean
+  readonly appendfsync?: 'always' | 'everysec' | 'no'
+  /** A folder of the caller's own, which `stop` leaves; without it a temporary one, which `stop` removes. */
+  readonly dir?: string
+  readonly port?: number
+  /** Other directives of redis.conf. */
+  readonly config?: Readonly<Record<string, string>>
+}
+
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  readonly dir: string
+  /** Of the server that runs now, or ran last. */
+  readonly process: ChildProcess
+  /** Sends one command; lists are not understood as a reply. */
+  command(...args: string[]): Promise<string | null>
+  /** Ends it without warning (SIGKILL). */
+  kill(): Promise<void>
+  /** Starts it again on its port and data; one that still runs is killed first. */
+  restart(): Promise<void>
+  /** Ends it in good order. */
+  stop(): Promise<void>
+}
+
+export interface ClusterOptions extends Omit<RedisOptions, 'dir' | 'port'> {
+  readonly masters?: number
+  /** After how many milliseconds of silence a node counts as failed. */
+  readonly nodeTimeout?: number
+}
+
+export interface RedisCluster {
+  readonly nodes: readonly RedisServer[]
+  /** redis-cluster://127.0.0.1:p1,127.0.0.1:p2,... */
+  readonly url: string
+  /** Waits until every node sees every slot served, as after a restart. */
+  ready(): Promise<void>
+  stop(): Promise<void>
+}
+
+const HOST = '127.0.0.1'
+const START_MS = 20_000
+const STOP_MS = 5_000
+const REPLY_MS = 2_000
+const POLL_MS = 10
+const ATTEMPTS = 10
+const SLOTS = 16_384
+
+/** Kills the server named last on its input, and removes its folder, as soon as that input ends: see `guard`. */
+const GUARD =
+  'while read -r line; do pid=$line; done; [ -z "$pid" ] || kill -9 "$pid"; [ -z "$1" ] || rm -rf "$1"'
+
+class PortTaken extends Error {}
+
+export const startRedis = (options: RedisOptions = {}): Promise<RedisServer> => start(options, () => [])
+
+export const startCluster = async (options: ClusterOptions = {}): Promise<RedisCluster> => {
+  const { masters = 3, nodeTimeout = 1_000, ...rest } = options
+  const started = await Promise.allSettled(
+    Array.from({ length: masters }, () =>
+      start(rest, async () => [
+        ['cluster-enabled', 'yes'],
+        ['cluster-config-file', 'nodes.conf'],
+        ['cluster-node-timeout', String(nodeTimeout)],
+        ['cluster-require-full-coverage', 'no'],
+        ['cluster-announce-ip', HOST],
+        // The default, 10000 above the other port, may be taken.
+        ['cluster-port', String(await freePort())]
+      ])
+    )
+  )
+  const nodes = started.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+  const ready = (): Promise<void> => clusterReady(nodes)
+  const stop = async (): Promise<void> => {
+    await Promise.all(nodes.map(node => node.stop()))
+  }
+  try {
+    for (const result of started) if (result.status === 'rejected') throw result.reason
+    await joinCluster(nodes)
+    await ready()
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const url = `redis-cluster://${nodes.map(node => `${HOST}:${node.port}`).join(',')}`
+  return { nodes, url, ready, stop }
+}
+
+type Directives = readonly (readonly [string, string])[]
+
+/** Starts a server; on other ports, when those that were free are taken by the time it wants them. */
+const start = async (
+  options: RedisOptions,
+  more: () => Directives | Promise<Directives>
+): Promise<RedisServer> => {
+  for (let attempt = 1; ; attempt++) {
+    const server = new Server(options, options.port ?? (await freePort()), await more())
+    try {
+      await server.restart()
+      return server
+    } catch (error) {
+      await server.stop()
+      const again = error instanceof PortTaken && options.port === undefined && attempt < ATTEMPTS
+      if (!again) throw error
+    }
+  }
+}
+
+class Server implements RedisServer {
+  readonly port: number
+  readonly url: string
+  readonly dir: string
+  readonly #args: readonly string[]
+  readonly #log: string
+  readonly #guard: ChildProcess
+  #process: ChildProcess | undefined
+
+  constructor(
+    { appendonly = false, appendfsync, dir, config = {} }: RedisOptions,
+    port: number,
+    more: Directives
+  ) {
+    this.port = port
+    this.url = `redis://${HOST}:${port}`
+    this.dir = dir ?? mkdtempSync(join(tmpdir(), 'quoin-redis-'))
+    this.#log = join(this.dir, 'redis.log')
+    this.#guard = guard(dir === undefined ? this.dir : '')
+    const directives: Directives = [
+      ['port', String(port)],
+      ['bind', HOST],
+      ['dir', this.dir],
+      ['save', ''],
+      ['appendonly', appendonly ? 'yes' : 'no'],
+      ...(appendfsync === undefined ? [] : ([['appendfsync', appendfsync]] as const)),
+      ...more,
+      ...Object.entries(config)
+    ]
+    this.#args = directives.flatMap(([name, value]) => [`--${name}`, value])
+  }
+
+  get process(): ChildProcess {
+    return this.#process!
+  }
+
+  command(...args: string[]): Promise<string | null> {
+    return send(this.port, args)
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL')
+  }
+
+  async restart(): Promise<void> {
+    if (hasEnded(this.#guard)) throw new Error('this server was stopped for good')
+    await this.kill()
+    const log = openSync(this.#log, 'w')
+    const child = spawn('redis-server', this.#args, { stdio: ['ignore', log, log] })
+    closeSync(log)
+    child.unref()
+    this.#process = child
+    child.once('exit', () => this.#guard.stdin!.write('\n'))
+    // Waits until there is a process, and throws if there is no such program.
+    await once(child, 'spawn')
+    this.#guard.stdin!.write(`${child.pid}\n`)
+
+    const deadline = Date.now() + START_MS
+    while (!(await this.#answers(child.pid!))) {
+      if (hasEnded(child) || Date.now() > deadline) {
+        const log = readFileSync(this.#log, 'utf8')
+        if (log.includes('Address already in use')) throw new PortTaken(log)
+        throw new Error(`redis-server ${this.port} does not answer: ${log}`)
+      }
+      await sleep(POLL_MS)
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM')
+    if (hasEnded(this.#guard)) return
+    const ended = exitOf(this.#guard)
+    this.#guard.stdin!.end()
+    await ended
+  }
+
+  /** Whether it is this server, with its data loaded, and not another one on a port that both have picked. */
+  async #answers(pid: number): Promise<boolean> {
+    try {
+      if ((await this.command('PING')) !== 'PONG') return false
+      return (await this.command('INFO', 'server'))?.includes(`\r\nprocess_id:${pid}\r\n`) ?? false
+    } catch {
+      return false
+    }
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#process
+    if (child?.pid === undefined || hasEnded(child)) return
+    const ended = exitOf(child)
+    child.kill(signal)
+    // A server that a test has paused hears only this one.
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+    await ended
+    clearTimeout(timer)
+  }
+}
+
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
+
+/** Children do not keep this process alive, but whoever waits for their end does. */
+const exitOf = (child: ChildProcess): Promise<unknown> => {
+  child.ref()
+  return once(child, 'exit')
+}
+
+/**
+ * A shell that waits for the end of its input. That comes with the end of this process however it ends, also where no
+ * exit handler runs. In a session of its own, as Ctrl-C must not end it first.
+ */
+const guard = (dir: string): ChildProcess => {
+  const child = spawn('sh', ['-c', GUARD, 'guard', dir], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true
+  })
+  child.unref()
+  ;(child.stdin as unknown as { unref(): void }).unref()
+  return child
+}
+
+/** From below the ports that systems give to outgoing connections, which might take it before a restart does. */
+const freePort = async (): Promise<number> => {
+  for (let attempt = 1; ; attempt++) {
+    const port = randomInt(10_000, 32_000)
+    const probe = createServer()
+    try {
+      await once(probe.listen(port, HOST), 'listening')
+      await new Promise(resolve => probe.close(resolve))
+      return port
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+/** One command on a connection of its own; with QUIT behind it, the end of the connection is the end of the reply. */
+const send = async (port: number, args: readonly string[]): Promise<string | null> => {
+  const encode = (words: readonly string[]): string =>
+    `*${words.length}\r\n${words.map(word => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`
+  const socket = connect(port, HOST)
+  socket.setTimeout(REPLY_MS, () => socket.destroy(new Error(`no reply to ${args[0]}`)))
+  socket.write(encode(args) + encode(['QUIT']))
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  const replies = Buffer.concat(chunks).toString()
+  const reply = replies.replace(/\+OK\r\n$/, '')
+  const [, kind, line, rest] = /^([+:$-])(.*)\r\n([\s\S]*)$/.exec(reply) ?? []
+  if (kind === '-') throw new Error(line)
+  if (kind === undefined) throw new Error(`no reply to ${args[0]}: ${reply.slice(0, 100)}`)
+  if (kind !== '$') return line!
+  return line === '-1' ? null : rest!.slice(0, -2)
+}
+
+/** Gives each node its share of the slots, and makes all of them known to each other. */
+const joinCluster = async (nodes: readonly RedisServer[]): Promise<void> => {
+  const firstSlot = (index: number): number => Math.floor((index * SLOTS) / nodes.length)
+  await Promise.all(
+    nodes.map(async (node, index) => {
+      const slots = [firstSlot(index), firstSlot(index + 1) - 1].map(String)
+      await node.command('CLUSTER', 'ADDSLOTSRANGE', ...slots)
+      // Different from the start, as nodes that meet with equal ones settle it between themselves, which takes time.
+      await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
+    })
+  )
+  const addresses = await Promise.all(nodes.map(addressOf))
+  for (const [index, node] of nodes.entries())
+    for (const address of addresses.slice(index + 1)) await node.command('CLUSTER', 'MEET', ...address)
+}
+
+/** What CLUSTER MEET wants, from the one line of CLUSTER NODES: `id 127.0.0.1:port@bus-port myself,master ...` */
+const addressOf = async (node: RedisServer): Promise<string[]> => {
+  const [, host, port, bus] = /(\S+):(\d+)@(\d+)/.exec((await node.command('CLUSTER', 'NODES')) ?? '') ?? []
+  return [host!, port!, bus!]
+}
+
+const clusterReady = async (nodes: readonly RedisServer[]): Promise<void> => {
+  const expected = [
+    'cluster_state:ok',
+    `cluster_slots_ok:${SLOTS}`,
+    `cluster_known_nodes:${nodes.length}`,
+    `cluster_size:${nodes.length}`
+  ]
+  const deadline = Date.now() + START_MS
+  for (const node of nodes) {
+    for (;;) {
+      const state = (await node.command('CLUSTER', 'INFO')) ?? ''
+      if (expected.every(line => state.split('\r\n').includes(line))) break
+      if (Date.now() > deadline) throw new Error(`the cluster is not ready: ${state}`)
+      await sleep(POLL_MS)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Kills what writes, at random moments, and looks at what is left: every acknowledged batch is whole, and no other is
+ * there in part. QUOIN_CRASHES says how often each; `npm run test:crash` does it 200 times.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openStore, type Store } from '../dist/store/index.js'
+import { type RedisServer, startCluster, startRedis } from '../src/store/redis/server.testing.ts'
+// @ts-expect-error The child runs it without a compiler, so it has no types.
+import { numberedBatch, partsOf, totals } from './crash.workload.mjs'
+
+const CRASHES = Number(process.env['QUOIN_CRASHES'] ?? 20)
+const child = fileURLToPath(new URL('crash.child.mjs', import.meta.url))
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'quoin-crash-'))
+  folders.push(folder)
+  return folder
+}
+const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+
+/** Looks at batches from `first` on, and returns the number of the first that was never written. */
+const expectWhole = async (store: Store, first: number, acknowledged: ReadonlySet<number>, tried: number) => {
+  let present = 0
+  for (let n = first; n < tried; n++) {
+    const parts: Record<string, boolean> = await partsOf(store, n)
+    const there = Object.values(parts).filter(Boolean).length
+    const whole = there === Object.values(parts).length
+    if (acknowledged.has(n)) expect(parts, `acknowledged batch ${n}`).toSatisfy(() => whole)
+    else expect(parts, `batch ${n}`).toSatisfy(() => whole || there === 0)
+    if (whole) present++
+  }
+  return present
+}
+
+const expectTotals = async (store: Store, present: number): Promise<void> => {
+  expect(await totals(store, present)).toEqual({
+    card: present,
+    rows: present,
+    counter: present,
+    hashes: present,
+    members: present,
+    due: present
+  })
+}
+
+describe.each(['lmdb', 'level'])('%s', scheme => {
+  it(
+    `survives ${CRASHES} kills of the process that writes`,
+    async () => {
+      let url = ''
+      let first = 0
+      let present = 0
+      let acknowledgedInAll = 0
+      for (let crash = 0; crash < CRASHES; crash++) {
+        // A new store now and then, so that its beginnings are killed too.
+        if (crash % 20 === 0) [url, first, present] = [`${scheme}:${newFolder()}`, 0, 0]
+        const inFlight = [1, 8, 64][crash % 3]!
+        const writer = spawn(process.execPath, [child, url, `${first}`, `${inFlight}`], {
+          stdio: ['ignore', 'pipe', 'inherit']
+        })
+        const acknowledged = new Set<number>()
+        const lines = createInterface(writer.stdout)
+        lines.on('line', line => acknowledged.add(Number(line)))
+        const ended = once(lines, 'close')
+        // One in five is killed before it has written anything.
+        if (crash % 5 !== 4) await once(lines, 'line')
+        await sleep(Math.random() * (crash % 5 === 4 ? 400 : 150))
+        writer.kill('SIGKILL')
+        await ended
+        const tried = Math.max(first - 1, ...acknowledged) + 1 + inFlight + 1
+        const store = await openStore(url)
+        try {
+          present += await expectWhole(store, first, acknowledged, tried)
+          await expectTotals(store, present)
+          await numberedBatch(store, tried).commit()
+          present++
+        } finally {
+          await store.close()
+        }
+        acknowledgedInAll += acknowledged.size
+        first = tried + 1
+      }
+      expect(acknowledgedInAll).toBeGreaterThan(CRASHES)
+    },
+    CRASHES * 15_000
+  )
+})
+
+/** Writes until told to stop; what fails is not acknowledged. */
+const writeTo = (store: Store, first: number) => {
+  const acknowledged = new Set<number>()
+  let next = first
+  let stopped = false
+  const write = async (): Promise<void> => {
+    while (!stopped) {
+      const n = next++
+      try {
+        await numberedBatch(store, n).commit()
+        acknowledged.add(n)
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'ERR_STORE_CONNECTION' })
+        await sleep(5)
+      }
+    }
+  }
+  const writers = Array.from({ length: 32 }, write)
+  return {
+    acknowledged,
+    stop: async () => {
+      stopped = true
+      await Promise.all(writers)
+      return next
+    }
+  }
+}
+
+describe.each([
+  [
+    'Redis',
+    async () => {
+      const server = await startRedis({ appendonly: true, appendfsync: 'always' })
+      return { url: server.url, victims: [server], ready: async () => {}, stop: () => server.stop() }
+    }
+  ],
+  [
+    'a Redis Cluster',
+    async () => {
+      const cluster = await startCluster({ appendonly: true, appendfsync: 'always' })
+      return {
+        url: cluster.url,
+        victims: cluster.nodes,
+        ready: () => cluster.ready(),
+        stop: () => cluster.stop()
+      }
+    }
+  ]
+] as const)('%s', (_, start) => {
+  const kills = Math.max(2, Math.ceil(CRASHES / 10))
+  it(
+    `survives ${kills} kills of a server`,
+    async () => {
+      const { url, victims, ready, stop } = await start()
+      let store = await openStore(url)
+      try {
+        let first = 0
+        let present = 0
+        for (let kill = 0; kill < kills; kill++) {
+          const writing = writeTo(store, first)
+          await sleep(100 + Math.random() * 300)
+          const victim: RedisServer = victims[kill % victims.length]!
+          await victim.kill()
+          await sleep(Math.random() * 200)
+          await victim.restart()
+          await ready()
+          await sleep(200)
+          const tried = await writing.stop()
+          expect(writing.acknowledged.size).toBeGreaterThan(0)
+          // Whoever opens the store finishes what the kill cut short.
+          await store.close()
+          store = await openStore(url)
+          present += await expectWhole(store, first, writing.acknowledged, tried)
+          await expectTotals(store, present)
+          first = tried
+        }
+      } finally {
+        await store.close()
+        await stop()
+      }
+    },
+    kills * 60_000
+  )
+})
