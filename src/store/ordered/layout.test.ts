@@ -113,7 +113,7 @@ describe('keys as the declaration has them', () => {
     fc.assert(
       fc.property(ids, scores, names, (id, score, member) => {
         const target = new Uint8Array(MEMBER_AT + 60).fill(0xaa)
-        const length = writeRowKey(id, score, member, target)
+        const length = writeRowKey(id, score, member, 0, target)
         same(target.subarray(0, length), rowKey(id, score, member))
         expect(target.subarray(length).every(byte => byte === 0xaa)).toBe(true)
       })

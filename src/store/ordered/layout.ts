@@ -90,6 +90,13 @@ export const TAG = {
   sortedSet: 0x7a
 } as const
 
+/** What the keys of hashes begin with, by kind. */
+export const KIND = {
+  hash: Uint8Array.of(TAG.hash),
+  set: Uint8Array.of(TAG.set),
+  items: Uint8Array.of(TAG.items)
+} as const
+
 /** Sorted sets of users, and the states of a queue. */
 export const ROLE = { user: 0, due: 1, leased: 2, waiting: 3, dead: 4 } as const
 export type Role = (typeof ROLE)[keyof typeof ROLE]
@@ -145,6 +152,10 @@ const NOTHING = new Uint8Array()
 const CARDINALITY = Uint8Array.of(0)
 const ROWS = Uint8Array.of(1)
 export const cardinalityKey = (id: number): Uint8Array => numbered(TAG.row, id, CARDINALITY)
+/** Makes the key of a cardinality that of another set. */
+export const writeCardinalityKey = (id: number, target: Uint8Array): void => {
+  writeId(id, target, 1)
+}
 /** What all rows of a sorted set begin with. */
 export const rowsPrefix = (id: number): Uint8Array => numbered(TAG.row, id, ROWS)
 
@@ -155,17 +166,24 @@ export const MEMBER_AT = SCORE_AT + 8
 
 export const rowKey = (id: number, score: number, member: Uint8Array): Uint8Array => {
   const key = new Uint8Array(MEMBER_AT + member.length)
-  writeRowKey(id, score, member, key)
+  writeRowKey(id, score, member, 0, key)
   return key
 }
 
-/** Writes the key of a row and returns its length. */
-export const writeRowKey = (id: number, score: number, member: Uint8Array, target: Uint8Array): number => {
+/** Writes the key of a row, with the member that begins at `from`, and returns its length. */
+export const writeRowKey = (
+  id: number,
+  score: number,
+  member: Uint8Array,
+  from: number,
+  target: Uint8Array
+): number => {
   target[0] = TAG.row
   target[writeId(id, target, 1)] = 1
   writeScore(score, target, SCORE_AT)
-  target.set(member, MEMBER_AT)
-  return MEMBER_AT + member.length
+  let at = MEMBER_AT
+  for (let i = from; i < member.length; i++) target[at++] = member[i]!
+  return at
 }
 
 const scratch = new DataView(new ArrayBuffer(8))

@@ -5,7 +5,7 @@
 import type { QueueItem } from '../engine.ts'
 import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations, ProgramReader } from '../program.ts'
 import type { HashChanges } from './hashes.ts'
-import { numbered, ROLE, type Role, TAG, tagged } from './layout.ts'
+import { KIND, numbered, ROLE, type Role, TAG } from './layout.ts'
 import { type ItemRecord, NO_TOKEN, packItem, unpackItem } from './rows.ts'
 import type { SortedSetChanges } from './sorted-sets.ts'
 
@@ -77,7 +77,7 @@ export class QueueChanges {
     for (const role of [ROLE.due, ROLE.leased, ROLE.waiting, ROLE.dead]) {
       this.#sortedSets.remove(role, key, item)
     }
-    this.#hashes.delete(tagged(TAG.items, key), item)
+    this.#hashes.delete(KIND.items, key, item)
   }
 
   retry(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, at: number): void {
@@ -99,13 +99,13 @@ export class QueueChanges {
     const record = this.#fail(key, item, ROLE.waiting, until, errorClass, reason)
     if (!record) return
     this.#save(key, item, { ...record, attempts: Math.max(0, record.attempts - 1), dependency })
-    this.#hashes.set(this.#dependants(key, dependency)!, item, EMPTY)
+    this.#hashes.set(EMPTY, this.#dependants(key, dependency)!, item, EMPTY)
   }
 
   wake(key: Uint8Array, dependency: Uint8Array): void {
     const dependants = this.#dependants(key, dependency)
     if (!dependants) return
-    for (const item of this.#hashes.fields(dependants, ALL)) this.#endWait(key, item)
+    for (const item of this.#hashes.fields(EMPTY, dependants, ALL)) this.#endWait(key, item)
   }
 
   revive(key: Uint8Array, item: Uint8Array): void {
@@ -155,7 +155,7 @@ export class QueueChanges {
       },
       wake: (key, dependency) => {
         const dependants = this.#dependants(key, dependency)
-        const range = dependants && this.#hashes.walk(dependants)
+        const range = dependants && this.#hashes.walk(EMPTY, dependants)
         if (range) walks.push({ ...range, limit: ALL })
         taken++
       }
@@ -218,7 +218,7 @@ export class QueueChanges {
 
   #forgetDependency(key: Uint8Array, item: Uint8Array, { dependency }: ItemRecord): void {
     if (!this.#isIn(ROLE.waiting, key, item)) return
-    this.#hashes.delete(this.#dependants(key, dependency)!, item)
+    this.#hashes.delete(EMPTY, this.#dependants(key, dependency)!, item)
   }
 
   /** The set of items that wait for a dependency; undefined when the queue has no waiting item at all. */
@@ -232,11 +232,11 @@ export class QueueChanges {
   }
 
   #record(key: Uint8Array, item: Uint8Array): ItemRecord | undefined {
-    const row = this.#hashes.get(tagged(TAG.items, key), item)
+    const row = this.#hashes.get(KIND.items, key, item)
     return row && unpackItem(row)
   }
 
   #save(key: Uint8Array, item: Uint8Array, record: ItemRecord): void {
-    this.#hashes.set(tagged(TAG.items, key), item, packItem(record))
+    this.#hashes.set(KIND.items, key, item, packItem(record))
   }
 }

@@ -2,7 +2,7 @@
  * The values of rows: packed hashes, the scores of a member, the record of a queue's item. Numbers are big-endian,
  * lengths are LEB128.
  */
-import { compareBytes, QuoinError } from '../../keyspace/index.ts'
+import { QuoinError } from '../../keyspace/index.ts'
 import type { FieldValue, QueueItem } from '../engine.ts'
 import { TOKEN_LENGTH } from '../program.ts'
 import { readId, writeId } from './layout.ts'
@@ -30,25 +30,27 @@ const lengthOfLength = (length: number): number => {
 export const packedSize = (field: Uint8Array, value: Uint8Array): number =>
   lengthOfLength(field.length) + field.length + lengthOfLength(value.length) + value.length
 
-/** Fields in the order of their bytes. */
-export const packHash = (fields: readonly FieldValue[]): Uint8Array => {
-  let size = 1
-  for (const { field, value } of fields) size += packedSize(field, value)
-  const row = new Uint8Array(size)
-  row[0] = PACKED
-  let at = 1
-  const put = (bytes: Uint8Array): void => {
-    let rest = bytes.length
-    for (; rest > 127; rest = Math.floor(rest / 128)) row[at++] = (rest % 128) | 128
-    row[at++] = rest
-    row.set(bytes, at)
-    at += bytes.length
-  }
-  for (const { field, value } of fields) {
-    put(field)
-    put(value)
-  }
-  return row
+/** A packed hash begins with a tag; its fields follow in the order of their bytes. */
+export const writePackedTag = (target: Uint8Array): number => {
+  target[0] = PACKED
+  return 1
+}
+
+/** Appends a field of a packed hash, and returns the offset after it. */
+export const writeField = (
+  field: Uint8Array,
+  value: Uint8Array,
+  target: Uint8Array,
+  offset: number
+): number => writeBytes(value, target, writeBytes(field, target, offset))
+
+const writeBytes = (bytes: Uint8Array, target: Uint8Array, offset: number): number => {
+  let at = offset
+  let rest = bytes.length
+  for (; rest > 127; rest = Math.floor(rest / 128)) target[at++] = (rest % 128) | 128
+  target[at++] = rest
+  target.set(bytes, at)
+  return at + bytes.length
 }
 
 export const packWide = (id: number): Uint8Array => {
@@ -131,8 +133,6 @@ const equalsAt = (row: Uint8Array, start: number, end: number, bytes: Uint8Array
   return true
 }
 
-export const byField = (a: FieldValue, b: FieldValue): number => compareBytes(a.field, b.field)
-
 const scratch = new DataView(new ArrayBuffer(8))
 const writeNumber = (value: number, target: Uint8Array, offset: number): number => {
   scratch.setFloat64(0, value)
@@ -158,36 +158,21 @@ export const packId = (id: number): Uint8Array => {
 }
 
 /** The counts of a sorted set: its members, and how many of them stray (`set-headers.ts`). */
-export const packCounts = (card: number, strays: number): Uint8Array => {
-  const row = new Uint8Array(2 * ID)
-  writeId(strays, row, writeId(card, row, 0))
-  return row
+export const writeCounts = (card: number, strays: number, target: Uint8Array): void => {
+  writeId(strays, target, writeId(card, target, 0))
 }
 export const unpackCounts = (row: Uint8Array): readonly [card: number, strays: number] => [
   readId(row, 0),
   readId(row, ID)
 ]
 
-/** The scores of a member. `further` says that there are rows of further ones. */
-export const packScores = (
-  ids: readonly number[],
-  scores: readonly number[],
-  further: boolean
-): Uint8Array => {
-  const row = new Uint8Array(ids.length * ENTRY + (further ? 1 : 0))
-  for (let i = 0; i < ids.length; i++) writeNumber(scores[i]!, row, writeId(ids[i]!, row, i * ENTRY))
-  return row
-}
+/** Appends one of the scores of a member, and returns the offset after it. A byte behind them all: there are further ones. */
+export const writeScore = (id: number, score: number, target: Uint8Array, offset: number): number =>
+  writeNumber(score, target, writeId(id, target, offset))
 
-export const unpackScores = (row: Uint8Array): { ids: number[]; scores: number[]; further: boolean } => {
-  const count = Math.floor(row.length / ENTRY)
-  const ids = new Array<number>(count)
-  const scores = new Array<number>(count)
-  for (let i = 0; i < count; i++) {
-    ids[i] = readId(row, i * ENTRY)
-    scores[i] = readNumber(row, i * ENTRY + ID)
-  }
-  return { ids, scores, further: hasFurther(row) }
+/** All scores in the row of a member, in order. */
+export const scoresIn = (row: Uint8Array, visit: (id: number, score: number) => void): void => {
+  for (let at = 0; at + ENTRY <= row.length; at += ENTRY) visit(readId(row, at), readNumber(row, at + ID))
 }
 
 export const hasFurther = (row: Uint8Array): boolean => row.length % ENTRY === 1

@@ -2,124 +2,164 @@
  * What a writer knows of sorted sets: their ids, how many members they have, and how many of those stray, that is,
  * have another score here than the first in their row. Two sets without strays have common members at the same
  * places, so that an intersection can walk them side by side.
+ *
+ * Sets are numbered here as they are met, and remembered from commit to commit, the absent ones too.
  */
+import { ByteTable, grown } from './byte-table.ts'
 import type { RowWrites } from './kv.ts'
-import { cardinalityKey, ROLE, type Role, readId, sortedSetKey } from './layout.ts'
-import { toName } from './names.ts'
-import { packCounts, packId, unpackCounts } from './rows.ts'
+import { cardinalityKey, ROLE, type Role, readId, TAG, writeCardinalityKey } from './layout.ts'
+import { packId, unpackCounts, writeCounts } from './rows.ts'
 
-/** Sets that are remembered from commit to commit. */
+/** Sets that are remembered at most. */
 const REMEMBERED = 200_000
-
-export interface SetHeader {
-  readonly id: number
-  card: number
-  strays: number
-  /** Where its id is stored. Unknown of a set that was only met by its id; its card does not change then. */
-  name: { readonly role: Role; readonly text: string; readonly key: Uint8Array } | undefined
-  /** Whether its id is stored. */
-  stored: boolean
-  changed: boolean
-  /** Rows to write, in the order the operations came; `puts` tells puts from deletions. */
-  readonly scores: number[]
-  readonly members: Uint8Array[]
-  readonly puts: boolean[]
-}
+const PREFIXES = Object.values(ROLE).map(role => Uint8Array.of(TAG.sortedSet, role))
 
 export class SetHeaders {
-  /** By role, by name. The database agrees with all that are not changed. */
-  readonly #byName = Object.values(ROLE).map(() => new Map<string, SetHeader>())
-  readonly #byId = new Map<number, SetHeader>()
-  #changed: SetHeader[] = []
+  readonly #names = new ByteTable()
+  /** By the number of a name: the number of the set; -1 when there is none. */
+  #setOf = new Int32Array(512)
+  readonly #byId = new Map<number, number>()
+  #count = 0
+  #ids = new Float64Array(512)
+  #cards = new Float64Array(512)
+  #strays = new Float64Array(512)
+  /** By the number of a set: the number of its name; -1 of a set that was only met by its id. */
+  #nameOf = new Int32Array(512)
+  /** Whether its id is stored. */
+  #stored = new Uint8Array(512)
+  #isChanged = new Uint8Array(512)
+  #changed: number[] = []
   readonly #rows: RowWrites
   readonly #newId: () => number
+  readonly #key = cardinalityKey(0)
+  readonly #counts = new Uint8Array(12)
 
   constructor(rows: RowWrites, newId: () => number) {
     this.#rows = rows
     this.#newId = newId
   }
 
-  find(role: Role, key: Uint8Array): SetHeader | undefined {
-    const text = toName(key)
-    const known = this.#byName[role]!.get(text)
-    if (known) return known
-    const rowKey = sortedSetKey(role, key)
-    const row = this.#rows.get(rowKey)
-    if (!row) return undefined
-    const header = this.withId(readId(row, 0))
-    header.name = { role, text, key: rowKey }
-    this.#byName[role]!.set(text, header)
-    return header
+  /** The number of a set that has members, or had some before this commit; -1 without any. */
+  find(role: Role, key: Uint8Array): number {
+    const known = this.#names.find(PREFIXES[role]!, key)
+    if (known !== -1) return this.#setOf[known]!
+    const name = this.#addName(role, key)
+    const row = this.#rows.get(this.#names.at(name))
+    if (!row) return -1
+    const set = this.withId(readId(row, 0))
+    this.#setOf[name] = set
+    this.#nameOf[set] = name
+    return set
   }
 
-  create(role: Role, key: Uint8Array): SetHeader {
-    const header = newHeader(this.#newId(), 0, 0, false)
-    const text = toName(key)
-    header.name = { role, text, key: sortedSetKey(role, key) }
-    this.#byName[role]!.set(text, header)
-    this.#byId.set(header.id, header)
-    return header
+  /** Of a set that `find` has not found. */
+  create(role: Role, key: Uint8Array): number {
+    const name = this.#names.find(PREFIXES[role]!, key)
+    const set = this.#add(this.#newId(), 0, 0, false)
+    this.#setOf[name] = set
+    this.#nameOf[set] = name
+    return set
   }
 
-  withId(id: number): SetHeader {
+  withId(id: number): number {
     const known = this.#byId.get(id)
-    if (known) return known
+    if (known !== undefined) return known
     const row = this.#rows.get(cardinalityKey(id))
     const [card, strays] = row ? unpackCounts(row) : [0, 0]
-    const header = newHeader(id, card, strays, true)
-    this.#byId.set(id, header)
-    return header
+    return this.#add(id, card, strays, true)
   }
 
-  change(header: SetHeader): void {
-    if (header.changed) return
-    header.changed = true
-    this.#changed.push(header)
+  id(set: number): number {
+    return this.#ids[set]!
+  }
+  card(set: number): number {
+    return this.#cards[set]!
+  }
+  addCard(set: number, by: number): void {
+    this.#cards[set]! += by
+  }
+  addStrays(set: number, by: number): void {
+    this.#strays[set]! += by
+    this.change(set)
+  }
+
+  change(set: number): void {
+    if (this.#isChanged[set]) return
+    this.#isChanged[set] = 1
+    this.#changed.push(set)
   }
 
   /** Writes the counts of all that have changed, in the order of their keys, each before `writeRows` of it. */
-  flush(writeRows: (header: SetHeader) => void): void {
-    this.#changed.sort((a, b) => a.id - b.id)
-    for (const header of this.#changed) {
-      const key = cardinalityKey(header.id)
-      if (header.card === 0) this.#rows.del(key)
-      else this.#rows.put(key, packCounts(header.card, header.strays))
-      writeRows(header)
-      header.changed = false
+  flush(writeRows: (set: number) => void): void {
+    const ids = this.#ids
+    this.#changed.sort((a, b) => ids[a]! - ids[b]!)
+    for (const set of this.#changed) {
+      writeCardinalityKey(ids[set]!, this.#key)
+      if (this.#cards[set] === 0) this.#rows.del(this.#key)
+      else {
+        writeCounts(this.#cards[set]!, this.#strays[set]!, this.#counts)
+        this.#rows.put(this.#key, this.#counts)
+      }
+      writeRows(set)
     }
   }
 
   /** Writes the ids of new sets, takes away those of empty ones, and ends the commit. */
   flushNames(): void {
-    for (const header of this.#changed) {
-      const { card, stored, name, id } = header
-      if (card > 0 && !stored) this.#rows.put(name!.key, packId(id))
-      if (card > 0) header.stored = true
-      else {
-        if (stored) this.#rows.del(name!.key)
-        this.#byName[name!.role]!.delete(name!.text)
-        this.#byId.delete(id)
+    const changed = this.#changed.filter(set => this.#isNew(set) || this.#isGone(set))
+    changed.sort((a, b) => this.#names.compare(this.#nameOf[a]!, this.#nameOf[b]!))
+    for (const set of changed) {
+      const name = this.#nameOf[set]!
+      if (this.#isNew(set)) {
+        this.#rows.put(this.#names.at(name), packId(this.#ids[set]!))
+        this.#stored[set] = 1
+      } else {
+        if (this.#stored[set]) this.#rows.del(this.#names.at(name))
+        this.#setOf[name] = -1
+        this.#byId.delete(this.#ids[set]!)
       }
     }
+    for (const set of this.#changed) this.#isChanged[set] = 0
     this.#changed = []
-    if (this.#byId.size > REMEMBERED) this.clear()
+    if (this.#names.count > REMEMBERED) this.clear()
   }
 
   clear(): void {
-    for (const names of this.#byName) names.clear()
+    this.#names.clear()
     this.#byId.clear()
+    this.#isChanged.fill(0)
     this.#changed = []
+    this.#count = 0
+  }
+
+  #isNew(set: number): boolean {
+    return this.#cards[set]! > 0 && !this.#stored[set]
+  }
+  #isGone(set: number): boolean {
+    return this.#cards[set] === 0 && this.#nameOf[set] !== -1
+  }
+
+  #addName(role: Role, key: Uint8Array): number {
+    const name = this.#names.add(PREFIXES[role]!, key)
+    this.#setOf = grown(this.#setOf, name + 1)
+    this.#setOf[name] = -1
+    return name
+  }
+
+  #add(id: number, card: number, strays: number, stored: boolean): number {
+    const set = this.#count++
+    this.#ids = grown(this.#ids, this.#count)
+    this.#cards = grown(this.#cards, this.#count)
+    this.#strays = grown(this.#strays, this.#count)
+    this.#nameOf = grown(this.#nameOf, this.#count)
+    this.#stored = grown(this.#stored, this.#count)
+    this.#isChanged = grown(this.#isChanged, this.#count)
+    this.#ids[set] = id
+    this.#cards[set] = card
+    this.#strays[set] = strays
+    this.#nameOf[set] = -1
+    this.#stored[set] = stored ? 1 : 0
+    this.#byId.set(id, set)
+    return set
   }
 }
-
-const newHeader = (id: number, card: number, strays: number, stored: boolean): SetHeader => ({
-  id,
-  card,
-  strays,
-  name: undefined,
-  stored,
-  changed: false,
-  scores: [],
-  members: [],
-  puts: []
-})

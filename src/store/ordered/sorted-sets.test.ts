@@ -5,7 +5,7 @@ import { CODE, ProgramWriter } from '../program.ts'
 import type { RowWrites } from './kv.ts'
 import { MEMBER_AT, readId, scoreOfRow, TAG } from './layout.ts'
 import { fromName, toName } from './names.ts'
-import { scoreUnder, unpackCounts, unpackNumber, unpackScores } from './rows.ts'
+import { scoresIn, scoreUnder, unpackCounts, unpackNumber } from './rows.ts'
 import { Writer } from './writer.ts'
 
 const newRows = () => {
@@ -50,7 +50,9 @@ const countsOf = (rows: ReadonlyMap<string, Uint8Array>): Map<number, [card: num
     const further = rows.get(`o${name.slice(1, 7)}${name.slice(MEMBER_AT)}`)
     expect(scoreUnder(row, id) ?? unpackNumber(further!)).toBe(score)
     const [card, strays] = counts.get(id) ?? [0, 0]
-    const isStray = further !== undefined || unpackScores(row).scores[0] !== score
+    const scores: number[] = []
+    scoresIn(row, (_, each) => scores.push(each))
+    const isStray = further !== undefined || scores[0] !== score
     counts.set(id, [card + 1, strays + (isStray ? 1 : 0)])
   }
   return counts

@@ -1,33 +1,52 @@
 /**
  * Sorted sets while they are being changed: what a commit will write is gathered per set and per member, so that
- * each row is written once, in the order of the keys.
+ * each row is written once, in the order of the keys. Members and their scores are kept in plain arrays of numbers,
+ * since a group of batches has tens of thousands of them.
  */
 import type { ScoredMember } from '../engine.ts'
+import { ByteTable, grown } from './byte-table.ts'
 import type { RowWrites } from './kv.ts'
-import { MEMBER_AT, numbered, type Role, rowKey, scoreOfRow, TAG, tagged, writeRowKey } from './layout.ts'
+import { MEMBER_AT, numbered, type Role, rowKey, scoreOfRow, TAG, writeRowKey } from './layout.ts'
 import { fromName, toName } from './names.ts'
-import { packNumber, packScores, SCORES_LIMIT, unpackNumber, unpackScores } from './rows.ts'
-import { type SetHeader, SetHeaders } from './set-headers.ts'
+import { hasFurther, packNumber, SCORES_LIMIT, scoresIn, unpackNumber, writeScore } from './rows.ts'
+import { SetHeaders } from './set-headers.ts'
 
 const EMPTY = new Uint8Array()
-
-interface MemberState {
-  readonly member: Uint8Array
-  readonly ids: number[]
-  readonly scores: number[]
-  further: boolean
-  changed: boolean
-  /** As the database has them, from the first change on. */
-  before: { readonly ids: readonly number[]; readonly scores: readonly number[] } | undefined
-}
+const MEMBER = Uint8Array.of(TAG.member)
+/** No score: of an entry that was not there before, or is no more. */
+const NONE = Number.NaN
+const END = -1
 
 export class SortedSetChanges {
   readonly #headers: SetHeaders
-  readonly #members = new Map<string, MemberState>()
+  readonly #rows: RowWrites
   /** Scores that are not in the rows of their members, by key. */
   readonly #further = new Map<string, number | null>()
-  readonly #rows: RowWrites
-  readonly #scratch = new Uint8Array(2048)
+
+  /** Members of this group. Each has a list of entries: its scores, in the order of its row. */
+  readonly #members = new ByteTable()
+  #firstEntry = new Int32Array(512)
+  #lastEntry = new Int32Array(512)
+  #entryCount = new Int32Array(512)
+  #hasFurther = new Uint8Array(512)
+  #isChanged = new Uint8Array(512)
+
+  #entries = 0
+  #entryId = new Float64Array(4096)
+  #entryScore = new Float64Array(4096)
+  #entryBefore = new Float64Array(4096)
+  #nextEntry = new Int32Array(4096)
+
+  /** Rows to write: each set has a list of changes, in the order the operations came. */
+  #changes = 0
+  #changeMember = new Int32Array(4096)
+  #changeScore = new Float64Array(4096)
+  #isPut = new Uint8Array(4096)
+  #nextChange = new Int32Array(4096)
+  #firstChange = new Int32Array(512)
+  #lastChange = new Int32Array(512)
+
+  readonly #views = new Views(2048)
 
   constructor(rows: RowWrites, newId: () => number) {
     this.#rows = rows
@@ -36,68 +55,65 @@ export class SortedSetChanges {
 
   score(role: Role, key: Uint8Array, member: Uint8Array): number | undefined {
     const set = this.#headers.find(role, key)
-    if (!set || set.card === 0) return undefined
-    const state = this.#member(member)
-    const at = state.ids.indexOf(set.id)
-    return at >= 0 ? state.scores[at] : state.further ? this.#furtherScore(set.id, member) : undefined
+    if (set === -1 || this.#headers.card(set) === 0) return undefined
+    const number = this.#member(member)
+    const entry = this.#entryOf(number, this.#headers.id(set))
+    if (entry !== END) return scoreOrNone(this.#entryScore[entry]!)
+    return this.#hasFurther[number] ? this.#furtherScore(this.#headers.id(set), member) : undefined
   }
 
   add(role: Role, key: Uint8Array, member: Uint8Array, score: number): void {
-    const set = this.#headers.find(role, key) ?? this.#headers.create(role, key)
-    const state = this.#member(member)
-    const at = state.ids.indexOf(set.id)
-    if (at >= 0) {
-      const before = state.scores[at]!
-      if (before === score) return
-      this.#change(set, before, member, false)
-      touch(state)
-      state.scores[at] = score
-    } else {
-      const before = state.further ? this.#furtherScore(set.id, member) : undefined
-      if (before === score) return
-      if (before !== undefined) this.#change(set, before, member, false)
-      else set.card++
-      if (before !== undefined || state.ids.length >= SCORES_LIMIT) {
-        this.#further.set(toName(numbered(TAG.furtherScore, set.id, member)), score)
-        if (before === undefined) set.strays++
-        if (!state.further) touch(state)
-        state.further = true
-      } else {
-        touch(state)
-        state.ids.push(set.id)
-        state.scores.push(score)
-      }
+    const found = this.#headers.find(role, key)
+    const set = found === -1 ? this.#headers.create(role, key) : found
+    const id = this.#headers.id(set)
+    const number = this.#member(member)
+    const entry = this.#entryOf(number, id)
+    const isFurther = entry === END && this.#hasFurther[number] === 1
+    const before =
+      entry !== END ? this.#entryScore[entry]! : isFurther ? (this.#furtherScore(id, member) ?? NONE) : NONE
+    if (before === score) return
+    const isNew = Number.isNaN(before)
+    if (isNew) this.#headers.addCard(set, 1)
+    else this.#change(set, number, before, false)
+    if (entry !== END) this.#entryScore[entry] = score
+    else if (isNew && this.#entryCount[number]! < SCORES_LIMIT) this.#addEntry(number, id, score, NONE)
+    else {
+      this.#further.set(toName(numbered(TAG.furtherScore, id, member)), score)
+      this.#hasFurther[number] = 1
+      if (isNew) this.#headers.addStrays(set, 1)
     }
-    this.#change(set, score, member, true)
+    this.#isChanged[number] = 1
+    this.#change(set, number, score, true)
   }
 
   remove(role: Role, key: Uint8Array, member: Uint8Array): void {
     const set = this.#headers.find(role, key)
-    if (!set || set.card === 0) return
-    const state = this.#member(member)
-    const at = state.ids.indexOf(set.id)
+    if (set === -1 || this.#headers.card(set) === 0) return
+    const id = this.#headers.id(set)
+    const number = this.#member(member)
+    const entry = this.#entryOf(number, id)
     let before: number | undefined
-    if (at >= 0) {
-      touch(state)
-      before = state.scores[at]!
-      state.ids.splice(at, 1)
-      state.scores.splice(at, 1)
-    } else if (state.further) {
-      before = this.#furtherScore(set.id, member)
-      if (before === undefined) return
-      this.#further.set(toName(numbered(TAG.furtherScore, set.id, member)), null)
-      set.strays--
+    if (entry !== END) {
+      before = scoreOrNone(this.#entryScore[entry]!)
+      this.#entryScore[entry] = NONE
+    } else if (this.#hasFurther[number]) {
+      before = this.#furtherScore(id, member)
+      if (before !== undefined) {
+        this.#further.set(toName(numbered(TAG.furtherScore, id, member)), null)
+        this.#headers.addStrays(set, -1)
+      }
     }
     if (before === undefined) return
-    set.card--
-    this.#change(set, before, member, false)
+    this.#isChanged[number] = 1
+    this.#headers.addCard(set, -1)
+    this.#change(set, number, before, false)
   }
 
   /** The first members with scores up to `max`. */
   upTo(role: Role, key: Uint8Array, max: number, limit: number): ScoredMember[] {
     const range = this.walk(role, key, max)
     if (!range || limit <= 0) return []
-    this.#writeRows(this.#headers.find(role, key)!)
+    this.#writeRows(this.#headers.find(role, key))
     return this.#rows
       .keys(range.start, range.end, limit)
       .map(row => ({ member: row.subarray(MEMBER_AT), score: scoreOfRow(row, 0) }))
@@ -105,55 +121,88 @@ export class SortedSetChanges {
 
   /** The range that `upTo` will walk. */
   walk(role: Role, key: Uint8Array, max: number): { start: Uint8Array; end: Uint8Array } | undefined {
-    const set = this.#headers.find(role, key)
-    return set && { start: rowKey(set.id, Number.NEGATIVE_INFINITY, EMPTY), end: afterScore(set.id, max) }
+    const id = this.id(role, key)
+    if (id === undefined) return undefined
+    return { start: rowKey(id, Number.NEGATIVE_INFINITY, EMPTY), end: afterScore(id, max) }
   }
 
   /** The id of a set, which is its own until it becomes empty. */
   id(role: Role, key: Uint8Array): number | undefined {
-    return this.#headers.find(role, key)?.id
+    const set = this.#headers.find(role, key)
+    return set === -1 ? undefined : this.#headers.id(set)
   }
 
   /** Writes what has changed, in the order of the keys. */
   flush(): void {
-    const names = []
-    for (const [name, state] of this.#members) {
-      if (!state.changed) continue
-      names.push(name)
-      this.#countStrays(state)
-    }
-    this.#headers.flush(header => this.#writeRows(header))
-    for (const name of names.sort()) this.#writeMember(this.#members.get(name)!)
+    const members: number[] = []
+    for (let member = 0; member < this.#members.count; member++)
+      if (this.#isChanged[member]) members.push(member)
+    for (const member of members) this.#countStrays(member)
+    this.#headers.flush(set => this.#writeRows(set))
+    members.sort((a, b) => this.#members.compare(a, b))
+    for (const member of members) this.#writeMember(member)
     for (const name of [...this.#further.keys()].sort()) {
       const score = this.#further.get(name)!
       if (score === null) this.#rows.del(fromName(name))
       else this.#rows.put(fromName(name), packNumber(score))
     }
     this.#headers.flushNames()
-    this.#members.clear()
-    this.#further.clear()
+    this.#forgetMembers()
   }
 
   /** Forgets everything: what it knew was not committed, or someone else has written. */
   clear(): void {
     this.#headers.clear()
-    this.#members.clear()
-    this.#further.clear()
+    this.#firstChange.fill(0)
+    this.#forgetMembers()
   }
 
-  #member(member: Uint8Array): MemberState {
-    const name = toName(member)
-    const known = this.#members.get(name)
-    if (known) return known
-    const row = this.#rows.get(tagged(TAG.member, member))
-    const state = {
-      member,
-      changed: false,
-      before: undefined,
-      ...(row ? unpackScores(row) : { ids: [], scores: [], further: false })
-    }
-    this.#members.set(name, state)
-    return state
+  #forgetMembers(): void {
+    this.#members.clear()
+    this.#further.clear()
+    this.#entries = 0
+    this.#changes = 0
+  }
+
+  #member(member: Uint8Array): number {
+    const known = this.#members.find(MEMBER, member)
+    if (known !== -1) return known
+    const number = this.#members.add(MEMBER, member)
+    this.#firstEntry = grown(this.#firstEntry, number + 1)
+    this.#lastEntry = grown(this.#lastEntry, number + 1)
+    this.#entryCount = grown(this.#entryCount, number + 1)
+    this.#hasFurther = grown(this.#hasFurther, number + 1)
+    this.#isChanged = grown(this.#isChanged, number + 1)
+    this.#firstEntry[number] = END
+    this.#entryCount[number] = 0
+    this.#isChanged[number] = 0
+    const row = this.#rows.get(this.#members.at(number))
+    this.#hasFurther[number] = row && hasFurther(row) ? 1 : 0
+    if (row) scoresIn(row, (id, score) => this.#addEntry(number, id, score, score))
+    return number
+  }
+
+  #addEntry(member: number, id: number, score: number, before: number): void {
+    const entry = this.#entries++
+    this.#entryId = grown(this.#entryId, this.#entries)
+    this.#entryScore = grown(this.#entryScore, this.#entries)
+    this.#entryBefore = grown(this.#entryBefore, this.#entries)
+    this.#nextEntry = grown(this.#nextEntry, this.#entries)
+    this.#entryId[entry] = id
+    this.#entryScore[entry] = score
+    this.#entryBefore[entry] = before
+    this.#nextEntry[entry] = END
+    if (this.#firstEntry[member] === END) this.#firstEntry[member] = entry
+    else this.#nextEntry[this.#lastEntry[member]!] = entry
+    this.#lastEntry[member] = entry
+    this.#entryCount[member]!++
+  }
+
+  /** The entry of a member for the set with the id. */
+  #entryOf(member: number, id: number): number {
+    let entry = this.#firstEntry[member]!
+    while (entry !== END && this.#entryId[entry] !== id) entry = this.#nextEntry[entry]!
+    return entry
   }
 
   #furtherScore(id: number, member: Uint8Array): number | undefined {
@@ -164,60 +213,98 @@ export class SortedSetChanges {
     return row && unpackNumber(row)
   }
 
-  #change(set: SetHeader, score: number, member: Uint8Array, put: boolean): void {
+  /** Lists of changes are numbered one up, so that new memory means that there are none. */
+  #change(set: number, member: number, score: number, put: boolean): void {
     this.#headers.change(set)
-    set.scores.push(score)
-    set.members.push(member)
-    set.puts.push(put)
+    const change = ++this.#changes
+    this.#changeMember = grown(this.#changeMember, change + 1)
+    this.#changeScore = grown(this.#changeScore, change + 1)
+    this.#isPut = grown(this.#isPut, change + 1)
+    this.#nextChange = grown(this.#nextChange, change + 1)
+    this.#firstChange = grown(this.#firstChange, set + 1)
+    this.#lastChange = grown(this.#lastChange, set + 1)
+    this.#changeMember[change] = member
+    this.#changeScore[change] = score
+    this.#isPut[change] = put ? 1 : 0
+    this.#nextChange[change] = 0
+    if (this.#firstChange[set] === 0) this.#firstChange[set] = change
+    else this.#nextChange[this.#lastChange[set]!] = change
+    this.#lastChange[set] = change
   }
 
   /** In the sets where the member strayed, and in those where it does now. */
-  #countStrays({ ids, scores, before }: MemberState): void {
-    if (before) this.#addStrays(before.ids, before.scores, -1)
-    this.#addStrays(ids, scores, 1)
-  }
-
-  #addStrays(ids: readonly number[], scores: readonly number[], add: number): void {
-    for (let i = 1; i < ids.length; i++) {
-      if (scores[i] === scores[0]) continue
-      const header = this.#headers.withId(ids[i]!)
-      header.strays += add
-      this.#headers.change(header)
+  #countStrays(member: number): void {
+    let first = NONE
+    let firstBefore = NONE
+    for (let entry = this.#firstEntry[member]!; entry !== END; entry = this.#nextEntry[entry]!) {
+      const score = this.#entryScore[entry]!
+      const before = this.#entryBefore[entry]!
+      if (Number.isNaN(first)) first = score
+      if (Number.isNaN(firstBefore)) firstBefore = before
+      const by = (isStray(score, first) ? 1 : 0) - (isStray(before, firstBefore) ? 1 : 0)
+      if (by !== 0) this.#headers.addStrays(this.#headers.withId(this.#entryId[entry]!), by)
     }
   }
 
-  #writeRows(set: SetHeader): void {
-    const { scores, members, puts } = set
-    for (const i of inOrder(scores)) {
-      const length = writeRowKey(set.id, scores[i]!, members[i]!, this.#scratch)
-      const key = this.#scratch.subarray(0, length)
-      if (puts[i]) this.#rows.put(key, EMPTY)
+  #writeRows(set: number): void {
+    const id = this.#headers.id(set)
+    for (const change of this.#inOrder(set)) {
+      const member = this.#members.at(this.#changeMember[change]!)
+      const key = this.#views.of(
+        writeRowKey(id, this.#changeScore[change]!, member, MEMBER.length, this.#views.whole)
+      )
+      if (this.#isPut[change]) this.#rows.put(key, EMPTY)
       else this.#rows.del(key)
     }
-    scores.length = members.length = puts.length = 0
+    if (set < this.#firstChange.length) this.#firstChange[set] = 0
   }
 
-  #writeMember({ member, ids, scores, further }: MemberState): void {
-    const key = tagged(TAG.member, member)
-    if (ids.length === 0 && !further) this.#rows.del(key)
-    else this.#rows.put(key, packScores(ids, scores, further))
+  /** The changes of a set by score, those of one score as they came: a row that was put and deleted ends as it should. */
+  #inOrder(set: number): number[] {
+    const changes: number[] = []
+    let isSorted = true
+    let last = Number.NEGATIVE_INFINITY
+    for (let change = this.#firstChange[set] ?? 0; change !== 0; change = this.#nextChange[change]!) {
+      const score = this.#changeScore[change]!
+      if (score < last) isSorted = false
+      last = score
+      changes.push(change)
+    }
+    const scores = this.#changeScore
+    return isSorted ? changes : changes.sort((a, b) => scores[a]! - scores[b]!)
+  }
+
+  #writeMember(member: number): void {
+    const key = this.#members.at(member)
+    let length = 0
+    for (let entry = this.#firstEntry[member]!; entry !== END; entry = this.#nextEntry[entry]!) {
+      const score = this.#entryScore[entry]!
+      if (!Number.isNaN(score)) length = writeScore(this.#entryId[entry]!, score, this.#views.whole, length)
+    }
+    if (this.#hasFurther[member]) this.#views.whole[length++] = 1
+    if (length === 0) this.#rows.del(key)
+    else this.#rows.put(key, this.#views.of(length))
   }
 }
 
-/** The member is about to change: remembers what the database has. */
-const touch = (state: MemberState): void => {
-  if (state.changed) return
-  state.changed = true
-  state.before = { ids: state.ids.slice(), scores: state.scores.slice() }
-}
+const scoreOrNone = (score: number): number | undefined => (Number.isNaN(score) ? undefined : score)
 
-/** The indices by score, those of one score as they came: a row that was put and deleted ends as it should. */
-const inOrder = (scores: readonly number[]): Iterable<number> => {
-  const indices = scores.keys()
-  for (let i = 1; i < scores.length; i++) {
-    if (scores[i]! < scores[i - 1]!) return [...indices].sort((a, b) => scores[a]! - scores[b]!)
+/** A score that is there and is not the first. */
+const isStray = (score: number, first: number): boolean => !Number.isNaN(score) && score !== first
+
+/** Views of one scratch memory by their length, each made once. */
+class Views {
+  readonly whole: Uint8Array
+  readonly #views: Uint8Array[] = []
+
+  constructor(length: number) {
+    this.whole = new Uint8Array(length)
   }
-  return indices
+
+  of(length: number): Uint8Array {
+    this.#views[length] ??= this.whole.subarray(0, length)
+    return this.#views[length]
+  }
 }
 
 /** Above every row of the score. */

@@ -8,7 +8,7 @@ import type { Answer } from '../engine.ts'
 import { type Checks, type Operations, ProgramReader } from '../program.ts'
 import { HashChanges } from './hashes.ts'
 import type { RowWrites } from './kv.ts'
-import { MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
+import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
 import { fromName, toName } from './names.ts'
 import { QueueChanges } from './queues.ts'
 import { packId } from './rows.ts'
@@ -97,10 +97,10 @@ export class Writer implements Checks, Operations<Answer> {
     return this.#value(key) === undefined
   }
   fieldIs(key: Uint8Array, field: Uint8Array, expected: Uint8Array): boolean {
-    return equal(this.#hashes.get(tagged(TAG.hash, key), field), expected)
+    return equal(this.#hashes.get(KIND.hash, key, field), expected)
   }
   fieldAbsent(key: Uint8Array, field: Uint8Array): boolean {
-    return this.#hashes.get(tagged(TAG.hash, key), field) === undefined
+    return this.#hashes.get(KIND.hash, key, field) === undefined
   }
   scoreIs(key: Uint8Array, member: Uint8Array, score: number): boolean {
     return this.#sortedSets.score(ROLE.user, key, member) === score
@@ -109,7 +109,7 @@ export class Writer implements Checks, Operations<Answer> {
     return this.#sortedSets.score(ROLE.user, key, member) === undefined
   }
   memberPresent(key: Uint8Array, member: Uint8Array): boolean {
-    return this.#hashes.get(tagged(TAG.set, key), member) !== undefined
+    return this.#hashes.get(KIND.set, key, member) !== undefined
   }
   memberAbsent(key: Uint8Array, member: Uint8Array): boolean {
     return !this.memberPresent(key, member)
@@ -125,16 +125,16 @@ export class Writer implements Checks, Operations<Answer> {
     this.#values.set(toName(tagged(TAG.value, key)), null)
   }
   hset(key: Uint8Array, field: Uint8Array, value: Uint8Array): void {
-    this.#hashes.set(tagged(TAG.hash, key), field, value)
+    this.#hashes.set(KIND.hash, key, field, value)
   }
   hdel(key: Uint8Array, field: Uint8Array): void {
-    this.#hashes.delete(tagged(TAG.hash, key), field)
+    this.#hashes.delete(KIND.hash, key, field)
   }
   sadd(key: Uint8Array, member: Uint8Array): void {
-    this.#hashes.set(tagged(TAG.set, key), member, EMPTY)
+    this.#hashes.set(KIND.set, key, member, EMPTY)
   }
   srem(key: Uint8Array, member: Uint8Array): void {
-    this.#hashes.delete(tagged(TAG.set, key), member)
+    this.#hashes.delete(KIND.set, key, member)
   }
   zadd(key: Uint8Array, member: Uint8Array, score: number): void {
     this.#sortedSets.add(ROLE.user, key, member, score)
