@@ -10,16 +10,18 @@ import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { ProgramReader } from '../program.ts'
 import { type Backup, writeBackup } from './backup.ts'
+import { ByteTable } from './byte-table.ts'
 import { needStore, prepareStore } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { storeError } from './failure.ts'
 import type { ReadKey, RowReads, RowWrites } from './kv.ts'
+import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
 import { levelChunks } from './level-volume.ts'
 import { fromName, toName } from './names.ts'
 import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
-import { type Outcome, Writer } from './writer.ts'
+import { type Outcome, Writer, type Writing } from './writer.ts'
 
 type Snapshot = ReturnType<Handle['snapshot']>
 
@@ -118,21 +120,49 @@ class LevelDatabase implements Database {
   }
 }
 
+const EMPTY = new Uint8Array()
+
 interface Walk {
   readonly start: Uint8Array
   readonly end: Uint8Array
   readonly limit: number
 }
 
+/** Rows that were written and are not in the database yet, or not for certain. */
+class Overlay {
+  readonly #keys = new ByteTable()
+  readonly #values: (Uint8Array | null)[] = []
+
+  /** Null of a row that was deleted. */
+  get(key: Uint8Array): Uint8Array | null | undefined {
+    const at = this.#keys.find(EMPTY, key)
+    return at === -1 ? undefined : this.#values[at]
+  }
+
+  set(key: Uint8Array, value: Uint8Array | null): void {
+    const at = this.#keys.find(EMPTY, key)
+    this.#values[at === -1 ? this.#keys.add(EMPTY, key) : at] = value?.slice() ?? null
+  }
+
+  *entries(): Iterable<readonly [key: Uint8Array, value: Uint8Array | null]> {
+    for (const [i, value] of this.#values.entries()) yield [this.#keys.at(i), value]
+  }
+
+  clear(): void {
+    this.#keys.clear()
+    this.#values.length = 0
+  }
+}
+
 /**
- * The rows as a group of batches sees them. All that a group reads it reads before it writes, except a batch that
- * walks: that one sees its own writes too.
+ * The rows as a group of batches sees them: what it has written itself, then what the group before it has, which may
+ * still be on its way to the disk, then the database.
  */
 class GroupRows implements RowWrites {
   readonly #handle: Handle
   #batch: ChainedBatch<Handle, Uint8Array, Uint8Array>
-  /** What a batch that walks has written. */
-  readonly #written = new Map<string, Uint8Array | null>()
+  #own = new Overlay()
+  #before = new Overlay()
   #fetched: { start: Uint8Array; keys: Uint8Array[] }[] = []
   #walks = false
 
@@ -142,33 +172,38 @@ class GroupRows implements RowWrites {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    const written = this.#written.size > 0 ? this.#written.get(toName(key)) : undefined
+    let written = this.#own.get(key)
+    if (written === undefined) written = this.#before.get(key)
     return written === undefined ? this.#handle.getSync(key) : (written ?? undefined)
   }
 
   keys(start: Uint8Array, end: Uint8Array, limit: number): Uint8Array[] {
     const fetched = this.#fetched.flatMap(walk => (compareBytes(walk.start, start) === 0 ? walk.keys : []))
     const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(toName))
-    for (const [name, value] of this.#written) {
-      const key = fromName(name)
+    for (const [key, value] of this.#own.entries()) {
       if (compareBytes(key, start) < 0 || compareBytes(key, end) >= 0) continue
-      if (value) names.add(name)
-      else names.delete(name)
+      if (value) names.add(toName(key))
+      else names.delete(toName(key))
     }
     return [...names].sort().slice(0, limit).map(fromName)
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
     this.#batch.put(key, value)
-    if (this.#walks) this.#written.set(toName(key), value)
+    if (this.#isRead(key)) this.#own.set(key, value)
   }
 
   del(key: Uint8Array): void {
     this.#batch.del(key)
-    if (this.#walks) this.#written.set(toName(key), null)
+    if (this.#isRead(key)) this.#own.set(key, null)
   }
 
-  /** For a batch that walks: what it will walk. */
+  /** Rows of sorted sets are walked, never read one by one. */
+  #isRead(key: Uint8Array): boolean {
+    return this.#walks || key[0] !== TAG.row || key.length < MEMBER_AT
+  }
+
+  /** For a batch that walks: what it will walk. The group before must be in the database. */
   async fetch(walks: readonly Walk[]): Promise<void> {
     this.#walks = true
     this.#fetched = await Promise.all(
@@ -179,10 +214,14 @@ class GroupRows implements RowWrites {
     )
   }
 
-  async commit(): Promise<void> {
+  /** Commits the group. The next may begin at once, and commit when the promise has resolved. */
+  commit(): Promise<void> {
     const batch = this.#batch
+    const written = this.#own
+    this.#own = this.#before
+    this.#before = written
     this.#begin()
-    await batch.write({ sync: true })
+    return batch.write({ sync: true })
   }
 
   async abort(): Promise<void> {
@@ -193,7 +232,7 @@ class GroupRows implements RowWrites {
 
   #begin(): void {
     this.#batch = this.#handle.batch()
-    this.#written.clear()
+    this.#own.clear()
     this.#fetched = []
     this.#walks = false
   }
@@ -205,6 +244,7 @@ export class LevelWriter {
   readonly #rows: GroupRows
   readonly #writer: Writer
   #failure: QuoinError | undefined
+  #committed: Promise<void> = Promise.resolve()
 
   private constructor(handle: Handle) {
     this.#handle = handle
@@ -226,17 +266,23 @@ export class LevelWriter {
     return new LevelWriter(handle)
   }
 
-  /** A batch that walks comes alone. */
-  async write(batches: readonly Uint8Array[]): Promise<Outcome[]> {
-    if (this.#failure) throw this.#failure
+  /** A batch that walks comes alone. Resolves when the group before is committed, and this one is being. */
+  async write(batches: readonly Uint8Array[]): Promise<Writing> {
     try {
       this.#writer.begin()
-      const [batch] = batches
-      if (batch && new ProgramReader(batch).walks) await this.#rows.fetch(this.#writer.walks(batch))
+      const [first] = batches
+      if (first && new ProgramReader(first).walks) {
+        await this.#committed
+        await this.#rows.fetch(this.#writer.walks(first))
+      }
       const outcomes = batches.map(batch => this.#writer.run(batch))
       this.#writer.flush()
-      await this.#rows.commit().catch(error => this.#fail(error))
-      return outcomes
+      await this.#committed
+      if (this.#failure) throw this.#failure
+      const commit = this.#rows.commit().catch(error => this.#fail(error))
+      // What fails is thrown to those who wait for it, and by `#failure` to all others.
+      this.#committed = commit.catch(() => {})
+      return { done: commit.then(() => outcomes) }
     } catch (error) {
       this.#writer.forget()
       await this.#rows.abort()
@@ -258,7 +304,8 @@ export class LevelWriter {
     throw this.#failure
   }
 
-  close(): Promise<void> {
-    return this.#handle.close()
+  async close(): Promise<void> {
+    await this.#committed
+    await this.#handle.close()
   }
 }

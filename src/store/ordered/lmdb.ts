@@ -19,7 +19,7 @@ import { lmdbBuild } from './native.ts'
 import { assertRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
-import { type Outcome, Writer } from './writer.ts'
+import { type Outcome, Writer, type Writing } from './writer.ts'
 
 export interface LmdbOptions {
   readonly readOnly?: boolean
@@ -194,14 +194,15 @@ export class LmdbWriter {
     this.#writer = new Writer(writes)
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<Outcome[]> {
+  async write(batches: readonly Uint8Array[]): Promise<Writing> {
     try {
-      return this.#handle.transactionSync(() => {
+      const outcomes = this.#handle.transactionSync(() => {
         this.#writer.begin()
         const outcomes = batches.map(batch => this.#writer.run(batch))
         this.#writer.flush()
         return outcomes
       })
+      return { done: Promise.resolve(outcomes) }
     } catch (error) {
       this.#writer.forget()
       assertRoom(join(this.#path, 'data.mdb'), error)

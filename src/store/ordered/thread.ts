@@ -1,46 +1,51 @@
-/** The thread that writes: opens stores, commits groups of batches, one request after the other for each store. */
+/**
+ * The thread that writes: opens stores and commits groups of batches, one request after the other for each store. A
+ * database may be at work on the next group while the last is on its way to the disk.
+ */
 import { parentPort } from 'node:worker_threads'
 import type { Answer } from '../engine.ts'
 import { storeError } from './failure.ts'
 import { LevelWriter } from './level.ts'
 import { LmdbWriter } from './lmdb.ts'
 import type { Reply, Request } from './threaded.ts'
-import type { Outcome } from './writer.ts'
+import type { Outcome, Writing } from './writer.ts'
 
 interface RowWriter {
-  write(batches: readonly Uint8Array[]): Promise<Outcome[]>
+  write(batches: readonly Uint8Array[]): Promise<Writing>
   close(): Promise<void>
 }
 
 const stores = new Map<number, RowWriter>()
-const queues = new Map<number, Promise<void>>()
+const queues = new Map<number, Promise<unknown>>()
 
 parentPort!.on('message', (request: Request) => {
-  const before = queues.get(request.store) ?? Promise.resolve()
+  const { id, store } = request
+  const answered = (queues.get(store) ?? Promise.resolve()).then(() => answer(request))
   queues.set(
-    request.store,
-    before.then(() => answer(request)).then(reply => parentPort!.postMessage(reply))
+    store,
+    answered.catch(() => {})
   )
+  answered
+    .then(async ({ done }) => ({ id, ...summary(await done) }))
+    .catch((error): Reply => {
+      const { code, message, details } = storeError(error)
+      return { id, error: { code, message, details } }
+    })
+    .then(reply => parentPort!.postMessage(reply))
 })
 
-const answer = async (request: Request): Promise<Reply> => {
-  const { id, store } = request
-  try {
-    if (request.type === 'open') {
-      stores.set(store, await (request.kind === 'lmdb' ? LmdbWriter : LevelWriter).open(request.path))
-      return { id }
-    }
-    if (request.type === 'close') {
-      await stores.get(store)?.close()
-      stores.delete(store)
-      queues.delete(store)
-      return { id }
-    }
-    return { id, ...summary(await stores.get(store)!.write(split(request))) }
-  } catch (error) {
-    const { code, message, details } = storeError(error)
-    return { id, error: { code, message, details } }
+/** Resolves when the next request of the store may be answered. */
+const answer = async (request: Request): Promise<Writing> => {
+  const { store } = request
+  if (request.type === 'write') return stores.get(store)!.write(split(request))
+  if (request.type === 'open') {
+    stores.set(store, await (request.kind === 'lmdb' ? LmdbWriter : LevelWriter).open(request.path))
+  } else {
+    await stores.get(store)?.close()
+    stores.delete(store)
+    queues.delete(store)
   }
+  return { done: Promise.resolve([]) }
 }
 
 const split = ({ batches, lengths }: Request & { type: 'write' }): Uint8Array[] => {

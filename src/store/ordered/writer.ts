@@ -19,6 +19,11 @@ const EMPTY = new Uint8Array()
 /** What became of a batch: its answers, or the check that refused it. */
 export type Outcome = { readonly answers: Answer[] } | { readonly failed: number }
 
+/** A group whose changes are made. The next may begin; `done` is when this one is durable. */
+export interface Writing {
+  readonly done: Promise<Outcome[]>
+}
+
 export class Writer implements Checks, Operations<Answer> {
   readonly #rows: RowWrites
   readonly #values = new Map<string, Uint8Array | null>()
