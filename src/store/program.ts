@@ -176,14 +176,32 @@ export class ProgramWriter {
     new DataView(program.buffer).setUint32(0, checks.length + (this.#walks ? WALKS : 0), true)
     program.set(checks, 4)
     program.set(operations, 4 + checks.length)
+    this.#checks.release()
+    this.#operations.release()
     return program
   }
 }
 
+interface Memory {
+  readonly bytes: Uint8Array
+  readonly view: DataView
+}
+
+const newMemory = (length: number): Memory => {
+  const bytes = new Uint8Array(length)
+  return { bytes, view: new DataView(bytes.buffer) }
+}
+
+const NO_MEMORY = newMemory(0)
+const FIRST_LENGTH = 4096
+/** Memory that batches have given back, for those to come: making it anew would be half of the work. */
+const spare: Memory[] = []
+const SPARE_LIMIT = 64
+const SPARE_LENGTH = 64 * 1024
+
 /** Appends arguments, each checked: what an engine is given is within the limits. */
 export class ArgumentWriter {
-  #bytes = new Uint8Array(256)
-  #view = new DataView(this.#bytes.buffer)
+  #memory = NO_MEMORY
   #length = 0
   /** Whether an argument was: what is written then ends in the middle. */
   refused = false
@@ -193,12 +211,21 @@ export class ArgumentWriter {
   }
 
   written(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length)
+    return this.#memory.bytes.subarray(0, this.#length)
+  }
+
+  /** Gives its memory back. Nothing can be appended any more. */
+  release(): void {
+    const { bytes } = this.#memory
+    if (bytes.length > 0 && bytes.length <= SPARE_LENGTH && spare.length < SPARE_LIMIT)
+      spare.push(this.#memory)
+    this.#memory = NO_MEMORY
+    this.#length = 0
   }
 
   code(code: number): this {
     this.#reserve(1)
-    this.#bytes[this.#length++] = code
+    this.#memory.bytes[this.#length++] = code
     return this
   }
 
@@ -232,26 +259,29 @@ export class ArgumentWriter {
 
   #append(bytes: Uint8Array): this {
     this.#reserve(4 + bytes.length)
-    this.#view.setUint32(this.#length, bytes.length, true)
-    this.#bytes.set(bytes, this.#length + 4)
+    this.#memory.view.setUint32(this.#length, bytes.length, true)
+    this.#memory.bytes.set(bytes, this.#length + 4)
     this.#length += 4 + bytes.length
     return this
   }
 
   #number(value: number): this {
     this.#reserve(8)
-    this.#view.setFloat64(this.#length, value === 0 ? 0 : value, true)
+    this.#memory.view.setFloat64(this.#length, value === 0 ? 0 : value, true)
     this.#length += 8
     return this
   }
 
   #reserve(more: number): void {
     const needed = this.#length + more
-    if (needed <= this.#bytes.length) return
-    const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2))
-    larger.set(this.written())
-    this.#bytes = larger
-    this.#view = new DataView(larger.buffer)
+    const { length } = this.#memory.bytes
+    if (needed <= length) return
+    const larger =
+      needed <= FIRST_LENGTH && spare.length > 0
+        ? spare.pop()!
+        : newMemory(Math.max(needed, length * 2, FIRST_LENGTH))
+    larger.bytes.set(this.written())
+    this.#memory = larger
   }
 }
 

@@ -10,7 +10,7 @@ import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { ProgramReader } from '../program.ts'
 import { type Backup, writeBackup } from './backup.ts'
-import { ByteTable } from './byte-table.ts'
+import { ByteTable, grown } from './byte-table.ts'
 import { needStore, prepareStore } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { storeError } from './failure.ts'
@@ -121,6 +121,8 @@ class LevelDatabase implements Database {
 }
 
 const EMPTY = new Uint8Array()
+const ARENA = 64 * 1024
+const LARGE_ARENA = 64 * 1024 * 1024
 
 interface Walk {
   readonly start: Uint8Array
@@ -131,26 +133,42 @@ interface Walk {
 /** Rows that were written and are not in the database yet, or not for certain. */
 class Overlay {
   readonly #keys = new ByteTable()
-  readonly #values: (Uint8Array | null)[] = []
+  /** The value of row `i` lies in the arena from `#starts[i]` to `#ends[i]`; -1 when the row was deleted. */
+  #starts = new Int32Array(512)
+  #ends = new Int32Array(512)
+  #arena = new Uint8Array(ARENA)
+  #used = 0
 
   /** Null of a row that was deleted. */
   get(key: Uint8Array): Uint8Array | null | undefined {
-    const at = this.#keys.find(EMPTY, key)
-    return at === -1 ? undefined : this.#values[at]
+    const row = this.#keys.find(EMPTY, key)
+    if (row === -1) return undefined
+    const start = this.#starts[row]!
+    return start === -1 ? null : this.#arena.subarray(start, this.#ends[row]!)
   }
 
   set(key: Uint8Array, value: Uint8Array | null): void {
-    const at = this.#keys.find(EMPTY, key)
-    this.#values[at === -1 ? this.#keys.add(EMPTY, key) : at] = value?.slice() ?? null
+    const known = this.#keys.find(EMPTY, key)
+    const row = known === -1 ? this.#keys.add(EMPTY, key) : known
+    this.#starts = grown(this.#starts, row + 1)
+    this.#ends = grown(this.#ends, row + 1)
+    this.#starts[row] = value ? this.#used : -1
+    if (!value) return
+    this.#arena = grown(this.#arena, this.#used + value.length)
+    this.#arena.set(value, this.#used)
+    this.#used += value.length
+    this.#ends[row] = this.#used
   }
 
-  *entries(): Iterable<readonly [key: Uint8Array, value: Uint8Array | null]> {
-    for (const [i, value] of this.#values.entries()) yield [this.#keys.at(i), value]
+  *entries(): Iterable<readonly [key: Uint8Array, isThere: boolean]> {
+    for (let row = 0; row < this.#keys.count; row++) yield [this.#keys.at(row), this.#starts[row] !== -1]
   }
 
   clear(): void {
     this.#keys.clear()
-    this.#values.length = 0
+    this.#used = 0
+    // Large values came and went.
+    if (this.#arena.length > LARGE_ARENA) this.#arena = new Uint8Array(ARENA)
   }
 }
 
@@ -180,9 +198,9 @@ class GroupRows implements RowWrites {
   keys(start: Uint8Array, end: Uint8Array, limit: number): Uint8Array[] {
     const fetched = this.#fetched.flatMap(walk => (compareBytes(walk.start, start) === 0 ? walk.keys : []))
     const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(toName))
-    for (const [key, value] of this.#own.entries()) {
+    for (const [key, isThere] of this.#own.entries()) {
       if (compareBytes(key, start) < 0 || compareBytes(key, end) >= 0) continue
-      if (value) names.add(toName(key))
+      if (isThere) names.add(toName(key))
       else names.delete(toName(key))
     }
     return [...names].sort().slice(0, limit).map(fromName)

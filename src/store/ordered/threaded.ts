@@ -52,7 +52,10 @@ class Thread {
   }
 
   constructor() {
-    this.#worker = new Worker(new URL(ENTRY, import.meta.url))
+    this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
+      // What a group of batches makes is garbage when it is committed, and should not be copied before.
+      resourceLimits: { maxYoungGenerationSizeMb: 192 }
+    })
     this.#worker.unref()
     // Ends the thread before the process does: databases do not like to be taken down with it.
     process.once('beforeExit', () => void this.#worker.terminate())
