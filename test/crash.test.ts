@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openStore, type Store } from '../dist/store/index.js'
+import { openStore, type Store } from '../src/store/index.ts'
 import { type RedisServer, startCluster, startRedis } from '../src/store/redis/server.testing.ts'
 // @ts-expect-error The child runs it without a compiler, so it has no types.
 import { numberedBatch, partsOf, totals } from './crash.workload.mjs'

@@ -4,7 +4,8 @@
  */
 import { type Collection, QuoinError } from '../keyspace/index.ts'
 import type { Answer, ScoredMember } from './engine.ts'
-import { CODE, ProgramWriter } from './program.ts'
+import { CODE } from './program.ts'
+import { ProgramWriter } from './program-writer.ts'
 import { type UseForWrites, writesOf } from './typed-writes.ts'
 
 export class Batch {

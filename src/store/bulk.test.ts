@@ -6,7 +6,7 @@ import { bytes } from './contract/steps.ts'
 import type { Engine } from './engine.ts'
 import { ENGINES } from './engines.testing.ts'
 import { openEngine } from './open.ts'
-import { ProgramReader } from './program.ts'
+import { ProgramReader } from './program-reader.ts'
 import { openStore, Store } from './store.ts'
 import { describeStores, latin1, newKey } from './stores.testing.ts'
 

@@ -6,7 +6,7 @@
 import { QuoinError } from '../keyspace/index.ts'
 import { Batch } from './batch.ts'
 import type { Engine } from './engine.ts'
-import { ProgramReader } from './program.ts'
+import { ProgramReader } from './program-reader.ts'
 
 /** Batches, or bytes, that go to the engine in one transaction. */
 const TRANSACTION_BATCHES = 20_000

@@ -8,14 +8,8 @@ import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { type KeyRange, QuoinError } from '../keyspace/index.ts'
 import type { Engine, ListedItem, Place, QueueItem, QueueState, Reads, Rows } from './engine.ts'
-import {
-  type Checks,
-  EXPIRE_LIMIT,
-  EXPIRED_CLASS,
-  EXPIRED_REASON,
-  type Operations,
-  ProgramReader
-} from './program.ts'
+import { type Checks, EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations } from './program.ts'
+import { ProgramReader } from './program-reader.ts'
 
 interface Entry {
   state: QueueState

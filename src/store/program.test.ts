@@ -5,16 +5,9 @@ import { QuoinError } from '../keyspace/index.ts'
 import { ARGUMENTS, batchOf, isCheck, type Step, type StepName } from './contract/steps.ts'
 import { MAX_KEY, MAX_VALUE } from './engine.ts'
 import { steps } from './program.testing.ts'
-import {
-  ArgumentWriter,
-  type Checks,
-  CODE,
-  keyOnly,
-  type Operations,
-  ProgramReader,
-  ProgramWriter,
-  scoreOnly
-} from './program.ts'
+import { type Checks, CODE, type Operations } from './program.ts'
+import { ProgramReader } from './program-reader.ts'
+import { ArgumentWriter, keyOnly, ProgramWriter, scoreOnly } from './program-writer.ts'
 
 const NAMES = Object.keys(CODE) as StepName[]
 

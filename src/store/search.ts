@@ -16,7 +16,7 @@
 import { compareBytes, QuoinError } from '../keyspace/index.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Awaitable, Place, Reads, Rows, ScoredMember } from './engine.ts'
-import { keyOnly, scoreOnly } from './program.ts'
+import { keyOnly, scoreOnly } from './program-writer.ts'
 
 const JOINS = ['union', 'intersect', 'difference'] as const
 export type Join = (typeof JOINS)[number]

@@ -32,7 +32,7 @@ import type {
   ScoredMember
 } from './engine.ts'
 import { type OpenOptions, openEngine } from './open.ts'
-import { keyOnly, scoreOnly } from './program.ts'
+import { keyOnly, scoreOnly } from './program-writer.ts'
 import { Queue, type QueueOptions, RAW_ITEMS } from './queue.ts'
 import { type FoundRow, type Search, type SearchPage, search } from './search.ts'
 import { readsOf, type SortedSetAt, type TypedRow, type UseForReads } from './typed-reads.ts'
@@ -73,11 +73,6 @@ export class StoreReads {
   /** @internal */
   constructor(reads: Reads) {
     this.#reads = reads
-  }
-
-  /** What typed access and search read through. @internal */
-  get reads(): Reads {
-    return this.#reads
   }
 
   /** Typed reads of a declared collection: `store.use(collection).at(...key)`. */

@@ -17,9 +17,9 @@ import {
 import type { FieldValue } from './engine.ts'
 import type { RangeLimits, ScoreRange, StoreReads } from './store.ts'
 
-type Parts = readonly KeyPart[]
-type Scans = readonly unknown[]
-type Fields = { readonly name: string }
+export type Parts = readonly KeyPart[]
+export type Scans = readonly unknown[]
+export type Fields = { readonly name: string }
 
 /** A collection among the fields of a hash. */
 export type Field<P extends Parts, T> = Collection<P, Scans, Value<T>>

@@ -3,18 +3,13 @@ import {
   type Collection,
   type Hash,
   type KeyOf,
-  type KeyPart,
   type Members,
   type Value,
   type ValueCodec,
   wordCodec
 } from '../keyspace/index.ts'
 import type { Batch } from './batch.ts'
-import { type Field, fieldKey, Keyed, notAQueue } from './typed-reads.ts'
-
-type Parts = readonly KeyPart[]
-type Scans = readonly unknown[]
-type Fields = { readonly name: string }
+import { type Field, type Fields, fieldKey, Keyed, notAQueue, type Parts, type Scans } from './typed-reads.ts'
 
 export class WriteValue<T> {
   readonly #batch: Batch

@@ -2,7 +2,8 @@
  * Batches as the contract writes them: one function for each check and each operation, whose byte strings are
  * latin-1 text (one character is one byte), so that a test shows what it stores.
  */
-import { CODE, ProgramWriter } from '../program.ts'
+import { CODE } from '../program.ts'
+import { ProgramWriter } from '../program-writer.ts'
 
 /** What each check and operation takes, and which method of `ArgumentWriter` writes it. */
 export const ARGUMENTS = {

@@ -16,7 +16,7 @@ import type {
   Rows,
   ScoredMember
 } from '../engine.ts'
-import { ProgramReader } from '../program.ts'
+import { ProgramReader } from '../program-reader.ts'
 import type { RowReads } from './kv.ts'
 import { OrderedReads } from './reader.ts'
 import type { Outcome } from './writer.ts'
@@ -62,6 +62,7 @@ export class EmbeddedEngine implements Engine {
   #inFlight = 0
   #scheduled = false
   #idle: (() => void)[] = []
+  readonly #reading = new Set<Promise<unknown>>()
   #closed = false
   readonly #closing = new AbortController()
   readonly #backups = new Set<Promise<unknown>>()
@@ -105,11 +106,14 @@ export class EmbeddedEngine implements Engine {
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
     this.#assertOpen()
     const view = this.#database.snapshot()
-    try {
-      return await read(new OrderedReads(view.rows))
-    } finally {
-      view.release()
-    }
+    return this.#tracked((async () => read(new OrderedReads(view.rows)))().finally(() => view.release()))
+  }
+
+  /** A read that takes turns, which closing the store waits for. */
+  #tracked<T>(read: Promise<T>): Promise<T> {
+    const tracked = read.finally(() => this.#reading.delete(tracked))
+    this.#reading.add(tracked)
+    return tracked
   }
 
   /** Goes on beside reads and commits; closing the store ends it. */
@@ -133,13 +137,13 @@ export class EmbeddedEngine implements Engine {
     return this.#database.stats()
   }
 
-  /** Waits for what is being committed. */
+  /** Waits for what is being committed and read. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
     this.#closing.abort(closedError())
     // Each tells its own caller that it failed.
-    await Promise.allSettled(this.#backups)
+    await Promise.allSettled([...this.#backups, ...this.#reading])
     if (this.#inFlight > 0 || this.#waiting.length > 0) {
       await new Promise<void>(resolve => this.#idle.push(resolve))
     }
@@ -208,7 +212,7 @@ export class EmbeddedEngine implements Engine {
       release()
       throw error
     }
-    if (result instanceof Promise) return result.finally(release)
+    if (result instanceof Promise) return this.#tracked(result.finally(release))
     release()
     return result
   }

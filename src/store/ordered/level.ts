@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { ChainedBatch } from 'classic-level'
 import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
-import { ProgramReader } from '../program.ts'
+import { ProgramReader } from '../program-reader.ts'
 import { type Backup, writeBackup } from './backup.ts'
 import { ByteTable, grown } from './byte-table.ts'
 import { needStore, prepareStore } from './directory.ts'
@@ -36,6 +36,10 @@ const bounds = ({ start, end, reverse }: KeyRange) => ({ gte: start, ...(end ? {
 /** LevelDB takes a signed 32-bit number, and -1 for all. */
 const limited = (limit: number): number => (limit > 0x7fffffff ? -1 : limit)
 
+/** LevelDB gives Buffers, each of its own; the slices of a Buffer would share its memory. */
+const plain = (buffer: Uint8Array): Uint8Array =>
+  new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+
 class LevelRows implements RowReads {
   readonly #handle: Handle
   readonly #options: { readonly snapshot: Snapshot } | undefined
@@ -46,21 +50,22 @@ class LevelRows implements RowReads {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    return this.#options ? this.#handle.getSync(key, this.#options) : this.#handle.getSync(key)
+    const value = this.#options ? this.#handle.getSync(key, this.#options) : this.#handle.getSync(key)
+    return value && plain(value)
   }
 
   async rows(range: KeyRange, limit: number): Promise<KeyValue[]> {
     const rows = await this.#handle
       .iterator({ ...bounds(range), limit: limited(limit), ...this.#options })
       .all()
-    return rows.map(([key, value]) => ({ key, value }))
+    return rows.map(([key, value]) => ({ key: plain(key), value: plain(value) }))
   }
 
   async keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): Promise<T[]> {
     const keys = await this.#handle
       .keys({ ...bounds(range), limit: limited(offset + limit), ...this.#options })
       .all()
-    return (offset > 0 ? keys.slice(offset) : keys).map(key => read(key, 0, key.length))
+    return (offset > 0 ? keys.slice(offset) : keys).map(key => read(plain(key), 0, key.length))
   }
 }
 
@@ -192,7 +197,9 @@ class GroupRows implements RowWrites {
   get(key: Uint8Array): Uint8Array | undefined {
     let written = this.#own.get(key)
     if (written === undefined) written = this.#before.get(key)
-    return written === undefined ? this.#handle.getSync(key) : (written ?? undefined)
+    if (written !== undefined) return written ?? undefined
+    const value = this.#handle.getSync(key)
+    return value && plain(value)
   }
 
   keys(start: Uint8Array, end: Uint8Array, limit: number): Uint8Array[] {
@@ -227,7 +234,7 @@ class GroupRows implements RowWrites {
     this.#fetched = await Promise.all(
       walks.map(async ({ start, end, limit }) => ({
         start,
-        keys: await this.#handle.keys({ gte: start, lt: end, limit: limited(limit) }).all()
+        keys: (await this.#handle.keys({ gte: start, lt: end, limit: limited(limit) }).all()).map(plain)
       }))
     )
   }

@@ -3,7 +3,8 @@
  * and the items that wait for each dependency. What each operation means is said in `program.ts`.
  */
 import type { QueueItem } from '../engine.ts'
-import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations, ProgramReader } from '../program.ts'
+import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations } from '../program.ts'
+import { ProgramReader } from '../program-reader.ts'
 import type { HashChanges } from './hashes.ts'
 import { KIND, numbered, ROLE, type Role, TAG } from './layout.ts'
 import { type ItemRecord, NO_TOKEN, packItem, unpackItem } from './rows.ts'

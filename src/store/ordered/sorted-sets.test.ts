@@ -1,7 +1,8 @@
 /** What the rows of sorted sets say of each other, after any changes in any groups. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CODE, ProgramWriter } from '../program.ts'
+import { CODE } from '../program.ts'
+import { ProgramWriter } from '../program-writer.ts'
 import type { RowWrites } from './kv.ts'
 import { MEMBER_AT, readId, scoreOfRow, TAG } from './layout.ts'
 import { fromName, toName } from './names.ts'

@@ -5,7 +5,8 @@
  */
 import { QuoinError } from '../../keyspace/index.ts'
 import type { Answer } from '../engine.ts'
-import { type Checks, type Operations, ProgramReader } from '../program.ts'
+import type { Checks, Operations } from '../program.ts'
+import { ProgramReader } from '../program-reader.ts'
 import { HashChanges } from './hashes.ts'
 import type { RowWrites } from './kv.ts'
 import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'

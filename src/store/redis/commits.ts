@@ -12,7 +12,7 @@
  */
 import { QuoinError } from '../../keyspace/index.ts'
 import type { Answer } from '../engine.ts'
-import { ProgramReader } from '../program.ts'
+import { ProgramReader } from '../program-reader.ts'
 import type { Partition } from './names.ts'
 import { queueItem } from './record.ts'
 import type { Reply } from './resp.ts'

@@ -3,7 +3,7 @@
  * batches as one.
  */
 import { QuoinError } from '../../keyspace/index.ts'
-import { CODE } from '../program.ts'
+import { CODE, WALKS } from '../program.ts'
 import { partitionOf } from './slots.ts'
 
 /** How many arguments are bytes, and how many numbers come after them; the first is the key. */
@@ -39,7 +39,7 @@ class Walk {
     this.#bytes = program
     this.#view = new DataView(program.buffer, program.byteOffset, program.byteLength)
     // The top bit is not of the length.
-    this.checksEnd = 4 + (this.#view.getUint32(0, true) & 0x7fffffff)
+    this.checksEnd = 4 + (this.#view.getUint32(0, true) % WALKS)
   }
 
   next(): boolean {
