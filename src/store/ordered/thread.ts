@@ -21,6 +21,7 @@ const queues = new Map<number, Promise<unknown>>()
 parentPort!.on('message', (request: Request) => {
   const { id, store } = request
   const answered = (queues.get(store) ?? Promise.resolve()).then(() => answer(request))
+  // The reply to this request has the error; the next one does not depend on it.
   queues.set(
     store,
     answered.catch(() => {})

@@ -33,6 +33,7 @@ export const snapshot = async <T>(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (attempt > 0) {
       await new Promise(resolve => setTimeout(resolve, PAUSE * attempt * Math.random()))
+      // Without it the next attempt meets the same servers, and says what is wrong with them.
       await router.refresh().catch(() => {})
     }
     const watching = new Watching(router, partitions, asked)
