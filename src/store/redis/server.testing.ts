@@ -2,10 +2,10 @@
  * Real Redis servers for tests: on loopback, on a free port, with their data in a temporary folder. They can be killed
  * as a power cut would, and come back with the same port and data. None outlives the process that started it.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -167,6 +167,7 @@ class Server implements RedisServer {
   async restart(): Promise<void> {
     if (hasEnded(this.#guard)) throw new Error('this server was stopped for good')
     await this.kill()
+    mendLog(this.dir)
     const log = openSync(this.#log, 'w')
     const child = spawn('redis-server', this.#args, { stdio: ['ignore', log, log] })
     closeSync(log)
@@ -238,6 +239,21 @@ const guard = (dir: string): ChildProcess => {
   child.unref()
   ;(child.stdin as unknown as { unref(): void }).unref()
   return child
+}
+
+/**
+ * Cuts off what a kill left at the end of the log, as an operator should. Redis does so itself when it loads the log,
+ * but leaves the beginning of a transaction that was cut off in the middle of a command: it is carried out together
+ * with the next transaction when the log is loaded once more.
+ */
+const mendLog = (dir: string): void => {
+  const manifest = join(dir, 'appendonlydir/appendonly.aof.manifest')
+  if (!existsSync(manifest)) return
+  const { status, stdout } = spawnSync('redis-check-aof', ['--fix', manifest], {
+    input: 'y\n',
+    encoding: 'utf8'
+  })
+  if (status !== 0) throw new Error(`redis-check-aof: ${stdout}`)
 }
 
 /** From below the ports that systems give to outgoing connections, which might take it before a restart does. */
