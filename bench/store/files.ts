@@ -41,6 +41,7 @@ export class Kept {
   /** Also waits for what an earlier call has begun to close. */
   readonly close = (): Promise<void> => {
     const before = this.#closing
+    // Whoever began the earlier call is told of its failure.
     this.#closing = before.catch(() => {}).then(() => this.#closeAll())
     return this.#closing
   }
