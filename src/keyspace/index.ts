@@ -53,6 +53,7 @@ export {
   hash,
   json,
   listOf,
+  logOf,
   type Members,
   queueOf,
   rawValue,

@@ -12,6 +12,7 @@ import {
   hash,
   json,
   listOf,
+  logOf,
   queueOf,
   rawValue,
   setOf,
@@ -252,6 +253,7 @@ describe('describeShape', () => {
     ['score', value({ name: 'score', encode: () => new Uint8Array(0), decode: () => 0 })],
     ['set of text', setOf(text('t'))],
     ['sorted set of outpoint', sortedSetOf(outpoint('o'))],
+    ['log of outpoint', logOf(outpoint('o'))],
     ['queue of txid', queueOf(txid('t'))],
     ['hash of output fields', hash({ name: 'output fields' })]
   ] as const)('says what is held: %s', (words, shape) => {

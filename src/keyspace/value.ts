@@ -1,6 +1,6 @@
 /**
  * What a collection holds under each key: one encoded value, or one of the structures of the store (a hash with
- * declared fields, a set, a sorted set, a queue). The store binds to these; here they only say what is there.
+ * declared fields, a set, a sorted set, a log, a queue). The store binds to these; here they only say what is there.
  */
 import { QuoinError } from '../error.ts'
 import { toHex } from './bytes.ts'
@@ -17,7 +17,10 @@ export interface ValueCodec<T> {
 export type Shape =
   | { readonly kind: 'value'; readonly codec: ValueCodec<unknown> }
   | { readonly kind: 'hash'; readonly fields: { readonly name: string } }
-  | { readonly kind: 'set' | 'sorted set' | 'queue'; readonly member: Codec<unknown> }
+  | { readonly kind: MembersKind; readonly member: Codec<unknown> }
+
+/** The structures whose members are words of one component. */
+type MembersKind = 'set' | 'sorted set' | 'log' | 'queue'
 
 export interface Value<T> {
   readonly kind: 'value'
@@ -27,7 +30,7 @@ export interface Hash<Fields extends { readonly name: string }> {
   readonly kind: 'hash'
   readonly fields: Fields
 }
-export interface Members<Kind extends 'set' | 'sorted set' | 'queue', T> {
+export interface Members<Kind extends MembersKind, T> {
   readonly kind: Kind
   readonly member: Codec<T>
 }
@@ -41,6 +44,10 @@ export const setOf = <T>({ codec }: Component<string, T>): Members<'set', T> => 
 })
 export const sortedSetOf = <T>({ codec }: Component<string, T>): Members<'sorted set', T> => ({
   kind: 'sorted set',
+  member: codec
+})
+export const logOf = <T>({ codec }: Component<string, T>): Members<'log', T> => ({
+  kind: 'log',
   member: codec
 })
 export const queueOf = <T>({ codec }: Component<string, T>): Members<'queue', T> => ({

@@ -91,6 +91,17 @@ export class Batch {
     this.program.operation(CODE.zincrby).key(key).key(member).finite(increment)
     return this
   }
+  /** Adds to the score of a member, 0 without one; a member whose score becomes 0 leaves the set. */
+  ztally(key: Uint8Array, member: Uint8Array, increment: number): this {
+    this.program.operation(CODE.ztally).key(key).key(member).finite(increment)
+    return this
+  }
+
+  /** Gives an entry the next position of a log (`Store.log`), unless the log has it. */
+  append(key: Uint8Array, entry: Uint8Array): this {
+    this.program.operation(CODE.append).key(key).entry(entry)
+    return this
+  }
 
   /** The key has this value; `undefined`: it has none. */
   ifValue(key: Uint8Array, expected: Uint8Array | undefined): this {

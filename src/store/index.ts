@@ -1,4 +1,4 @@
-/** Redis-shaped structures on memory, LMDB, LevelDB or Redis: atomic batches, search, queues, typed access. */
+/** Redis-shaped structures on memory, LMDB, LevelDB or Redis: atomic batches, search, logs, queues, typed access. */
 export { type ErrorCode, QuoinError } from '../error.ts'
 export { Batch } from './batch.ts'
 export { Bulk } from './bulk.ts'
@@ -16,6 +16,7 @@ export {
   type QueueState,
   type ScoredMember
 } from './engine.ts'
+export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
 export { storeRows } from './ordered/layout.ts'
 export { type Failure, type Lease, Queue, type QueueOptions, type QueueStats } from './queue.ts'

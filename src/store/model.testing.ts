@@ -162,6 +162,18 @@ const operationsOf = (state: State): Operations<QueueItem[]> => ({
     put(state.sortedSets, text(key), text(member), score)
     return score
   },
+  ztally: (key, member, increment) => {
+    const score = (state.sortedSets.get(text(key))?.get(text(member)) ?? 0) + increment
+    if (score === 0) drop(state.sortedSets, text(key), text(member))
+    else put(state.sortedSets, text(key), text(member), score)
+  },
+  append: (key, entry) => {
+    const log = state.sortedSets.get(text(key))
+    if (log?.has(text(entry))) return
+    const position = (log?.get('') ?? 0) + 1
+    put(state.sortedSets, text(key), '', position)
+    put(state.sortedSets, text(key), text(entry), position)
+  },
 
   enqueue: (key, item, score, now) => {
     const entry = state.queues.get(text(key))?.get(text(item))

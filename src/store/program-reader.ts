@@ -142,6 +142,12 @@ export class ProgramReader {
       case CODE.zincrby:
         answers.push(to.zincrby(key, this.#bytesArgument(), this.#numberArgument()))
         break
+      case CODE.ztally:
+        to.ztally(key, this.#bytesArgument(), this.#numberArgument())
+        break
+      case CODE.append:
+        to.append(key, this.#bytesArgument())
+        break
       case CODE.enqueue:
         to.enqueue(key, this.#bytesArgument(), this.#numberArgument(), this.#numberArgument())
         break

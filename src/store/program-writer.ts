@@ -90,6 +90,11 @@ export class ArgumentWriter {
     return this.#append(this.#checked(keyOnly, bytes))
   }
 
+  /** An entry of a log, which is a key that is not empty. */
+  entry(bytes: Uint8Array): this {
+    return this.#append(this.#checked(entryOnly, bytes))
+  }
+
   value(bytes: Uint8Array): this {
     return this.#append(this.#checked(valueOnly, bytes))
   }
@@ -154,6 +159,12 @@ export const keyOnly = (key: Uint8Array): Uint8Array => {
     )
   }
   return key
+}
+
+const entryOnly = (entry: Uint8Array): Uint8Array => {
+  if (keyOnly(entry).length === 0)
+    throw new QuoinError('ERR_STORE_KEY', 'an entry of a log has at least a byte')
+  return entry
 }
 
 const valueOnly = (bytes: Uint8Array): Uint8Array => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { QuoinError } from '../keyspace/index.ts'
-import { ARGUMENTS, batchOf, isCheck, type Step, type StepName } from './contract/steps.ts'
+import { ARGUMENTS, batchOf, isBytes, isCheck, type Step, type StepName } from './contract/steps.ts'
 import { MAX_KEY, MAX_VALUE } from './engine.ts'
 import { steps } from './program.testing.ts'
 import { type Checks, CODE, type Operations } from './program.ts'
@@ -184,7 +184,7 @@ describe('a batch', () => {
   it('has a code of its own for each check and operation, which the reader knows', () => {
     expect(new Set(Object.values(CODE)).size).toBe(NAMES.length)
     for (const name of NAMES) {
-      const args = ARGUMENTS[name].map(kind => (kind === 'key' || kind === 'value' ? Uint8Array.of(65) : 1))
+      const args = ARGUMENTS[name].map(kind => (isBytes(kind) ? Uint8Array.of(65) : 1))
       const { seen, to } = recorder(() => true)
       const program = new ProgramReader(batchOf([{ name, args }]))
       program.firstFailing(to)
@@ -237,6 +237,13 @@ describe('an argument', () => {
     expect(error).toMatchObject({ code: 'ERR_STORE_KEY', details: { length: MAX_KEY + 1, limit: MAX_KEY } })
     expect(error.message.length).toBeLessThan(250)
     expect(errorOf(() => keyOnly(new Uint8Array(MAX_KEY + 1))).code).toBe('ERR_STORE_KEY')
+  })
+
+  it('is an entry of a log, which is a key of at least a byte', () => {
+    expect(writer().entry(new Uint8Array(MAX_KEY)).length).toBe(4 + MAX_KEY)
+    for (const entry of [new Uint8Array(), new Uint8Array(MAX_KEY + 1), 'text' as never]) {
+      expect(errorOf(() => writer().entry(entry)).code).toBe('ERR_STORE_KEY')
+    }
   })
 
   it(`is a value of at most ${MAX_VALUE} bytes`, () => {

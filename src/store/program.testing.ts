@@ -41,6 +41,7 @@ const SCORES = [
 
 const key = fc.constantFrom(...KEYS)
 const name = fc.constantFrom(...NAMES)
+const entry = fc.constantFrom(...NAMES.filter(each => each !== ''))
 const token = fc.constantFrom(...TOKENS)
 const value = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('', 'v', 'w', 'v\0') },
@@ -82,6 +83,8 @@ const ARGUMENTS: Record<StepName, readonly fc.Arbitrary<string | number>[]> = {
   zadd: [key, name, score],
   zrem: [key, name],
   zincrby: [key, name, increment],
+  ztally: [key, name, increment],
+  append: [key, entry],
 
   enqueue: [key, name, fc.oneof(time, score), time],
   lease: [key, token, small, time, small, time],

@@ -46,6 +46,10 @@ export const CODE = {
   zrem: 23,
   /** key, member, increment */
   zincrby: 24,
+  /** key, member, increment */
+  ztally: 25,
+  /** key, entry */
+  append: 26,
 
   /** key, item, score, now */
   enqueue: 32,
@@ -101,6 +105,15 @@ export interface Operations<Lease = unknown> {
   zrem(key: Uint8Array, member: Uint8Array): void
   /** Adds to the score (0 without one) and answers it. The increment is finite, so the score never becomes NaN. */
   zincrby(key: Uint8Array, member: Uint8Array, increment: number): number
+  /** Adds to the score (0 without one); a member whose score becomes 0 leaves the set. The increment is finite. */
+  ztally(key: Uint8Array, member: Uint8Array, increment: number): void
+
+  /**
+   * A log (`log.ts`) is a sorted set in which the empty member has the last position given as its score, and each entry
+   * its own. An entry that the log does not have gets the next position, which is 1 without a last one; any other stays
+   * where it is. Entries are not empty.
+   */
+  append(key: Uint8Array, entry: Uint8Array): void
 
   /**
    * An item that the queue does not have becomes due at the score. One that is due and has no attempts behind it moves

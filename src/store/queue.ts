@@ -8,6 +8,7 @@ import { QuoinError, type ValueCodec } from '../keyspace/index.ts'
 import { Batch } from './batch.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Engine, ListedItem, QueueItem, QueueState } from './engine.ts'
+import { wholeNumber } from './option.ts'
 import { CODE, TOKEN_LENGTH } from './program.ts'
 
 /** How items are bytes. */
@@ -87,7 +88,7 @@ export class Queue<T = Uint8Array> {
     this.#engine = engine
     this.#key = key
     this.#codec = codec
-    this.#attempts = count('attempts', attempts)
+    this.#attempts = wholeNumber('attempts', attempts, 1)
     this.#backoff = seconds('backoff', backoff)
     this.#backoffLimit = seconds('backoffLimit', backoffLimit)
     this.#clock = now ?? (() => engine.now())
@@ -124,7 +125,7 @@ export class Queue<T = Uint8Array> {
       .operation(CODE.lease)
       .key(this.#key)
       .key(token)
-      .finite(count('limit', limit))
+      .finite(wholeNumber('limit', limit, 1))
       .finite(until)
       .finite(this.#attempts)
       .finite(now)
@@ -213,7 +214,7 @@ export class Queue<T = Uint8Array> {
   ): Promise<ItemPage<T>> {
     const { limit = 100, cursor } = page
     const min = cursor === undefined ? undefined : { ...readCursor(cursor), exclusive: true }
-    const items = await this.#engine.qlist(this.#key, state, { min, count: count('limit', limit) })
+    const items = await this.#engine.qlist(this.#key, state, { min, count: wholeNumber('limit', limit, 1) })
     const last = items.at(-1)
     return {
       items: items.map(listed => ({ ...listed, item: this.#codec.decode(listed.item) })),
@@ -250,13 +251,6 @@ export class Queue<T = Uint8Array> {
 const encoded = (text: string, limit: number): Uint8Array => {
   const bytes = new Uint8Array(limit)
   return bytes.subarray(0, encoder.encodeInto(text, bytes).written)
-}
-
-const count = (name: string, value: number): number => {
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new QuoinError('ERR_STORE_OPTION', `${name} is a whole number from 1, not ${value}`, { name })
-  }
-  return value
 }
 
 const seconds = (name: string, value: number): number => {

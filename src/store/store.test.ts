@@ -70,6 +70,10 @@ describe('single writes', () => {
     expect(await store.zscore(key, bytes('x'))).toBeUndefined()
     expect(await store.zcard(key)).toBe(3)
     expect(await store.zsum(key)).toBe(5.5)
+    await store.ztally(key, bytes('new'), 3)
+    expect(await store.zscore(key, bytes('new'))).toBe(2)
+    await store.ztally(key, bytes('new'), -2)
+    expect(await store.zscore(key, bytes('new'))).toBeUndefined()
     await store.zrem(key, bytes('a'), bytes('new'), bytes('x'))
     expect(rowsShown(await store.zrange(key))).toBe('b@3.5')
   })
@@ -169,7 +173,9 @@ describe('what is wrong is refused, by a promise that rejects', () => {
     ['srem', 'ERR_STORE_KEY', store => store.srem(bytes('s'), LONG)],
     ['zadd', 'ERR_STORE_SCORE', store => store.zadd(bytes('z'), row('m', NaN))],
     ['zrem', 'ERR_STORE_KEY', store => store.zrem(bytes('z'), LONG)],
-    ['zincrby', 'ERR_STORE_SCORE', store => store.zincrby(bytes('z'), bytes('m'), Infinity)]
+    ['zincrby', 'ERR_STORE_SCORE', store => store.zincrby(bytes('z'), bytes('m'), Infinity)],
+    ['ztally', 'ERR_STORE_SCORE', store => store.ztally(bytes('z'), bytes('m'), NaN)],
+    ['ztally', 'ERR_STORE_KEY', store => store.ztally(bytes('z'), LONG, 1)]
   ]
   it.each(cases)('%s: %s', async (_, code, call) => {
     const store = await open()

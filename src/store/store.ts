@@ -14,7 +14,6 @@ import {
   type KeyRange,
   type Members,
   prefixEnd,
-  QuoinError,
   wordCodec
 } from '../keyspace/index.ts'
 import { Batch } from './batch.ts'
@@ -31,7 +30,9 @@ import type {
   Rows,
   ScoredMember
 } from './engine.ts'
+import { Log, LogReads } from './log.ts'
 import { type OpenOptions, openEngine } from './open.ts'
+import { wholeNumber } from './option.ts'
 import { keyOnly, scoreOnly } from './program-writer.ts'
 import { Queue, type QueueOptions, RAW_ITEMS } from './queue.ts'
 import { type FoundRow, type Search, type SearchPage, search } from './search.ts'
@@ -59,12 +60,8 @@ export interface RangeLimits {
   readonly reverse?: boolean
 }
 
-const whole = (name: string, value: number | undefined): number | undefined => {
-  if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
-    throw new QuoinError('ERR_STORE_OPTION', `${name} is a whole number from 0, not ${value}`, { name })
-  }
-  return value
-}
+const whole = (name: string, value: number | undefined): number | undefined =>
+  value === undefined ? undefined : wholeNumber(name, value, 0)
 
 /** The reads of a store, or of a snapshot of it. */
 export class StoreReads {
@@ -144,6 +141,18 @@ export class StoreReads {
     return this.#reads.zkeys(keyOnly(prefix))
   }
 
+  log(key: Uint8Array): LogReads {
+    return new LogReads(this.#reads, keyOnly(key), RAW_ITEMS)
+  }
+
+  /** A log of a declared collection, with entries as they are declared. */
+  logAt<P extends readonly KeyPart[], T>(
+    collection: Collection<P, readonly unknown[], Members<'log', T>>,
+    key: KeyOf<P>
+  ): LogReads<T> {
+    return new LogReads(this.#reads, collection.encode(...key), wordCodec(collection.value.member))
+  }
+
   /** The same over declared sorted sets, with members as they are declared. */
   async searchSets<T>(
     sets: readonly SortedSetAt<T>[],
@@ -199,6 +208,17 @@ export class Store extends StoreReads {
   /** Reads that all see one state. On Redis the function may run again when what it read has changed meanwhile. */
   snapshot<T>(read: (reads: StoreReads) => Promise<T>): Promise<T> {
     return this.#engine.snapshot(reads => read(new StoreReads(reads)))
+  }
+
+  override log(key: Uint8Array): Log {
+    return new Log(this.#engine, keyOnly(key), RAW_ITEMS)
+  }
+
+  override logAt<P extends readonly KeyPart[], T>(
+    collection: Collection<P, readonly unknown[], Members<'log', T>>,
+    key: KeyOf<P>
+  ): Log<T> {
+    return new Log(this.#engine, collection.encode(...key), wordCodec(collection.value.member))
   }
 
   queue(key: Uint8Array, options?: QueueOptions): Queue {
@@ -258,6 +278,10 @@ export class Store extends StoreReads {
   async zincrby(key: Uint8Array, member: Uint8Array, increment: number): Promise<number> {
     const [score] = await this.batch().zincrby(key, member, increment).answers()
     return score as number
+  }
+  /** Adds to the score of a member, 0 without one; a member whose score becomes 0 leaves the set. */
+  async ztally(key: Uint8Array, member: Uint8Array, increment: number): Promise<void> {
+    return this.batch().ztally(key, member, increment).commit()
   }
 
   /** Writes a copy of the store, as it is at one moment, into a directory that is new or empty. */

@@ -239,13 +239,17 @@ export const readsOf = (reads: StoreReads, collection: Collection): unknown => {
       const codec = wordCodec(value.member)
       return new Keyed(collection, key => new SortedSetAt(reads, key, codec))
     }
+    case 'log':
     case 'queue':
-      throw notAQueue(collection.name)
+      throw notForUse(collection.name, value.kind)
   }
 }
 
-export const notAQueue = (name: string): QuoinError =>
-  new QuoinError('ERR_STORE_OPTION', `${name} holds queues, which Store.queueAt opens`, { collection: name })
+/** What logs and queues can do is not a matter of reading or writing alone. */
+export const notForUse = (name: string, kind: 'log' | 'queue'): QuoinError =>
+  new QuoinError('ERR_STORE_OPTION', `${name} holds ${kind}s, which Store.${kind}At opens`, {
+    collection: name
+  })
 
 const sameKey = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.every((value, i) => {

@@ -9,7 +9,7 @@ import {
   wordCodec
 } from '../keyspace/index.ts'
 import type { Batch } from './batch.ts'
-import { type Field, type Fields, fieldKey, Keyed, notAQueue, type Parts, type Scans } from './typed-reads.ts'
+import { type Field, type Fields, fieldKey, Keyed, notForUse, type Parts, type Scans } from './typed-reads.ts'
 
 export class WriteValue<T> {
   readonly #batch: Batch
@@ -106,6 +106,11 @@ export class WriteSortedSet<T> {
     this.#batch.zincrby(this.#key, this.#codec.encode(member), by)
   }
 
+  /** Adds to the score, and deletes the member when it becomes 0. */
+  tally(member: T, by: number): void {
+    this.#batch.ztally(this.#key, this.#codec.encode(member), by)
+  }
+
   delete(member: T): void {
     this.#batch.zrem(this.#key, this.#codec.encode(member))
   }
@@ -142,7 +147,8 @@ export const writesOf = (batch: Batch, collection: Collection): Keyed<Parts, unk
       const codec = wordCodec(value.member)
       return new Keyed(collection, key => new WriteSortedSet(batch, key, codec))
     }
+    case 'log':
     case 'queue':
-      throw notAQueue(collection.name)
+      throw notForUse(collection.name, value.kind)
   }
 }

@@ -4,7 +4,9 @@ import { bsv21 } from '../bsv21/index.ts'
 import {
   collection,
   keyspace,
+  logOf,
   makeOutpoint,
+  outpoint,
   parseTxid,
   single,
   type Topic,
@@ -131,6 +133,46 @@ describe('typed access', () => {
     expect(await queue.stats()).toMatchObject({ due: 0, leased: 0 })
     expect(() => store.use(outputs.collections.queue as never)).toThrow('queueAt')
     expect(() => store.batch().use(outputs.collections.queue as never)).toThrow('queueAt')
+    await store.close()
+  })
+
+  it('appends and reads the entries of a declared log as they are declared', async () => {
+    const store = await openStore('memory:')
+    const { news } = keyspace('typed-log-test', {
+      news: collection({ key: ['l:', word('name', 'coins', 'blocks')], value: logOf(outpoint('outpoint')) })
+    }).collections
+    const log = store.logAt(news, ['coins'])
+    const outpoints = [2, 0, 1].map(vout => makeOutpoint(txid, vout))
+    const batch = store.batch()
+    for (const each of outpoints) log.appendIn(batch, each)
+    await batch.commit()
+    await log.append(outpoints[0]!)
+    expect(await log.read({ after: 1 })).toEqual({
+      entries: [
+        { position: 2, entry: outpoints[1] },
+        { position: 3, entry: outpoints[2] }
+      ],
+      last: 3
+    })
+    expect(await store.snapshot(reads => reads.logAt(news, ['coins']).first())).toBe(1)
+    expect(await store.logAt(news, ['blocks']).last()).toBe(0)
+    expect(() => store.use(news as never)).toThrow('logAt')
+    expect(() => store.batch().use(news as never)).toThrow('logAt')
+    await store.close()
+  })
+
+  it('tallies the members of a declared sorted set, and keeps none that come to nothing', async () => {
+    const store = await openStore('memory:')
+    const set = store.use(topicOutputs).at(topicA)
+    const tally = async (...by: number[]): Promise<void> => {
+      const batch = store.batch()
+      for (const each of by) batch.use(topicOutputs).at(topicA).tally(makeOutpoint(txid, 0), each)
+      await batch.commit()
+    }
+    await tally(-3, 5)
+    expect(await set.score(makeOutpoint(txid, 0))).toBe(2)
+    await tally(-2)
+    expect(await set.range()).toEqual([])
     await store.close()
   })
 

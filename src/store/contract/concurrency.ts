@@ -2,7 +2,7 @@
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { QuoinError } from '../../keyspace/index.ts'
 import type { Cases } from './index.ts'
-import { enqueue, hset, lease, set, valueAbsent, valueIs, zincrby } from './steps.ts'
+import { append, enqueue, hset, lease, set, valueAbsent, valueIs, zincrby, ztally } from './steps.ts'
 import { failureOf } from './subject.ts'
 
 const many = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
@@ -44,6 +44,51 @@ export const concurrency: Cases = {
       Array.from({ length: 200 }, (_, i) => i + 1)
     )
     same(await store.zscore('z', 'm'), 200)
+  },
+  'of 400 tallies at once that take each other back none is left': async store => {
+    await many(400, i => store.commit(ztally('z', `m${(i >> 1) % 7}`, i % 2 ? -3 : 3)))
+    same(await store.zrows('z'), [])
+    same(await store.zkeys(''), [])
+  },
+  'of 200 batches that append each has positions of its own, in its order and without gaps': async store => {
+    await many(200, i =>
+      store.commit(append('l', `${i} first`), append('l', `${i % 50} common`), append('l', `${i} last`))
+    )
+    const rows = (await store.zrows('l')).filter(([entry]) => entry !== '')
+    same(
+      rows.map(([, position]) => position),
+      Array.from({ length: 450 }, (_, i) => i + 1)
+    )
+    same(await store.zscore('l', ''), 450)
+    const positions = new Map(rows)
+    for (let i = 0; i < 200; i++) {
+      const between = positions.get(`${i} last`)! - positions.get(`${i} first`)!
+      same(between === 1 || between === 2, true)
+    }
+  },
+  'who reads a log on from the last position misses nothing, while others append': async store => {
+    const found: string[] = []
+    let isDone = false
+    const appending = many(20, async writer => {
+      for (let i = 0; i < 20; i++) await store.commit(append('l', `${writer} ${i}`))
+    }).finally(() => {
+      isDone = true
+    })
+    for (let after = 0, isLast = false; !isLast; ) {
+      isLast = isDone
+      const rows = await store.zrows('l', { min: { score: after, exclusive: true } })
+      const entries = rows.filter(([entry]) => entry !== '')
+      same(
+        entries.map(([, position]) => position),
+        entries.map((_, i) => after + 1 + i)
+      )
+      found.push(...entries.map(([entry]) => entry))
+      after += entries.length
+      await new Promise(resolve => setTimeout(resolve, 1))
+    }
+    await appending
+    same(found.length, 400)
+    same(new Set(found).size, 400)
   },
   'a read sees all of a batch or nothing of it': async store => {
     await store.commit(hset('h', 'a', '0'), hset('h', 'b', '0'))

@@ -19,6 +19,7 @@ import { large } from './large.ts'
 import { leases } from './leases.ts'
 import { lifetime } from './lifetime.ts'
 import { limits } from './limits.ts'
+import { logs } from './logs.ts'
 import { queues } from './queues.ts'
 import { ranges } from './ranges.ts'
 import { rows } from './rows.ts'
@@ -50,6 +51,7 @@ export const storeContract = (contract: StoreContract): void => {
     sets,
     'sorted sets': sortedSets,
     'rows of a sorted set': rows,
+    logs,
     ranges,
     'name spaces': boundaries,
     batches,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { contents } from './contents.ts'
 import type { Cases } from './index.ts'
 import {
+  append,
   batchOf,
   bury,
   bytes,
@@ -17,7 +18,8 @@ import {
   set,
   wait,
   wake,
-  zadd
+  zadd,
+  zrem
 } from './steps.ts'
 import { EVERYTHING, failureOf, refused, Subject } from './subject.ts'
 
@@ -31,6 +33,9 @@ const A_BIT_OF_ALL = [
   zadd('z', 'm', 1.5),
   zadd('z', 'n', -Infinity),
   zadd('z', 'o', 5e-324),
+  append('l', 'trimmed'),
+  append('l', 'kept'),
+  zrem('l', 'trimmed'),
   ...['leased', 'waiting', 'dead'].map(item => enqueue('q', item, 5, 1)),
   lease('q', 'tokentok', 3, 100, 9, 50),
   enqueue('q', 'due', Infinity, 1),
@@ -69,6 +74,8 @@ export const lifetime: Cases = {
       await again.commit(leaseHeld('q', 'leased', 'tokentok'), wake('q', 'dep'), hset('h', 'g', '3'))
       same((await again.qcounts('q')).due, 2)
       same((await again.hgetall('h')).length, 3)
+      await again.commit(append('l', 'next'))
+      same(await again.zscore('l', 'next'), 3)
     } finally {
       await again.engine.close()
     }

@@ -3,6 +3,7 @@ import { deepStrictEqual as same } from 'node:assert/strict'
 import { MAX_KEY } from '../engine.ts'
 import type { Cases } from './index.ts'
 import {
+  append,
   batchOf,
   bury,
   bytes,
@@ -25,7 +26,8 @@ import {
   wake,
   zadd,
   zincrby,
-  zrem
+  zrem,
+  ztally
 } from './steps.ts'
 import { between, EVERYTHING, refused, type TextPlace, under } from './subject.ts'
 
@@ -90,6 +92,17 @@ export const limits: Cases = {
       [SECOND, 6]
     ])
   },
+  'the longest entries of the longest logs': async store => {
+    await store.commit(...LONGEST.flatMap(key => LONGEST.toReversed().map(entry => append(key, entry))))
+    for (const key of LONGEST) {
+      same(await store.zrows(key), [
+        [THIRD, 1],
+        [SECOND, 2],
+        ['', 3],
+        [FIRST, 3]
+      ])
+    }
+  },
   'the longest items of the longest queues, waiting for the longest dependency': async store => {
     const at = (state: 'due' | 'leased' | 'waiting' | 'dead') => store.qlist(SECOND, state)
     await store.commit(...LONGEST.toReversed().map(item => enqueue(SECOND, item, 5, 1)))
@@ -119,12 +132,18 @@ export const limits: Cases = {
       () => hset('h', over, ''),
       () => sadd('s', over),
       () => zadd('z', over, 1),
+      () => ztally('z', over, 1),
+      () => append('l', over),
       () => enqueue('q', over, 1, 1),
       () => wake('q', over),
       () => valueIs(over, '')
     ]
     for (const step of steps) await refused(() => batchOf([step()]), 'ERR_STORE_KEY')
     batchOf([set('k', over)])
+  },
+  'an entry of a log that is empty is refused before it gets to the engine': async () => {
+    await refused(() => batchOf([append('l', '')]), 'ERR_STORE_KEY')
+    batchOf([append('', 'e')])
   },
   'names may be empty': async store => {
     await store.commit(

@@ -26,6 +26,8 @@ export const ARGUMENTS = {
   zadd: ['key', 'key', 'score'],
   zrem: ['key', 'key'],
   zincrby: ['key', 'key', 'finite'],
+  ztally: ['key', 'key', 'finite'],
+  append: ['key', 'entry'],
 
   enqueue: ['key', 'key', 'score', 'finite'],
   lease: ['key', 'key', 'finite', 'finite', 'finite', 'finite'],
@@ -38,7 +40,8 @@ export const ARGUMENTS = {
   revive: ['key', 'key']
 } as const satisfies Record<keyof typeof CODE, readonly ArgumentKind[]>
 
-export type ArgumentKind = 'key' | 'value' | 'score' | 'finite'
+export type ArgumentKind = 'key' | 'entry' | 'value' | 'score' | 'finite'
+type BytesKind = 'key' | 'entry' | 'value'
 export type StepName = keyof typeof CODE
 
 /** A check or an operation. */
@@ -48,7 +51,7 @@ export interface Step {
 }
 
 type Given<Kinds extends readonly ArgumentKind[]> = {
-  [Index in keyof Kinds]: Kinds[Index] extends 'key' | 'value' ? string : number
+  [Index in keyof Kinds]: Kinds[Index] extends BytesKind ? string : number
 }
 
 const step =
@@ -77,6 +80,8 @@ export const srem = step('srem')
 export const zadd = step('zadd')
 export const zrem = step('zrem')
 export const zincrby = step('zincrby')
+export const ztally = step('ztally')
+export const append = step('append')
 
 export const enqueue = step('enqueue')
 export const lease = step('lease')
@@ -88,6 +93,8 @@ export const wait = step('wait')
 export const wake = step('wake')
 export const revive = step('revive')
 
+export const isBytes = (kind: ArgumentKind): kind is BytesKind => kind !== 'score' && kind !== 'finite'
+
 export const isCheck = (name: StepName): boolean => CODE[name] < CODE.set
 
 export const batchOf = (steps: readonly Step[]): Uint8Array => {
@@ -95,7 +102,7 @@ export const batchOf = (steps: readonly Step[]): Uint8Array => {
   for (const { name, args } of steps) {
     const writer = isCheck(name) ? program.check(CODE[name]) : program.operation(CODE[name])
     ARGUMENTS[name].forEach((kind: ArgumentKind, index) => {
-      if (kind === 'key' || kind === 'value') writer[kind](args[index] as Uint8Array)
+      if (isBytes(kind)) writer[kind](args[index] as Uint8Array)
       else writer[kind](args[index] as number)
     })
   }

@@ -135,6 +135,8 @@ export class QueueChanges {
       zadd: took,
       zrem: took,
       zincrby: () => 0,
+      ztally: took,
+      append: took,
       enqueue: took,
       renew: took,
       remove: took,

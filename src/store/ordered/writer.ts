@@ -154,6 +154,17 @@ export class Writer implements Checks, Operations<Answer> {
     this.#sortedSets.add(ROLE.user, key, member, score)
     return score
   }
+  ztally(key: Uint8Array, member: Uint8Array, increment: number): void {
+    const score = (this.#sortedSets.score(ROLE.user, key, member) ?? 0) + increment
+    if (score === 0) this.#sortedSets.remove(ROLE.user, key, member)
+    else this.#sortedSets.add(ROLE.user, key, member, score)
+  }
+  append(key: Uint8Array, entry: Uint8Array): void {
+    if (this.#sortedSets.score(ROLE.user, key, entry) !== undefined) return
+    const position = (this.#sortedSets.score(ROLE.user, key, EMPTY) ?? 0) + 1
+    this.#sortedSets.add(ROLE.user, key, EMPTY, position)
+    this.#sortedSets.add(ROLE.user, key, entry, position)
+  }
 
   enqueue(key: Uint8Array, item: Uint8Array, score: number, now: number): void {
     this.#queues.enqueue(key, item, score, now)

@@ -1,6 +1,7 @@
 /** Crashes between the parts of a batch, servers that go and come, slots that move. */
 import { describe, expect, it } from 'vitest'
 import {
+  append,
   batchOf,
   enqueue,
   hset,
@@ -9,7 +10,8 @@ import {
   set,
   valueAbsent,
   zadd,
-  zincrby
+  zincrby,
+  ztally
 } from '../contract/steps.ts'
 import { EVERYTHING, type Subject } from '../contract/subject.ts'
 import { ClusterFixture, EVERYWHERE } from './cluster.testing.ts'
@@ -36,6 +38,8 @@ const BATCH: Step[] = [
   ...EVERYWHERE.flatMap(key => [
     set(key, 'new'),
     zincrby(key, 'counter', 1),
+    ztally(key, 'tally', 1),
+    append(key, 'entry'),
     sadd(key, 'member'),
     enqueue(key, 'item', 1, 7)
   ])
@@ -47,6 +51,8 @@ const seen = async (store: Subject): Promise<number> => {
   for (const key of EVERYWHERE) {
     const score = await store.zscore(key, 'counter')
     expect([undefined, 1]).toContain(score)
+    expect(await store.zscore(key, 'tally')).toBe(score)
+    expect(await store.zscore(key, 'entry')).toBe(score)
     expect(await store.get(key)).toBe(score && 'new')
     expect((await store.qcounts(key)).due).toBe(score ?? 0)
     if (score) count++
@@ -70,6 +76,24 @@ describe('a crash', () => {
       expect(await seen(store)).toBe(16)
       expect(await fixture.journaled()).toBe(0)
       await expect(store.commit(...BATCH)).rejects.toMatchObject({ code: 'ERR_STORE_PRECONDITION' })
+    })
+  })
+
+  it('may be answered by sending the batch again: what it appends is in each log once', async () => {
+    const again = EVERYWHERE.flatMap(key => [append(key, 'a'), append(key, 'b')])
+    const crashing = await fixture.open(stopAt('part', 5))
+    await expect(crashing.commit(...again)).rejects.toThrow('stopped')
+    expect(await fixture.journaled()).toBe(1)
+    await crashing.commit(...again.toReversed())
+    await crashing.engine.close()
+    await fixture.using(async store => {
+      expect(await fixture.journaled()).toBe(0)
+      await store.commit(...EVERYWHERE.map(key => append(key, 'c')))
+      for (const key of EVERYWHERE) {
+        const rows = await store.zrows(key)
+        expect(rows.map(([, position]) => position)).toEqual([1, 2, 3, 3])
+        expect(rows.map(([entry]) => entry).toSorted()).toEqual(['', 'a', 'b', 'c'])
+      }
     })
   })
 

@@ -1,6 +1,7 @@
 /** What is particular to Redis: its names, its indexes and pages, its snapshots. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
+  append,
   del,
   enqueue,
   hdel,
@@ -14,7 +15,8 @@ import {
   wait,
   zadd,
   zincrby,
-  zrem
+  zrem,
+  ztally
 } from '../contract/steps.ts'
 import { EVERYTHING, Subject, under } from '../contract/subject.ts'
 import { openRedis } from './redis.ts'
@@ -104,6 +106,10 @@ describe('the index of keys', () => {
       expect(await keys()).toBe(empty)
       await store.commit(...remove, ...add)
       expect(await store.zkeys('a')).toHaveLength(50)
+      await store.commit(...remove, ztally('t', 'm', 2), ztally('t', 'n', 0), append('l', 'e'))
+      expect(await keys()).toBe(empty + 3)
+      await store.commit(ztally('t', 'm', -2), zrem('l', 'e'), zrem('l', ''))
+      expect(await keys()).toBe(empty)
     }))
 
   it('is the same for a long program, which gathers what it adds', () =>
@@ -125,10 +131,31 @@ describe('the index of keys', () => {
         zadd('y', 'm', 1),
         zrem('y', 'm'),
         zincrby('x', 'm', 5),
-        zadd('x', 'm', 7)
+        zadd('x', 'm', 7),
+        zadd('t', 'm', 1),
+        ztally('t', 'm', -1),
+        zadd('u', 'm', 1),
+        zadd('u', 'n', 1),
+        ztally('u', 'm', -1),
+        ztally('w', 'm', 4),
+        zadd('w', 'm', 1),
+        append('l', 'a'),
+        zadd('l', 'b', 9),
+        append('l', 'b'),
+        zadd('l', '', 5),
+        append('l', 'c'),
+        append('k', 'a')
       )
       expect(await store.hrange(EVERYTHING)).toEqual([['i', [['f', '2']]]])
-      expect(await store.zkeys('')).toEqual(['x', 'z'])
+      expect(await store.zkeys('')).toEqual(['k', 'l', 'u', 'w', 'x', 'z'])
+      expect(await store.zrows('u')).toEqual([['n', 1]])
+      expect(await store.zscore('w', 'm')).toBe(1)
+      expect(await store.zrows('l')).toEqual([
+        ['a', 1],
+        ['', 6],
+        ['c', 6],
+        ['b', 9]
+      ])
       expect(await store.zrows('z')).toEqual([['n', 3]])
       expect(await store.zscore('x', 'm')).toBe(7)
     }))

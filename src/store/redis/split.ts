@@ -14,9 +14,10 @@ const SHAPES: readonly (readonly [bytes: number, numbers: number])[] = (() => {
   }
   shape(1, 0, CODE.valueAbsent, CODE.del)
   shape(2, 0, CODE.valueIs, CODE.fieldAbsent, CODE.scoreAbsent, CODE.memberPresent, CODE.memberAbsent)
-  shape(2, 0, CODE.set, CODE.hdel, CODE.sadd, CODE.srem, CODE.zrem, CODE.remove, CODE.wake, CODE.revive)
+  shape(2, 0, CODE.set, CODE.hdel, CODE.sadd, CODE.srem, CODE.zrem, CODE.append)
+  shape(2, 0, CODE.remove, CODE.wake, CODE.revive)
   shape(3, 0, CODE.fieldIs, CODE.leaseHeld, CODE.hset)
-  shape(2, 1, CODE.scoreIs, CODE.zadd, CODE.zincrby, CODE.renew)
+  shape(2, 1, CODE.scoreIs, CODE.zadd, CODE.zincrby, CODE.ztally, CODE.renew)
   shape(2, 2, CODE.enqueue)
   shape(2, 4, CODE.lease)
   shape(4, 1, CODE.retry, CODE.bury)

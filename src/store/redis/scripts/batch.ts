@@ -75,6 +75,12 @@ local function gather(all, kind, key, one, two)
 end
 local function flushScores() flush(scores, 'ZADD', 'ZCARD', 'Z') end
 local function flushFields() flush(fields, 'HSET', 'HLEN', 'H') end
+local function flushScoresOf(key)
+  local args = scores[key]
+  if not args then return end
+  flush({[key] = args}, 'ZADD', 'ZCARD', 'Z')
+  scores[key] = nil
+end
 
 while at <= size do
   local code = byte(B, at)
@@ -112,6 +118,27 @@ while at <= size do
     answers = answers or {}
     answers[#answers + 1] = call('ZINCRBY', Z .. key, third, second)
     call('ZADD', P .. 'Z', '0', key)
+  elseif code == 25 then
+    key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
+    if gathers then flushScoresOf(key) end
+    local name = Z .. key
+    if tonumber(call('ZINCRBY', name, third, second)) ~= 0 then
+      if call('ZCARD', name) == 1 then call('ZADD', P .. 'Z', '0', key) end
+    else
+      call('ZREM', name, second)
+      if call('EXISTS', name) == 0 then call('ZREM', P .. 'Z', key) end
+    end
+  elseif code == 26 then
+    key, second, at = unpack_('<I4c0I4c0', B, at + 1)
+    if gathers then flushScoresOf(key) end
+    local name = Z .. key
+    local found = call('ZMSCORE', name, second, '')
+    if not found[1] then
+      local position = tonumber(found[2] or '0') + 1
+      if call('ZADD', name, position, '', position, second) == 2 and call('ZCARD', name) == 2 then
+        call('ZADD', P .. 'Z', '0', key)
+      end
+    end
   elseif code >= 32 then
     queue = queue or queues()
     local answer
