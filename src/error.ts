@@ -39,7 +39,7 @@ export type ErrorCode =
   | 'ERR_FILE'
   /** A store's URL is malformed or names no engine. */
   | 'ERR_STORE_URL'
-  /** A key, field, member or item is no bytes, or too long. */
+  /** A key, field, member or item is no bytes, or too long; an entry of a log is empty. */
   | 'ERR_STORE_KEY'
   /** A value is no bytes, or too long. */
   | 'ERR_STORE_VALUE'
@@ -73,5 +73,39 @@ export type ErrorCode =
   | 'ERR_STORE_CORRUPT'
   /** The engine failed in a way of its own; `details` has what it said. */
   | 'ERR_STORE_ENGINE'
+  /** Bytes are no transaction; `details.offset` names the byte. */
+  | 'ERR_TX_FORMAT'
+  /** A transaction does not hold: a script, its values, a proof; `details.txid` and `details.reason` say which. */
+  | 'ERR_TX_INVALID'
+  /** A transaction that is needed is neither given nor stored. */
+  | 'ERR_TX_UNKNOWN'
+  /** Bytes are no BEEF, or no BUMP. */
+  | 'ERR_BEEF_FORMAT'
+  /** A BEEF is larger, deeper or costlier than the limits allow. */
+  | 'ERR_BEEF_LIMIT'
+  /** A proof does not lead to the header of its block. */
+  | 'ERR_PROOF_INVALID'
+  /** The process that runs scripts of no known form cannot be started. */
+  | 'ERR_INTERPRETER'
+  /** Bytes are no block header. */
+  | 'ERR_HEADER_FORMAT'
+  /** A header breaks a rule of its network. */
+  | 'ERR_HEADER_INVALID'
+  /** A header that is needed is not there. */
+  | 'ERR_HEADER_UNKNOWN'
+  /** A service for headers, proofs or transactions cannot be reached, or answers nonsense. */
+  | 'ERR_CHAIN_SOURCE'
+  /** A coin is already spent by another transaction; `details.spender` names it. */
+  | 'ERR_TXO_CONFLICT'
+  /** An event is of no declared type. */
+  | 'ERR_TXO_EVENT'
+  /** The journal no longer has what comes after this position; `details.oldest` is where it begins. */
+  | 'ERR_TXO_POSITION'
+  /** No topic has this name. */
+  | 'ERR_TOPIC_UNKNOWN'
+  /** A topic threw, took too long, or said what cannot be. */
+  | 'ERR_TOPIC_FAILED'
+  /** No lookup service has this name. */
+  | 'ERR_LOOKUP_UNKNOWN'
   /** The command line is wrong. */
   | 'ERR_USAGE'

@@ -1,30 +1,38 @@
 /** Every keyspace that Quoin ships, and which of them share a store. */
 import { bsv21, bsv21Events } from './bsv21/index.ts'
+import { chain } from './chain/index.ts'
 import { type AnyKeyspace, KeyspaceGroup } from './keyspace/index.ts'
 import { liquidityChain, liquiditySeed } from './liquidity/index.ts'
 import { storeRows } from './store/index.ts'
 import {
+  changeFields,
+  EventRegistry,
   outputEvents,
   outputFields,
   outputs,
   progressFields,
   satoshisFields,
+  scriptEvents,
   spendFields
 } from './txo/index.ts'
 
-/** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
-export const nodeStore = (): KeyspaceGroup =>
-  new KeyspaceGroup('node', [outputs, outputEvents.keyspace, bsv21, bsv21Events.keyspace])
+/** The types of events that a node has before plug-ins register theirs. */
+export const nodeEvents = (): EventRegistry => new EventRegistry(outputEvents, scriptEvents, bsv21Events)
 
-/** Keyspaces of stores: what a raw key can be. */
-export const storeKeyspaces: readonly AnyKeyspace[] = [
+const nodeKeyspaces: readonly AnyKeyspace[] = [
+  chain,
   outputs,
   outputEvents.keyspace,
+  scriptEvents.keyspace,
   bsv21,
-  bsv21Events.keyspace,
-  liquiditySeed,
-  liquidityChain
+  bsv21Events.keyspace
 ]
+
+/** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
+export const nodeStore = (): KeyspaceGroup => new KeyspaceGroup('node', nodeKeyspaces)
+
+/** Keyspaces of stores: what a raw key can be. */
+export const storeKeyspaces: readonly AnyKeyspace[] = [...nodeKeyspaces, liquiditySeed, liquidityChain]
 
 /**
  * With the fields of hashes, which are keyspaces of their own, and with the rows that all of these become where a
@@ -36,6 +44,7 @@ export const shippedKeyspaces: readonly AnyKeyspace[] = [
   satoshisFields,
   spendFields,
   progressFields,
+  changeFields,
   storeRows
 ]
 

@@ -14,6 +14,8 @@ const PAGES = [
   'CONTRIBUTING.md',
   'src/keyspace/README.md',
   'src/store/README.md',
+  'src/chain/README.md',
+  'src/txo/README.md',
   'docs/audit.md'
 ]
 // Inside the package, so that `quoin/keyspace` means this one, and ignored by git.

@@ -5,6 +5,7 @@ import { EXIT, EXIT_HELP } from './exit.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
 import { printJson } from './terminal.ts'
+import { addVerifyCommand } from './verify.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -23,6 +24,7 @@ Examples:
   quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it
   quoin store stats lmdb:./data        say how large a store is, and what it runs on
   quoin store backup lmdb:./data ./b   copy a store beside the process that writes to it
+  quoin verify --store lmdb:./data     rebuild the index from its transactions, and compare
 
 ${EXIT_HELP}`
   )
@@ -30,6 +32,7 @@ ${EXIT_HELP}`
 
 addKeyspaceCommands(program)
 addStoreCommands(program)
+addVerifyCommand(program)
 inheritSettings(program)
 
 // A reader that closes early (`quoin keyspace doc | head`) has had enough; that is no error.

@@ -28,6 +28,8 @@ export interface EventDeclaration<P extends Components = Components> {
   readonly prefix: string
   readonly components: P
   readonly about: string
+  /** Whether the balance of each event is kept, so that it is one read. */
+  readonly balance?: boolean
 }
 
 /** Declares a type of event: `event('p2pkh', 'Tokens by holder.', address('holder'), tokenId('token'))`. */
@@ -37,8 +39,17 @@ export const event = <const P extends Components>(
   ...components: P
 ): EventDeclaration<P> => ({ prefix, components, about })
 
+/** The same, with the balance of each event kept. */
+export const balanced = <const P extends Components>(declared: EventDeclaration<P>): EventDeclaration<P> => ({
+  ...declared,
+  balance: true
+})
+
 export class EventType<P extends Components = Components> {
   readonly name: string
+  /** What its events begin with: `own`. */
+  readonly prefix: string
+  readonly balance: boolean
   /** Outputs with the event. */
   readonly index: Collection<P, readonly [], OutpointSet>
   /** Outputs with the event that are spent. */
@@ -47,10 +58,13 @@ export class EventType<P extends Components = Components> {
   /** @internal */
   constructor(
     name: string,
+    { prefix, balance = false }: EventDeclaration,
     index: Collection<P, readonly [], OutpointSet>,
     spent: Collection<P, readonly [], OutpointSet>
   ) {
     this.name = name
+    this.prefix = prefix
+    this.balance = balance
     this.index = index
     this.spent = spent
   }
@@ -80,6 +94,8 @@ export interface Events<
 }
 
 const KEY_PREFIX = 'z:'
+const SPENT = ':spnd'
+const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Defines and proves the event types of one owner. */
@@ -112,7 +128,7 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
         [
           `${name}Spent`,
           collection({
-            key: [...separated(each), ':spnd'],
+            key: [...separated(each), SPENT],
             value: sortedSetOf(outpoint('outpoint')),
             about: `${each.about} Spent.`
           })
@@ -122,9 +138,9 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
     { about: `Events of ${owner}.` }
   )
   const types = Object.fromEntries(
-    Object.keys(declared).map(name => [
+    Object.entries(declared).map(([name, each]) => [
       name,
-      new EventType(name, space.collections[name] as never, space.collections[`${name}Spent`] as never)
+      new EventType(name, each, space.collections[name] as never, space.collections[`${name}Spent`] as never)
     ])
   )
   return { keyspace: space, types: types as EventTypesOf<E> }
@@ -153,8 +169,71 @@ export const registerEvents = <const E extends Readonly<Record<string, EventDecl
   return defined
 }
 
+/** What an event is to the store: its text, and the keys of its two sorted sets. */
+export interface EventKeys {
+  readonly text: string
+  readonly index: Uint8Array
+  readonly spent: Uint8Array
+  readonly balance: boolean
+}
+
+/** Tells of a text which event it is. */
+export interface EventTypes {
+  /** The event that a text says; refused if it is of no declared type. */
+  parse(text: string): EventKeys
+  /** The event that a text says, if it is one. */
+  find(text: string): EventKeys | undefined
+}
+
+/** The types that were declared. */
+export class EventRegistry implements EventTypes {
+  /** Types by the first word of their prefix. */
+  readonly #types = new Map<string, EventType[]>()
+
+  constructor(...declared: readonly Events[]) {
+    for (const each of declared) this.add(each)
+  }
+
+  add({ types }: Events): void {
+    for (const type of Object.values(types)) {
+      const word = firstWord(type.prefix)
+      this.#types.set(word, [...(this.#types.get(word) ?? []), type as EventType])
+    }
+  }
+
+  parse(text: string): EventKeys {
+    const found = this.find(text)
+    if (!found) throw new QuoinError('ERR_TXO_EVENT', `no declared type of event: ${text}`, { event: text })
+    return found
+  }
+
+  find(text: string): EventKeys | undefined {
+    const keys = keysOf(text)
+    const type = this.#types.get(firstWord(text))?.find(each => each.index.owns(keys.index))
+    return type && { ...keys, balance: type.balance }
+  }
+}
+
+/** Takes for an event what a store has as one, though its type may be a plug-in's that is not here. */
+export const withStored = (types: EventTypes): EventTypes => ({
+  parse: text => types.find(text) ?? keysOf(text),
+  find: text => types.find(text)
+})
+
+const keysOf = (text: string): EventKeys => ({
+  text,
+  index: encoder.encode(KEY_PREFIX + text),
+  spent: encoder.encode(`${KEY_PREFIX}${text}${SPENT}`),
+  balance: false
+})
+
+const firstWord = (text: string): string => {
+  const end = text.indexOf(':')
+  return end === -1 ? text : text.slice(0, end)
+}
+
 /** The events that every output has. */
 export const outputEvents = events('output', {
-  own: event('own', 'Outputs by owner.', address('address')),
+  own: balanced(event('own', 'Outputs by owner.', address('address'))),
   txid: event('txid', 'Outputs by transaction.', txidHex('txid'))
 })

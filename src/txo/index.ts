@@ -1,18 +1,43 @@
-/** The output store. */
+/** The output store: outputs, events, spends, balances, topics, rollback. */
+export { type Admission, Change, type OutputChange, type SpentEvents } from './change.ts'
+export { compareIndexes, type Difference } from './compare.ts'
+export type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
+export { type AppliedTransaction, EngineStorage } from './engine-storage.ts'
 export {
+  balanced,
   type EventDeclaration,
+  type EventKeys,
+  EventRegistry,
   type Events,
   EventType,
+  type EventTypes,
   event,
   events,
   outputEvents,
   registerEvents
 } from './events.ts'
+export { type Indexing, indexOutput, indexTransaction } from './index-transaction.ts'
+export { Indexer, type IndexerOptions } from './indexer.ts'
+export type { ChangeKind, Journal, LiveChange, StoredChange, Subscription } from './journal.ts'
 export {
-  type BlockPosition,
+  changeFields,
   outputFields,
   outputs,
   progressFields,
   satoshisFields,
   spendFields
 } from './keys.ts'
+export type { LoadedOutput, LoadOptions } from './load.ts'
+export {
+  type At,
+  type Balance,
+  OutputStore,
+  type OutputStoreOptions,
+  type SavedOutput
+} from './output-store.ts'
+export { type BlockPosition, heightScore, scoreOf } from './position.ts'
+export { Proofs, type Reconciled } from './proofs.ts'
+export { type Verdict, type VerifyOptions, verifyIndex } from './rebuild.ts'
+export type { Spending, TransactionRecord } from './record.ts'
+export * from './scripts/index.ts'
+export type { FoundOutput, OutputSearch, Page } from './search.ts'

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bsv21, bsv21Events } from '../bsv21/index.ts'
+import { chain } from '../chain/index.ts'
 import {
   escaped,
   type Finding,
@@ -30,7 +31,7 @@ const TOPIC = 'tm_bsv21' as Topic
 const ascii = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
 describe('the builders of seed 000', () => {
-  const { output, satoshis, spends, progress, topicOutputs, topicTransactions, merkle, log, queue } =
+  const { output, satoshis, spends, progress, topicOutputs, topicTransactions, merkle, queue } =
     outputs.collections
 
   it.each([
@@ -40,7 +41,7 @@ describe('the builders of seed 000', () => {
     ['KeyTopicOutputs', topicOutputs.encode(TOPIC), 'z:tp:tm_bsv21'],
     ['KeyTopicTxs', topicTransactions.encode(TOPIC), 'z:tp:tm_bsv21:tx'],
     ['KeyTopicOutputs of a token', topicOutputs.encode(`tm_${TOKEN}` as Topic), `z:tp:tm_${TOKEN}`],
-    ['KeyLog', log.encode('pending'), 'z:tx:pending'],
+    ['KeyLog', chain.collections.log.encode('pending'), 'z:tx:pending'],
     ['KeyMerkleState', merkle.encode(TOPIC, 2n), 'z:merkle:tm_bsv21:2'],
     ['KeyQueue', queue.encode('bsv21'), 'q:bsv21'],
     ['KeyTokenQueue', bsv21.collections.tokenQueue.encode(TOKEN), `q:tok:${TOKEN}`],

@@ -1,14 +1,18 @@
 /**
  * The keys of the output store (seeds 000 and 001): one hash for each output, bulk hashes for satoshis, spends
- * and progress, and the sorted sets of topics, merkle states, transaction logs and queues. Events have a page
- * of their own, `events.ts`.
+ * and progress, and the sorted sets of topics, merkle states and balances, and queues. Events have a page of their
+ * own, `events.ts`.
  *
  * The seeds keep peers in a hash of their own, `h:pi:{topic}`. It cannot be: with a topic of 33 characters that
  * is also the key of an output, and `h:{txid}` catches it. They are fields of `h:prog`, as in seed 000.
+ *
+ * What is known of a transaction is a field of `h:spnd`, beside the spends: everything that the conditions of a write
+ * depend on is one hash, which is one slot of a Redis Cluster.
  */
 import {
   address,
   alphabet,
+  bytes,
   collection,
   decimal,
   hash,
@@ -16,8 +20,8 @@ import {
   json,
   keyspace,
   listOf,
+  logOf,
   outpoint,
-  QuoinError,
   queueOf,
   rawValue,
   single,
@@ -27,36 +31,14 @@ import {
   txid,
   u32,
   u64,
-  value,
   word
 } from '../keyspace/index.ts'
+import type { StoredChange } from './journal.ts'
+import { blockPosition } from './position.ts'
+import { transactionRecord } from './record.ts'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const NAME = `${LETTERS}0123456789._-`
-
-/** Where in the chain an output's transaction is: the height, then its index in the block. */
-export interface BlockPosition {
-  readonly height: number
-  readonly index: bigint
-}
-
-const HEIGHT = u32('height').codec
-const INDEX = u64('index').codec
-
-const blockPosition = value<BlockPosition>({
-  name: 'height (4 bytes) and index (8 bytes)',
-  encode({ height, index }) {
-    const bytes = new Uint8Array(12)
-    INDEX.write(index, bytes, HEIGHT.write(height, bytes, 0))
-    return bytes
-  },
-  decode(bytes) {
-    if (bytes.length !== 12) {
-      throw new QuoinError('ERR_VALUE_DECODE', `a block position has 12 bytes, not ${bytes.length}`)
-    }
-    return { height: HEIGHT.read(bytes, 0, 4), index: INDEX.read(bytes, 4, 12) }
-  }
-})
 
 export const outputFields = keyspace(
   'output-fields',
@@ -83,7 +65,14 @@ export const outputFields = keyspace(
       key: ['in:', topic('topic')],
       scans: [[]],
       value: listOf(outpoint('outpoint')),
-      about: 'Outputs that the topic saw its transaction consume.'
+      about:
+        'Outputs that the topic saw its transaction consume; there for every topic that admitted the output.'
+    }),
+    spent: collection({
+      key: ['sp:', topic('topic')],
+      scans: [[]],
+      value: rawValue('nothing'),
+      about: 'A topic holds the output to be spent, and did not say by what.'
     })
   },
   { about: 'Fields of the hash of an output.' }
@@ -104,7 +93,16 @@ export const satoshisFields = keyspace(
 export const spendFields = keyspace(
   'spend-fields',
   {
-    spend: collection({ key: [txid('txid'), u32('vout')], scans: [['txid']], value: single(txid('spender')) })
+    spend: collection({
+      key: [txid('txid'), u32('vout')],
+      value: single(txid('spender')),
+      about: 'The transaction that spends an output.'
+    }),
+    transaction: collection({
+      key: [txid('txid')],
+      value: transactionRecord,
+      about: 'What is known of a transaction as a whole.'
+    })
   },
   { about: 'Fields of `h:spnd`.' }
 )
@@ -132,6 +130,21 @@ export const progressFields = keyspace(
   { about: 'Fields of `h:prog`.' }
 )
 
+/** A change is named by its transaction and eight random bytes. */
+export const CHANGE_ID = 40
+
+export const changeFields = keyspace(
+  'change-fields',
+  {
+    change: collection({
+      key: [bytes('change', { length: CHANGE_ID })],
+      value: json<StoredChange>(),
+      about: 'One change, as it is published.'
+    })
+  },
+  { about: 'Fields of `h:journal`.' }
+)
+
 export const outputs = keyspace(
   'outputs',
   {
@@ -149,7 +162,7 @@ export const outputs = keyspace(
     spends: collection({
       key: ['h:spnd'],
       value: hash(spendFields),
-      about: 'The spender of every spent output.'
+      about: 'The spender of every spent output, and what is known of every transaction.'
     }),
     progress: collection({
       key: ['h:prog'],
@@ -172,11 +185,26 @@ export const outputs = keyspace(
       value: sortedSetOf(outpoint('outpoint')),
       about: 'Outputs of a topic by the state of their proof.'
     }),
-    log: collection({
-      key: ['z:tx:', word('log', 'pending', 'immutable', 'rollback')],
+    balances: collection({
+      key: ['z:balance:', word('of', 'satoshis', 'outputs')],
       scans: [[]],
+      value: sortedSetOf(text('event', { min: 1 })),
+      about: 'What the unspent outputs of an event come to, for the types of event that ask for it.'
+    }),
+    conflicts: collection({
+      key: ['z:conflict:', txid('txid'), u32('vout')],
       value: sortedSetOf(txid('txid')),
-      about: 'Transactions by what became of them.'
+      about: 'Transactions that wanted an output which another one spends, by when they came.'
+    }),
+    journal: collection({
+      key: ['z:journal'],
+      value: logOf(bytes('change', { length: CHANGE_ID })),
+      about: 'Changes in the order of their commits.'
+    }),
+    changes: collection({
+      key: ['h:journal'],
+      value: hash(changeFields),
+      about: 'The changes of the journal.'
     }),
     queue: collection({
       key: ['q:', alphabet('queue', NAME, { max: 128 })],

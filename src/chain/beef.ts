@@ -1,0 +1,281 @@
+/**
+ * Transactions with what proves them (BEEF): BRC-62 (V1), BRC-96 (V2, which may name a transaction by its txid only)
+ * and BRC-95 (Atomic: one transaction and nothing but its ancestry). Reading is bounded by limits and linear in the
+ * bytes, whatever the shape of the ancestry; nothing is verified here beyond that the parts fit together.
+ */
+import { QuoinError } from '../error.ts'
+import { formatTxid, type Txid } from '../keyspace/index.ts'
+import { ancestryOf, parentsAmong, parentsFirst } from './ancestry.ts'
+import { Bump } from './bump.ts'
+import { bytesKey } from './hash.ts'
+import { Reader } from './reader.ts'
+import { readTransaction, type Transaction } from './transaction.ts'
+import { Writer } from './writer.ts'
+
+export interface BeefTransaction {
+  readonly txid: Txid
+  /** Undefined when only the txid is given, as of something that the receiver has. */
+  readonly transaction: Transaction | undefined
+  /** A bump that proves it. */
+  readonly bump: Bump | undefined
+}
+
+export interface BeefLimits {
+  readonly bytes: number
+  readonly transactions: number
+  readonly bumps: number
+  /** Of all bumps together. */
+  readonly merkleNodes: number
+  /** Of all transactions together. */
+  readonly inputs: number
+}
+
+export const BEEF_LIMITS: BeefLimits = {
+  bytes: 32 * 1024 * 1024,
+  transactions: 100_000,
+  bumps: 10_000,
+  merkleNodes: 500_000,
+  inputs: 1_000_000
+}
+
+/** As little-endian numbers: `0100beef`, `0200beef` and `01010101` on the wire. */
+const V1 = 0xefbe0001
+const V2 = 0xefbe0002
+const ATOMIC = 0x01010101
+
+/** What stands before a transaction of V2; V1 has the first two of them behind it. */
+const RAW = 0
+const RAW_WITH_BUMP = 1
+const TXID_ONLY = 2
+
+/** A block height, a depth, a count, and one leaf. */
+const LEAST_BUMP = 37
+/** The format byte and a transaction of nothing. */
+const LEAST_TRANSACTION = 11
+
+export class Beef {
+  readonly version: 1 | 2
+  readonly atomic: boolean
+  readonly bumps: readonly Bump[]
+  /** Parents before their children; else as they were sent. */
+  readonly transactions: readonly BeefTransaction[]
+  /** What it is about: what an Atomic BEEF says, or else the last transaction. */
+  readonly subject: Txid
+  readonly #sent: readonly BeefTransaction[]
+  readonly #places: ReadonlyMap<string, number>
+
+  /** The transactions and the bumps are views of the bytes, which must not change afterwards. */
+  static parse(bytes: Uint8Array, limits: Partial<BeefLimits> = {}): Beef {
+    return new Beef(bytes, { ...BEEF_LIMITS, ...limits })
+  }
+
+  private constructor(bytes: Uint8Array, limits: BeefLimits) {
+    within(limits, 'bytes', bytes.length)
+    const reader = new Reader(bytes, 'ERR_BEEF_FORMAT')
+    let magic = reader.u32()
+    this.atomic = magic === ATOMIC
+    const subject = this.atomic ? (reader.bytes(32) as Txid) : undefined
+    if (this.atomic) magic = reader.u32()
+    if (magic !== V1 && magic !== V2) throw reader.error('not a BEEF')
+    this.version = magic === V1 ? 1 : 2
+    this.bumps = readBumps(reader, limits)
+    this.#sent = this.#readTransactions(reader, limits)
+    reader.end()
+    this.#places = placesOf(this.#sent)
+    this.subject = subject ?? this.#sent.at(-1)!.txid
+    this.transactions = this.#inOrder()
+  }
+
+  find(txid: Txid): BeefTransaction | undefined {
+    const place = this.#places.get(bytesKey(txid))
+    return place === undefined ? undefined : this.#sent[place]
+  }
+
+  #readTransactions(reader: Reader, limits: BeefLimits): BeefTransaction[] {
+    const count = reader.count(LEAST_TRANSACTION, 'transactions')
+    within(limits, 'transactions', count)
+    if (count === 0) throw reader.error('a BEEF of no transaction')
+    const transactions: BeefTransaction[] = []
+    let inputs = 0
+    for (let i = 0; i < count; i++) {
+      const entry = this.version === 1 ? this.#readV1(reader) : this.#readV2(reader)
+      inputs += entry.transaction?.inputCount ?? 0
+      within(limits, 'inputs', inputs)
+      if (entry.bump && !entry.bump.proves(entry.txid)) {
+        throw reader.error('a bump that does not prove its transaction', { txid: formatTxid(entry.txid) })
+      }
+      transactions.push(entry)
+    }
+    return transactions
+  }
+
+  #readV1(reader: Reader): BeefTransaction {
+    const transaction = readTransaction(reader)
+    const format = reader.u8()
+    if (format > RAW_WITH_BUMP) throw reader.error('an unknown format of a transaction', { format })
+    const bump = format === RAW_WITH_BUMP ? this.#readBumpIndex(reader) : undefined
+    return { txid: transaction.txid, transaction, bump }
+  }
+
+  #readV2(reader: Reader): BeefTransaction {
+    const format = reader.u8()
+    if (format > TXID_ONLY) throw reader.error('an unknown format of a transaction', { format })
+    if (format === TXID_ONLY) {
+      return { txid: reader.bytes(32) as Txid, transaction: undefined, bump: undefined }
+    }
+    const bump = format === RAW_WITH_BUMP ? this.#readBumpIndex(reader) : undefined
+    const transaction = readTransaction(reader)
+    return { txid: transaction.txid, transaction, bump }
+  }
+
+  #readBumpIndex(reader: Reader): Bump {
+    const index = reader.varint()
+    const bump = this.bumps[index]
+    if (bump === undefined) throw reader.error('no such bump', { index, bumps: this.bumps.length })
+    return bump
+  }
+
+  #inOrder(): readonly BeefTransaction[] {
+    const parents = parentsAmong(this.#sent, this.#places)
+    if (this.atomic) checkAtomic(this.subject, this.#sent, this.#places, parents)
+    let ordered = true
+    for (const [place, { txid, bump }] of this.#sent.entries()) {
+      if (parents[place]!.every(parent => parent < place)) continue
+      // Nobody needs the parents of what is proved, so those who write BEEF put it anywhere.
+      if (!bump) throw beefError('a transaction before its parent', { txid: formatTxid(txid) })
+      ordered = false
+    }
+    return ordered ? this.#sent : sorted(this.#sent, parents)
+  }
+}
+
+export interface BeefParts {
+  readonly version: 1 | 2
+  /** Makes it an Atomic BEEF about this transaction. */
+  readonly atomic?: Txid
+  readonly transactions: readonly BeefTransaction[]
+}
+
+/**
+ * Writes transactions, parents first and else in the given order, so that what it is about belongs at the end. There is
+ * one bump for each block, which proves what was given with a bump and nothing else.
+ */
+export const writeBeef = ({ version, atomic, transactions }: BeefParts): Uint8Array => {
+  const places = placesOf(transactions)
+  const parents = parentsAmong(transactions, places)
+  if (atomic) checkAtomic(atomic, transactions, places, parents)
+  const entries = sorted(transactions, parents)
+  const { bumps, indexes } = mergedBumps(entries)
+  const writer = new Writer(4096)
+  if (atomic) {
+    writer.u32(ATOMIC)
+    writer.bytes(atomic)
+  }
+  writer.u32(version === 1 ? V1 : V2)
+  writer.varint(bumps.length)
+  for (const bump of bumps) bump.write(writer)
+  writer.varint(entries.length)
+  for (const { txid, transaction, bump } of entries) {
+    if (transaction === undefined) {
+      if (version === 1) throw beefError('BEEF V1 has no room for a txid alone', { txid: formatTxid(txid) })
+      writer.u8(TXID_ONLY)
+      writer.bytes(txid)
+      continue
+    }
+    if (version === 1) writer.bytes(transaction.raw)
+    writer.u8(bump ? RAW_WITH_BUMP : RAW)
+    if (bump) writer.varint(indexes.get(bump)!)
+    if (version === 2) writer.bytes(transaction.raw)
+  }
+  return writer.finish()
+}
+
+/** One bump for each block, and for each bump of the entries the index of the one that it became part of. */
+const mergedBumps = (
+  entries: readonly BeefTransaction[]
+): { bumps: readonly Bump[]; indexes: ReadonlyMap<Bump, number> } => {
+  const proved = new Map<Bump, Txid[]>()
+  for (const { txid, transaction, bump } of entries) {
+    if (!bump || !transaction) continue
+    const txids = proved.get(bump)
+    if (txids) txids.push(txid)
+    else proved.set(bump, [txid])
+  }
+  const atHeight = new Map<number, number>()
+  for (const { height } of proved.keys()) atHeight.set(height, (atHeight.get(height) ?? 0) + 1)
+  const blocks = new Map<string, { readonly index: number; readonly bumps: Bump[] }>()
+  const indexes = new Map<Bump, number>()
+  for (const [bump, txids] of proved) {
+    const { height, depth } = bump
+    // The root is needed only to tell blocks of one height apart, as there are after a reorg.
+    const key = atHeight.get(height) === 1 ? `${height}` : `${height} ${depth} ${bytesKey(bump.root)}`
+    const block = blocks.get(key) ?? { index: blocks.size, bumps: [] }
+    blocks.set(key, block)
+    block.bumps.push(bump.provingOnly(txids))
+    indexes.set(bump, block.index)
+  }
+  return { bumps: Array.from(blocks.values(), block => Bump.merge(block.bumps)), indexes }
+}
+
+const readBumps = (reader: Reader, limits: BeefLimits): Bump[] => {
+  const count = reader.count(LEAST_BUMP, 'bumps')
+  within(limits, 'bumps', count)
+  const bumps: Bump[] = []
+  let room = limits.merkleNodes
+  for (let i = 0; i < count; i++) {
+    const bump = Bump.read(reader, room)
+    room -= bump.size
+    bumps.push(bump)
+  }
+  return bumps
+}
+
+const placesOf = (entries: readonly BeefTransaction[]): Map<string, number> => {
+  const places = new Map<string, number>()
+  for (const [place, { txid }] of entries.entries()) {
+    const key = bytesKey(txid)
+    if (places.has(key)) throw beefError('a transaction twice', { txid: formatTxid(txid) })
+    places.set(key, place)
+  }
+  return places
+}
+
+const sorted = (
+  entries: readonly BeefTransaction[],
+  parents: readonly (readonly number[])[]
+): readonly BeefTransaction[] => {
+  const order = parentsFirst(parents)
+  if (order === undefined) throw beefError('transactions that are ancestors of one another')
+  return order.map(place => entries[place]!)
+}
+
+/** BRC-95: the subject is there, and all else is its ancestry, whether that is needed to prove it or not. */
+const checkAtomic = (
+  subject: Txid,
+  entries: readonly BeefTransaction[],
+  places: ReadonlyMap<string, number>,
+  parents: readonly (readonly number[])[]
+): void => {
+  const place = places.get(bytesKey(subject))
+  if (place === undefined || entries[place]!.transaction === undefined) {
+    throw beefError('an Atomic BEEF without its subject', { txid: formatTxid(subject) })
+  }
+  const stranger = ancestryOf(place, parents).indexOf(0)
+  if (stranger >= 0) {
+    throw beefError('an Atomic BEEF with an unrelated transaction', {
+      txid: formatTxid(entries[stranger]!.txid)
+    })
+  }
+}
+
+const within = (limits: BeefLimits, name: keyof BeefLimits, given: number): void => {
+  if (given <= limits[name]) return
+  throw new QuoinError('ERR_BEEF_LIMIT', `a BEEF of more than ${limits[name]} ${name}`, {
+    limit: name,
+    most: limits[name],
+    given
+  })
+}
+
+const beefError = (message: string, details: Record<string, unknown> = {}): QuoinError =>
+  new QuoinError('ERR_BEEF_FORMAT', message, details)

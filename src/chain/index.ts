@@ -1,0 +1,113 @@
+/** Transactions, merkle proofs and block headers: how they are read, written and verified. */
+export {
+  formatAddress,
+  fromBase58,
+  isP2pkh,
+  type Network,
+  p2pkh,
+  p2pkhHash,
+  parseAddress,
+  startsP2pkh,
+  toBase58
+} from './address.ts'
+export {
+  BEEF_LIMITS,
+  Beef,
+  type BeefLimits,
+  type BeefParts,
+  type BeefTransaction,
+  writeBeef
+} from './beef.ts'
+export { Bump } from './bump.ts'
+export { DevChain, type DevChainOptions, type DevReorg, type ReorgOptions } from './dev/dev-chain.ts'
+export type { DevChainJson } from './dev/json.ts'
+export { bytesKey, hash160, ripemd160, sha256, sha256d } from './hash.ts'
+export { MAX_SIDE_DEPTH, type Reorg } from './headers/addition.ts'
+export {
+  type ChainHeader,
+  formatHash,
+  HEADER_LENGTH,
+  Header,
+  type HeaderJson,
+  type HeaderParts,
+  headerJson,
+  parseHash,
+  parseHeader,
+  readHeaders,
+  writeHeader
+} from './headers/header.ts'
+export { blockHeadersServiceSource, chaintracksSource, peerSource } from './headers/header-services.ts'
+export {
+  type Checkpoint,
+  type HeaderChange,
+  HeaderStore,
+  type HeaderStoreOptions
+} from './headers/header-store.ts'
+export type { ServiceOptions } from './headers/http.ts'
+export {
+  type Imported,
+  type ImportOptions,
+  type ImportProgress,
+  importHeaders,
+  importHeaderText
+} from './headers/import.ts'
+export { NETWORKS, type NetworkName, type NetworkRules } from './headers/networks.ts'
+export {
+  type HeaderSource,
+  type ProofAnswer,
+  type ProofSource,
+  proofService,
+  type RootSource,
+  type SourceOptions,
+  type SourceTip,
+  sdkTracker
+} from './headers/sources.ts'
+export { type Synced, type SyncOptions, type SyncProgress, syncHeaders } from './headers/sync.ts'
+export { bitsOf, targetOf, workOf } from './headers/target.ts'
+export { chain, type StoredTransaction } from './keys.ts'
+export { OP } from './opcodes.ts'
+export { Reader } from './reader.ts'
+export {
+  buildScript,
+  type Chunk,
+  type Chunks,
+  chunksOf,
+  push,
+  pushedBy,
+  readScriptNumber,
+  ScriptCursor,
+  writeScriptNumber
+} from './script.ts'
+export {
+  type Input,
+  MAX_SATOSHIS,
+  type Output,
+  parseTransaction,
+  readTransaction,
+  Transaction,
+  type TransactionParts,
+  writeTransaction
+} from './transaction.ts'
+export { type BeefOptions, TransactionStore } from './transactions.ts'
+export { Interpreter } from './verify/interpreter.ts'
+export {
+  isPublicKeyForm,
+  readSignature,
+  type Signature,
+  type SignatureBackend,
+  signatureBackend,
+  verifySignature
+} from './verify/secp256k1.ts'
+export { SIGHASH, Sighash } from './verify/sighash.ts'
+export { type Lock, readLock } from './verify/templates.ts'
+export {
+  type RootTracker,
+  VERIFY_LIMITS,
+  type Verified,
+  type VerifyLimits,
+  type VerifyOptions,
+  verifyBeef,
+  verifyTransaction
+} from './verify/verify.ts'
+export type { Known, KnownTransaction, Proof } from './verify/walk.ts'
+export { Writer } from './writer.ts'

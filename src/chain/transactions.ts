@@ -1,0 +1,163 @@
+/**
+ * Transactions and their proofs (D5): stored once each, by txid, apart from one another. Writes are parts of somebody's
+ * batch, since a transaction is stored in the commit that makes use of it. BEEF is put together on demand.
+ */
+import { formatTxid, QuoinError, type Txid } from '../keyspace/index.ts'
+import type { Batch, StoreReads } from '../store/index.ts'
+import { type BeefTransaction, writeBeef } from './beef.ts'
+import { Bump } from './bump.ts'
+import { chain } from './keys.ts'
+import { parseTransaction, type Transaction } from './transaction.ts'
+import type { Known } from './verify/walk.ts'
+
+const { transaction: transactions, proof: proofs, log } = chain.collections
+
+export interface BeefOptions {
+  /** V1 unless given. */
+  readonly version?: 1 | 2
+  /** BRC-95: with the subject's txid in front. */
+  readonly atomic?: boolean
+  /**
+   * Transactions to open: they come without their proofs and with what they spend, as far as that is stored, so that
+   * a client which stops at proofs walks through them (D5).
+   */
+  readonly open?: (txid: Txid) => boolean
+}
+
+/** The most transactions that one BEEF is put together from. */
+const MAX_TRANSACTIONS = 100_000
+
+export class TransactionStore {
+  readonly #reads: StoreReads
+
+  constructor(reads: StoreReads) {
+    this.#reads = reads
+  }
+
+  async get(txid: Txid): Promise<Transaction | undefined> {
+    const stored = await this.#reads.use(transactions).get(txid)
+    return stored && parseTransaction(stored.raw)
+  }
+
+  getMany(txids: readonly Txid[]): Promise<(Transaction | undefined)[]> {
+    return Promise.all(txids.map(txid => this.get(txid)))
+  }
+
+  /** Those that were verified before, with the heights of their proofs: what `verifyBeef` asks for. */
+  readonly known: Known = async txids => {
+    const [stored, scores] = await Promise.all([
+      Promise.all(txids.map(txid => this.#reads.use(transactions).get(txid))),
+      Promise.all(txids.map(txid => this.#reads.use(log).at('mined').score(txid)))
+    ])
+    return stored.map((each, i) => {
+      const score = scores[i]
+      return each?.verified
+        ? {
+            transaction: parseTransaction(each.raw),
+            height: score === undefined ? undefined : Math.floor(score)
+          }
+        : undefined
+    })
+  }
+
+  async proof(txid: Txid): Promise<Bump | undefined> {
+    const bytes = await this.#reads.use(proofs).get(txid)
+    return bytes && Bump.parse(bytes)
+  }
+
+  /** Transactions with proofs of heights from one to another, both included, in the order of the chain. */
+  async minedBetween(from: number, to = Number.POSITIVE_INFINITY): Promise<Txid[]> {
+    const rows = await this.#reads
+      .use(log)
+      .at('mined')
+      .range({
+        min: from,
+        max: to === Number.POSITIVE_INFINITY ? to : to + 1,
+        maxExclusive: to !== Number.POSITIVE_INFINITY
+      })
+    return rows.map(({ member }) => member)
+  }
+
+  saveIn(batch: Batch, transaction: Transaction, { verified }: { readonly verified: boolean }): void {
+    batch.use(transactions).at(transaction.txid).set({ verified, raw: transaction.raw })
+  }
+
+  /** The proof is one that was checked against the headers. Only what proves this transaction is kept of it. */
+  saveProofIn(batch: Batch, txid: Txid, bump: Bump): void {
+    const index = bump.offsetOf(txid)
+    if (index === undefined) {
+      throw new QuoinError('ERR_PROOF_INVALID', 'the proof is not of this transaction', {
+        txid: formatTxid(txid)
+      })
+    }
+    batch.use(proofs).at(txid).set(bump.trimmedTo(txid).toBytes())
+    batch
+      .use(log)
+      .at('mined')
+      .add(txid, bump.height + index / 1e9)
+  }
+
+  removeProofIn(batch: Batch, txid: Txid): void {
+    batch.use(proofs).at(txid).delete()
+    batch.use(log).at('mined').delete(txid)
+  }
+
+  removeIn(batch: Batch, txid: Txid): void {
+    this.removeProofIn(batch, txid)
+    batch.use(transactions).at(txid).delete()
+  }
+
+  /**
+   * The BEEF of a transaction: with everything back to what is proved. Refused with `ERR_TX_UNKNOWN` when something is
+   * missing on the way.
+   */
+  async beef(txid: Txid, options: BeefOptions = {}): Promise<Uint8Array> {
+    const found = await this.ancestry([txid], options.open)
+    return writeBeef({
+      version: options.version ?? 1,
+      ...(options.atomic && { atomic: txid }),
+      transactions: found
+    })
+  }
+
+  /** The transactions and what they need to be verified, each once. */
+  async ancestry(
+    txids: readonly Txid[],
+    open: (txid: Txid) => boolean = () => false
+  ): Promise<BeefTransaction[]> {
+    const found = new Map<string, BeefTransaction>()
+    let wanted = [...txids]
+    while (wanted.length > 0) {
+      if (found.size + wanted.length > MAX_TRANSACTIONS) {
+        throw new QuoinError('ERR_BEEF_LIMIT', `more than ${MAX_TRANSACTIONS} transactions are needed`)
+      }
+      const [stored, bumps] = await Promise.all([
+        this.getMany(wanted),
+        Promise.all(wanted.map(txid => this.proof(txid)))
+      ])
+      const parents: Txid[] = []
+      for (const [i, txid] of wanted.entries()) {
+        const transaction = stored[i]
+        if (!transaction) {
+          throw new QuoinError('ERR_TX_UNKNOWN', `transaction ${formatTxid(txid)} is not stored`, {
+            txid: formatTxid(txid)
+          })
+        }
+        const bump = bumps[i]
+        const opened = bump && open(txid) && (await this.#hasParents(transaction))
+        found.set(formatTxid(txid), { txid, transaction, bump: opened ? undefined : bump })
+        if (!bump || opened) parents.push(...transaction.inputs.map(input => input.txid))
+      }
+      const next = new Map(parents.map(txid => [formatTxid(txid), txid]))
+      wanted = [...next].filter(([name]) => !found.has(name)).map(([, txid]) => txid)
+    }
+    return [...found.values()]
+  }
+
+  /** Whether all that a transaction spends is stored, so that it can be opened. */
+  async #hasParents(transaction: Transaction): Promise<boolean> {
+    if (transaction.isCoinbase) return false
+    const parents = await this.getMany(transaction.inputs.map(({ txid }) => txid))
+    return parents.every(parent => parent !== undefined)
+  }
+}

@@ -1,0 +1,5 @@
+/** Runs `interpreter-process.ts` from its source, for tests and benchmarks. */
+import { register } from 'tsx/esm/api'
+
+register()
+await import('./interpreter-process.ts')

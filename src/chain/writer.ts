@@ -1,0 +1,81 @@
+/** Bytes written one after the other into a buffer that grows. Integers are little-endian. */
+
+export class Writer {
+  #bytes: Uint8Array
+  #view: DataView
+  #at = 0
+
+  constructor(capacity = 256) {
+    this.#bytes = new Uint8Array(capacity)
+    this.#view = new DataView(this.#bytes.buffer)
+  }
+
+  get length(): number {
+    return this.#at
+  }
+
+  u8(value: number): void {
+    const at = this.#room(1)
+    this.#view.setUint8(at, value)
+  }
+
+  u16(value: number): void {
+    const at = this.#room(2)
+    this.#view.setUint16(at, value, true)
+  }
+
+  u32(value: number): void {
+    const at = this.#room(4)
+    this.#view.setUint32(at, value, true)
+  }
+
+  /** Eight bytes of a whole number below 2^53. */
+  u53(value: number): void {
+    const at = this.#room(8)
+    this.#view.setUint32(at, value % 0x100000000, true)
+    this.#view.setUint32(at + 4, Math.floor(value / 0x100000000), true)
+  }
+
+  /** Bitcoin's CompactSize in its shortest form. */
+  varint(value: number): void {
+    if (value < 0xfd) this.u8(value)
+    else if (value <= 0xffff) {
+      this.u8(0xfd)
+      this.u16(value)
+    } else if (value <= 0xffffffff) {
+      this.u8(0xfe)
+      this.u32(value)
+    } else {
+      this.u8(0xff)
+      this.u53(value)
+    }
+  }
+
+  bytes(bytes: Uint8Array): void {
+    const at = this.#room(bytes.length)
+    this.#bytes.set(bytes, at)
+  }
+
+  /** A length and the bytes. */
+  sized(bytes: Uint8Array): void {
+    this.varint(bytes.length)
+    this.bytes(bytes)
+  }
+
+  /** What was written, in memory of its own and no more of it than needed. */
+  finish(): Uint8Array {
+    return this.#at === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#at)
+  }
+
+  #room(length: number): number {
+    const start = this.#at
+    this.#at += length
+    if (this.#at > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(this.#at, this.#bytes.length * 2))
+      larger.set(this.#bytes.subarray(0, start))
+      this.#bytes = larger
+      this.#view = new DataView(larger.buffer)
+    }
+    return start
+  }
+}

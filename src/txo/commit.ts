@@ -1,0 +1,205 @@
+/**
+ * One commit of the index: load, apply, write the difference, on the condition that nothing that was read has changed
+ * meanwhile; if it has, once more from the beginning. Whatever it takes, it is one batch.
+ */
+import {
+  formatOutpoint,
+  formatTxid,
+  parseOutpoint,
+  parseTxid,
+  QuoinError,
+  txidOf,
+  voutOf
+} from '../keyspace/index.ts'
+import type { Batch, Store } from '../store/index.ts'
+import type { EventKeys, EventTypes } from './events.ts'
+import type { Journal, StoredChange } from './journal.ts'
+import { outputs } from './keys.ts'
+import { eventsOf, isSaved, type OutputState, topicsOf } from './output-state.ts'
+import { scoreOf } from './position.ts'
+import type { TransactionRecord } from './record.ts'
+import { type OutputView, type Tallies, writeOutputRows, writeTallies, writeTransactionRows } from './rows.ts'
+import { nameOf, outpointOfName, type Slot, txidNameOf, txidOfName, WorkingSet } from './working-set.ts'
+
+/** Others may win this often before it is given up. */
+const ATTEMPTS = 100
+
+export interface Committing {
+  readonly store: Store
+  readonly events: EventTypes
+  readonly journal: Journal
+  readonly now: () => number
+}
+
+/** Works out a commit on a working set; what it answers, if anything, is written beside, in the same batch. */
+export type Work = (work: WorkingSet) => Promise<((batch: Batch) => void | Promise<void>) | undefined>
+
+/** Commits, and answers whether anything of the index has changed. */
+export const commitWork = async (context: Committing, apply: Work): Promise<boolean> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryCommit(context, apply)
+    } catch (error) {
+      if (!isCode(error, 'ERR_STORE_PRECONDITION')) {
+        if (isCode(error, 'ERR_TXO_CONFLICT')) await recordConflict(context, error)
+        throw error
+      }
+      if (attempt === ATTEMPTS) {
+        throw new QuoinError('ERR_STORE_BUSY', `what a commit read changed ${ATTEMPTS} times; try again`)
+      }
+    }
+  }
+}
+
+const tryCommit = async ({ store, events, journal }: Committing, apply: Work): Promise<boolean> => {
+  const work = new WorkingSet(store)
+  const beside = await apply(work)
+  const changed = revise(work)
+  if (changed.size === 0 && !beside) return false
+  const batch = store.batch()
+  work.guardIn(batch)
+  if (changed.size > 0) {
+    work.writeIn(batch)
+    writeRows(batch, work, events)
+    for (const txid of changed) {
+      if (isNews(work, txid)) journal.appendIn(batch, txidOfName(txid), describe(work, txid))
+    }
+  }
+  await beside?.(batch)
+  await batch.commit()
+  if (changed.size > 0) journal.published(changed.size)
+  return changed.size > 0
+}
+
+/** Puts back what did not change, and counts the revision of every transaction that did; answers those. */
+const revise = (work: WorkingSet): Set<string> => {
+  const changed = new Set<string>()
+  for (const [name, slot] of work.outputs()) {
+    if (slot.before === slot.after) continue
+    if (sameOutput(slot.before, slot.after)) slot.after = slot.before
+    else changed.add(txidNameOf(name))
+  }
+  for (const [txid, slot] of work.records()) {
+    const { before, after } = slot
+    if (before !== after && before && after && sameRecord(before, after)) slot.after = before
+    if (slot.before !== slot.after) changed.add(txid)
+    if (changed.has(txid) && slot.after) slot.after = { ...slot.after, revision: (before?.revision ?? 0) + 1 }
+  }
+  return changed
+}
+
+const sameOutput = (a: OutputState, b: OutputState): boolean =>
+  a.satoshis === b.satoshis &&
+  a.fields.size === b.fields.size &&
+  [...a.fields].every(([field, value]) => b.fields.get(field) === value)
+
+const sameRecord = (a: TransactionRecord, b: TransactionRecord): boolean =>
+  a.seen === b.seen &&
+  a.vouts === b.vouts &&
+  a.position?.height === b.position?.height &&
+  a.position?.index === b.position?.index &&
+  a.topics.length === b.topics.length &&
+  a.spends.length === b.spends.length &&
+  a.spends.every(({ events }, i) => events.join('\n') === b.spends[i]!.events.join('\n'))
+
+const writeRows = (batch: Batch, work: WorkingSet, registry: EventTypes): void => {
+  const known = new Map<string, EventKeys>()
+  const keys = (event: string): EventKeys => {
+    const found = known.get(event) ?? registry.parse(event)
+    known.set(event, found)
+    return found
+  }
+  const tallies: Tallies = new Map()
+  for (const name of touched(work)) {
+    const [before, after] = (['before', 'after'] as const).map(side => viewOf(work, name, side))
+    writeOutputRows(batch, outpointOfName(name), before!, after!, keys, tallies)
+  }
+  for (const [txid, { before, after }] of work.records()) {
+    if (before !== after) writeTransactionRows(batch, txidOfName(txid), before, after)
+  }
+  writeTallies(batch, tallies)
+}
+
+/** Outputs whose rows may have changed: they did, or their transaction, or their spender. */
+const touched = (work: WorkingSet): Set<string> => {
+  const names = new Set<string>()
+  for (const [name, slot] of work.outputs()) if (slot.before !== slot.after) names.add(name)
+  for (const [name, slot] of work.spends()) if (slot.before !== slot.after) names.add(name)
+  for (const [txid, { before, after }] of work.records()) {
+    if (before === after) continue
+    for (const name of work.outputsOf(txid)) names.add(name)
+    for (const record of [before, after]) {
+      for (const { outpoint } of record?.spends ?? []) names.add(nameOf(outpoint))
+    }
+  }
+  // A record can change for one of its spends alone; then the others are not here.
+  return new Set([...names].filter(name => work.isGuarded(name) && work.isGuarded(txidNameOf(name))))
+}
+
+const viewOf = (work: WorkingSet, name: string, side: 'before' | 'after'): OutputView => {
+  const spenderName = work.spend(name)[side]
+  const spender = spenderName === undefined ? undefined : work.record(spenderName)[side]
+  const outpoint = outpointOfName(name)
+  return {
+    state: work.output(name)[side],
+    record: work.record(txidNameOf(name))[side],
+    spender,
+    spentEvents: spender?.spends.find(each => Buffer.compare(each.outpoint, outpoint) === 0)?.events ?? []
+  }
+}
+
+/** Whether there is anything to publish: a record can change for what it need no longer tell. */
+const isNews = (work: WorkingSet, txid: string): boolean => {
+  const { before, after } = work.record(txid)
+  if (!before || !after) return true
+  return (
+    scoreOf(before) !== scoreOf(after) ||
+    before.topics.length !== after.topics.length ||
+    before.spends.length !== after.spends.length ||
+    work.outputsOf(txid).some(name => work.output(name).before !== work.output(name).after)
+  )
+}
+
+/** What is published of a transaction that changed. */
+const describe = (work: WorkingSet, txid: string): StoredChange => {
+  const { before, after } = work.record(txid)
+  const record = (after ?? before)!
+  const moved = before && after && scoreOf(before) !== scoreOf(after)
+  const state = (slot: Slot<OutputState>): OutputState => (isSaved(slot.after) ? slot.after : slot.before)
+  const changed = work.outputsOf(txid).filter(name => {
+    const slot = work.output(name)
+    return moved || slot.before !== slot.after
+  })
+  const spent = record.spends
+    .map(({ outpoint, events }) => ({ outpoint, events, slot: work.spend(nameOf(outpoint)) }))
+    .filter(({ slot }) => slot && (moved || slot.before !== slot.after))
+  return {
+    kind: after ? (moved ? 'moved' : 'saved') : 'removed',
+    txid: formatTxid(txidOfName(txid)),
+    score: scoreOf(record),
+    outputs: changed.map(name => ({
+      vout: voutOf(outpointOfName(name)),
+      events: eventsOf(state(work.output(name))),
+      topics: topicsOf(state(work.output(name)))
+    })),
+    spends: spent.map(({ outpoint, events }) => ({
+      outpoint: formatOutpoint(outpoint),
+      events: [...new Set([...eventsOf(state(work.output(nameOf(outpoint)))), ...events])].sort()
+    }))
+  }
+}
+
+const { conflicts } = outputs.collections
+
+const recordConflict = async ({ store, now }: Committing, { details }: QuoinError): Promise<void> => {
+  const outpoint = parseOutpoint(String(details['outpoint']))
+  const batch = store.batch()
+  batch
+    .use(conflicts)
+    .at(txidOf(outpoint), voutOf(outpoint))
+    .add(parseTxid(String(details['txid'])), now())
+  await batch.commit()
+}
+
+const isCode = (error: unknown, code: string): error is QuoinError =>
+  error instanceof QuoinError && error.code === code

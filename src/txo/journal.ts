@@ -1,0 +1,183 @@
+/**
+ * Live events: what a commit changed, published once it is durable. The journal in the store is what is published;
+ * subscribers read it from any position that is still there and then follow it, so nothing is lost or repeated
+ * across a reconnect, a restart, or between processes.
+ */
+import { randomBytes } from 'node:crypto'
+import { QuoinError, type Txid } from '../keyspace/index.ts'
+import type { Batch, Log, Store } from '../store/index.ts'
+import { CHANGE_ID, changeFields, outputs } from './keys.ts'
+
+/** What happened: a transaction was added to, got another place in the chain, or was taken back. */
+export type ChangeKind = 'saved' | 'moved' | 'removed'
+
+/** As it is stored: texts for people, so that it can be sent as it is. */
+export interface StoredChange {
+  readonly kind: ChangeKind
+  readonly txid: string
+  /** The score it has, or had. */
+  readonly score: number
+  /** Outputs that changed, with all events and topics they have, or had. */
+  readonly outputs: readonly {
+    readonly vout: number
+    readonly events: readonly string[]
+    readonly topics: readonly string[]
+  }[]
+  /** Outputs of others that are spent by it now, or were. */
+  readonly spends: readonly { readonly outpoint: string; readonly events: readonly string[] }[]
+}
+
+export interface LiveChange extends StoredChange {
+  /** Where it is in the journal: give it back as `after` to go on. */
+  readonly position: number
+}
+
+export interface Subscription {
+  /** The position of the last change that was received; without it only what comes from here on. */
+  readonly after?: number | undefined
+  /** Only changes that touch one of these events. */
+  readonly events?: Iterable<string> | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+const { journal, changes } = outputs.collections
+const { change: changeField } = changeFields.collections
+const PAGE = 500
+/** Seconds between looks for what other processes committed. */
+const POLL = 1
+/** Changes to trim at once, so that not every commit does. */
+const TRIM_EVERY = 1024
+
+export class Journal {
+  readonly #store: Store
+  readonly #log: Log<Uint8Array>
+  readonly #keep: number
+  readonly #waiting = new Set<() => void>()
+  #untrimmed = 0
+  #trimming: Promise<unknown> = Promise.resolve()
+
+  constructor(store: Store, keep: number) {
+    this.#store = store
+    this.#log = store.logAt(journal, [])
+    this.#keep = keep
+  }
+
+  appendIn(batch: Batch, txid: Txid, change: StoredChange): void {
+    const id = new Uint8Array(CHANGE_ID)
+    id.set(txid)
+    id.set(randomBytes(CHANGE_ID - txid.length), txid.length)
+    this.#log.appendIn(batch, id)
+    batch.use(changes).at().set(changeField, [id], change)
+  }
+
+  /** Something was committed: whoever waits looks again. */
+  published(count: number): void {
+    for (const wake of this.#waiting) wake()
+    this.#untrimmed += count
+    if (this.#untrimmed < TRIM_EVERY) return
+    this.#untrimmed = 0
+    this.#trimming = this.#trimming
+      .then(() => this.trim())
+      .catch(() => {
+        // A store that is closing or full: the next commits trim again, and nothing depends on it meanwhile.
+      })
+  }
+
+  /** Forgets the oldest changes beyond those to keep. */
+  async trim(): Promise<void> {
+    const last = await this.#log.last()
+    const before = last - this.#keep + 1
+    for (;;) {
+      const { entries } = await this.#log.read({ limit: PAGE })
+      const old = entries.filter(({ position }) => position < before)
+      if (old.length === 0) return
+      const batch = this.#store.batch()
+      batch.zrem(journal.encode(), ...old.map(({ entry }) => entry))
+      for (const { entry } of old) batch.use(changes).at().delete(changeField, entry)
+      await batch.commit()
+    }
+  }
+
+  async last(): Promise<number> {
+    return this.#log.last()
+  }
+
+  /** Waits for trimming that goes on. */
+  async idle(): Promise<void> {
+    await this.#trimming
+  }
+
+  /** Changes from a position on, then as they come, until the signal aborts. */
+  async *follow({ after, events, signal }: Subscription = {}): AsyncGenerator<LiveChange, void, undefined> {
+    const wanted = events && new Set(events)
+    let position = after ?? (await this.#log.last())
+    while (!signal?.aborted) {
+      const page = await this.#page(position)
+      for (const change of page) {
+        position = change.position
+        if (signal?.aborted) return
+        if (!wanted || touches(change, wanted)) yield change
+      }
+      if (page.length === 0) await this.#news(position, signal)
+    }
+  }
+
+  async #page(after: number): Promise<LiveChange[]> {
+    const { entries, first, last } = await this.#read(after)
+    if (after > last || after < first - 1) {
+      throw new QuoinError(
+        'ERR_TXO_POSITION',
+        `the journal has positions ${first} to ${last}, not what follows ${after}`,
+        {
+          after,
+          oldest: first,
+          last
+        }
+      )
+    }
+    return entries
+  }
+
+  /** A snapshot, so that what is listed is there. */
+  #read(after: number): Promise<{ entries: LiveChange[]; first: number; last: number }> {
+    return this.#store.snapshot(async reads => {
+      const log = reads.logAt(journal, [])
+      const { entries, last } = await log.read({ after, limit: PAGE })
+      const first = (await log.first()) ?? last + 1
+      const found = await reads
+        .use(changes)
+        .at()
+        .getMany(
+          changeField,
+          entries.map(({ entry }) => [entry])
+        )
+      return {
+        entries: entries.flatMap(({ position }, i) => (found[i] ? [{ ...found[i], position }] : [])),
+        first,
+        last
+      }
+    })
+  }
+
+  /** Resolves when there may be more: at a commit of this process, and once in a while for those of others. */
+  async #news(position: number, signal: AbortSignal | undefined): Promise<void> {
+    let wake: () => void = () => undefined
+    const news = new Promise<void>(resolve => {
+      wake = resolve
+    })
+    const timer = setTimeout(wake, POLL * 1000)
+    this.#waiting.add(wake)
+    signal?.addEventListener('abort', wake, { once: true })
+    try {
+      if (!signal?.aborted && (await this.#log.last()) === position) await news
+    } finally {
+      clearTimeout(timer)
+      this.#waiting.delete(wake)
+      signal?.removeEventListener('abort', wake)
+    }
+  }
+}
+
+const touches = ({ outputs: changed, spends }: StoredChange, wanted: ReadonlySet<string>): boolean =>
+  changed.some(({ events }) => events.some(event => wanted.has(event))) ||
+  spends.some(({ events }) => events.some(event => wanted.has(event)))

@@ -1,0 +1,332 @@
+/**
+ * The output store (seed 001): outputs with their events, what spends them, what they come to, and the topics they are
+ * in. One store for all topics and all indexers; each writer says what holds, and what several of them say is kept
+ * together.
+ *
+ * @example
+ * const outputs = new OutputStore(store)
+ * await outputs.saveOutputs(txid, [{ vout: 0, satoshis: 1, owners: [address] }], { position })
+ * await outputs.searchBalance({ keys: [`own:${address}`] })
+ */
+import { chain, TransactionStore } from '../chain/index.ts'
+import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
+import type { Batch, Store } from '../store/index.ts'
+import { applyChange, loadChanges, rollback } from './apply.ts'
+import { type Admission, Change, type OutputChange, type SpentEvents } from './change.ts'
+import { type Committing, commitWork } from './commit.ts'
+import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
+import { Journal, type LiveChange, type Subscription } from './journal.ts'
+import { outputs, satoshisFields, spendFields } from './keys.ts'
+import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
+import { outputState, topicsOf } from './output-state.ts'
+import type { BlockPosition } from './position.ts'
+import type { TransactionRecord } from './record.ts'
+import { scriptEvents } from './scripts/events.ts'
+import { type FoundOutput, type OutputSearch, type Page, searchOutpoints } from './search.ts'
+import { nameOf, txidOfName } from './working-set.ts'
+
+export interface OutputStoreOptions {
+  /** The types of events; those of outputs and of scripts unless given. */
+  readonly events?: EventTypes
+  /** Unix seconds. */
+  readonly now?: () => number
+  /** Changes that the journal keeps for those who follow it, 100,000 unless given. */
+  readonly journal?: number
+}
+
+/** An output to save, as an indexer found it. */
+export interface SavedOutput {
+  readonly vout: number
+  readonly satoshis: number
+  readonly events?: Iterable<string>
+  /** Addresses; each becomes the event `own:{address}`. */
+  readonly owners?: Iterable<string>
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** When and where a transaction is. */
+export interface At {
+  readonly seen?: number
+  readonly position?: BlockPosition | null
+}
+
+export interface Balance {
+  readonly satoshis: bigint
+  readonly outputs: number
+}
+
+const {
+  output: outputHashes,
+  satoshis,
+  spends,
+  topicOutputs,
+  topicTransactions,
+  balances,
+  conflicts
+} = outputs.collections
+const { log } = chain.collections
+const SATOSHIS = satoshis.encode()
+const SPENDS = spends.encode()
+/** Outputs whose satoshis are added up at once. */
+const SUM_PAGE = 10_000
+
+export class OutputStore {
+  readonly store: Store
+  readonly events: EventTypes
+  readonly transactions: TransactionStore
+  readonly journal: Journal
+  readonly #committing: Committing
+
+  constructor(store: Store, options: OutputStoreOptions = {}) {
+    this.store = store
+    this.events = options.events ?? new EventRegistry(outputEvents, scriptEvents)
+    this.transactions = new TransactionStore(store)
+    this.journal = new Journal(store, options.journal ?? 100_000)
+    const now = options.now ?? (() => Date.now() / 1000)
+    this.#committing = { store, events: this.events, journal: this.journal, now }
+  }
+
+  /**
+   * Commits changes as one batch, and answers whether the index is another than before. Refused with
+   * `ERR_TXO_CONFLICT` when an output is spent by another transaction already; only one that is not mined gives way
+   * to one that is, with everything downstream.
+   */
+  commit(...changes: readonly Change[]): Promise<boolean> {
+    return commitWork(this.#committing, async work => {
+      await loadChanges(work, changes)
+      const txids = new Set(changes.map(({ txid }) => nameOf(txid)))
+      const applying = { events: this.events, now: this.#committing.now(), txids }
+      for (const change of changes) await applyChange(work, change, applying)
+      const gone = [...work.records()]
+        .filter(([, { before, after }]) => before && !after)
+        .map(([txid]) => txid)
+      const beside = changes.flatMap(({ writes }) => writes)
+      if (gone.length + beside.length === 0) return undefined
+      return async batch => {
+        this.#forget(batch, gone)
+        for (const write of beside) await write(batch)
+      }
+    })
+  }
+
+  /** Saves outputs of a transaction: satoshis, events, data, and where it is in the chain. */
+  saveOutputs(txid: Txid, saved: readonly SavedOutput[], at: At = {}): Promise<boolean> {
+    const change = new Change(txid, at)
+    for (const { vout, ...output } of saved) change.output(vout, this.indexed(txid, output))
+    return this.commit(change)
+  }
+
+  /** What an indexer saves of an output: with the events that every output has. */
+  indexed(
+    txid: Txid,
+    { satoshis: amount, events = [], owners = [], data }: Omit<SavedOutput, 'vout'>
+  ): OutputChange {
+    const { own, txid: ofTransaction } = outputEvents.types
+    return {
+      satoshis: amount,
+      events: [ofTransaction.text(txid), ...events, ...[...owners].map(owner => own.text(owner))],
+      ...(data && { data })
+    }
+  }
+
+  /** Adds events and data to an output; what others said of it stays. */
+  saveEvents(outpoint: Outpoint, change: OutputChange, at: At = {}): Promise<boolean> {
+    return this.commit(new Change(txidOf(outpoint), at).output(voutOf(outpoint), change))
+  }
+
+  /** Says that a transaction spends an output, which had these events. */
+  saveSpend(outpoint: Outpoint, spender: Txid, events: SpentEvents = [], at: At = {}): Promise<boolean> {
+    return this.commit(new Change(spender, at).spend(outpoint, events))
+  }
+
+  /** Says that a topic admitted an output. */
+  admit(topic: Topic, outpoint: Outpoint, admission: Admission = {}, at: At = {}): Promise<boolean> {
+    return this.commit(new Change(txidOf(outpoint), at).admit(topic, voutOf(outpoint), admission))
+  }
+
+  /** Moves a transaction to a place in the chain, or with `null` out of it, and all its scores with it. */
+  move(
+    txid: Txid,
+    position: BlockPosition | null,
+    also: (batch: Batch) => void = () => undefined
+  ): Promise<boolean> {
+    return this.commit(new Change(txid, { position }).also(also))
+  }
+
+  /**
+   * Takes back everything that was written for a transaction and for everything downstream, and gives back what they
+   * spent, in one batch. Answers which transactions that were.
+   */
+  async rollback(txid: Txid): Promise<Txid[]> {
+    let gone: string[] = []
+    const known = await this.transactions.get(txid)
+    await commitWork(this.#committing, async work => {
+      await work.guard([nameOf(txid)])
+      const visited = await rollback(work, nameOf(txid), known?.outputs.length)
+      gone = visited.filter(name => work.record(name).before)
+      return batch => this.#forget(batch, visited)
+    })
+    return gone.map(txidOfName)
+  }
+
+  /** Takes back every transaction that is mined above a height, the last first. */
+  async rollbackTo(
+    height: number,
+    onRollback: (txids: readonly Txid[]) => void = () => undefined
+  ): Promise<number> {
+    let count = 0
+    for (;;) {
+      const [last] = await this.store
+        .use(log)
+        .at('mined')
+        .reverseRange({ min: height + 1, count: 1 })
+      if (!last) return count
+      const gone = await this.rollback(last.member)
+      count += gone.length
+      onRollback(gone)
+    }
+  }
+
+  /** What is stored of transactions that are no more in the index. */
+  #forget(batch: Batch, txids: readonly string[]): void {
+    for (const name of txids) {
+      const txid = txidOfName(name)
+      this.transactions.removeIn(batch, txid)
+      batch.use(log).at('rollback').add(txid, this.#committing.now())
+    }
+  }
+
+  /** Outpoints and scores, a page at a time. */
+  search(query: OutputSearch): Promise<Page<FoundOutput>> {
+    return searchOutpoints(this.store, this.events, query)
+  }
+
+  /** The same, with what the options include. */
+  async searchOutputs(query: OutputSearch): Promise<Page<LoadedOutput & FoundOutput>> {
+    const page = await this.search(query)
+    const loaded = await this.loadOutputs(
+      page.rows.map(({ outpoint }) => outpoint),
+      query
+    )
+    return {
+      rows: page.rows.flatMap((row, i) => (loaded[i] ? [{ ...loaded[i], ...row }] : [])),
+      cursor: page.cursor
+    }
+  }
+
+  /**
+   * What the unspent outputs that a search finds come to. One event whose balance is kept is one read; otherwise they
+   * are added up, all of them, or as many as the limit says.
+   */
+  async searchBalance(query: OutputSearch): Promise<Balance> {
+    const kept = await this.#keptBalance(query)
+    if (kept) return kept
+    const sum = { satoshis: 0n, outputs: 0 }
+    let { cursor } = query
+    do {
+      const page = await this.search({
+        ...query,
+        filterSpent: true,
+        limit: query.limit ?? SUM_PAGE,
+        ...(cursor !== undefined && { cursor })
+      })
+      const amounts = await this.satoshis(page.rows.map(({ outpoint }) => outpoint))
+      for (const amount of amounts) sum.satoshis += amount ?? 0n
+      sum.outputs += page.rows.length
+      cursor = query.limit === undefined ? page.cursor : undefined
+    } while (cursor !== undefined)
+    return sum
+  }
+
+  async #keptBalance({ keys, from, to, limit, cursor }: OutputSearch): Promise<Balance | undefined> {
+    const [key] = keys
+    if (keys.length !== 1 || key === undefined) return undefined
+    if (from !== undefined || to !== undefined || limit !== undefined || cursor !== undefined)
+      return undefined
+    if (!this.events.find(key)?.balance) return undefined
+    const [sum, count] = await Promise.all([
+      this.store.use(balances).at('satoshis').score(key),
+      this.store.use(balances).at('outputs').score(key)
+    ])
+    return { satoshis: BigInt(sum ?? 0), outputs: count ?? 0 }
+  }
+
+  /** One answer for each outpoint; an unknown one is `null`. */
+  loadOutputs(outpoints: readonly Outpoint[], options: LoadOptions = {}): Promise<(LoadedOutput | null)[]> {
+    return loadOutputs(this.store, this.transactions, outpoints, options)
+  }
+
+  async loadOutput(outpoint: Outpoint, options: LoadOptions = {}): Promise<LoadedOutput | null> {
+    return (await this.loadOutputs([outpoint], options))[0]!
+  }
+
+  /** The outputs of a transaction, in order. */
+  async loadOutputsByTxid(txid: Txid, options: LoadOptions = {}): Promise<LoadedOutput[]> {
+    const hashes = await this.store.hrange(outputHashes.scan(txid))
+    return this.#loadKnown(
+      hashes.map(({ key }) => key),
+      options
+    )
+  }
+
+  /** Those of them that a topic admitted. */
+  async loadOutputsByTxidForTopic(
+    txid: Txid,
+    topic: Topic,
+    options: LoadOptions = {}
+  ): Promise<LoadedOutput[]> {
+    const hashes = await this.store.hrange(outputHashes.scan(txid))
+    const admitted = hashes.filter(({ fields }) => topicsOf(outputState(fields, undefined)).includes(topic))
+    return this.#loadKnown(
+      admitted.map(({ key }) => key),
+      options
+    )
+  }
+
+  async #loadKnown(keys: readonly Uint8Array[], options: LoadOptions): Promise<LoadedOutput[]> {
+    const outpoints = keys.map(key => makeOutpoint(...outputHashes.decode(key)))
+    return (await this.loadOutputs(outpoints, options)).filter(each => each !== null)
+  }
+
+  /** The outputs of a topic that consume an output: those of the transaction that spends it. */
+  async consumedBy(outpoint: Outpoint, topic: Topic): Promise<Outpoint[]> {
+    const [spender] = await this.spends([outpoint])
+    if (!spender) return []
+    return (await this.loadOutputsByTxidForTopic(spender, topic)).map(each => each.outpoint)
+  }
+
+  /** The spender of each output, or `null`. */
+  async spends(outpoints: readonly Outpoint[]): Promise<(Txid | null)[]> {
+    return (await this.store.hmget(SPENDS, outpoints)).map(spender => (spender as Txid | undefined) ?? null)
+  }
+
+  /** The satoshis of each output, or `null` where they are not known. */
+  async satoshis(outpoints: readonly Outpoint[]): Promise<(bigint | null)[]> {
+    const { codec } = satoshisFields.collections.satoshis.value
+    return (await this.store.hmget(SATOSHIS, outpoints)).map(value => (value ? codec.decode(value) : null))
+  }
+
+  /** What is known of a transaction as a whole. */
+  record(txid: Txid): Promise<TransactionRecord | undefined> {
+    return this.store.use(spends).at().get(spendFields.collections.transaction, txid)
+  }
+
+  async isInTopic(topic: Topic, outpoint: Outpoint): Promise<boolean> {
+    return (await this.store.use(topicOutputs).at(topic).score(outpoint)) !== undefined
+  }
+
+  async isApplied(topic: Topic, txid: Txid): Promise<boolean> {
+    return (await this.store.use(topicTransactions).at(topic).score(txid)) !== undefined
+  }
+
+  /** Transactions that wanted an output which another one spends, the first first. */
+  async conflicts(outpoint: Outpoint): Promise<Txid[]> {
+    const rows = await this.store.use(conflicts).at(txidOf(outpoint), voutOf(outpoint)).range()
+    return rows.map(({ member }) => member)
+  }
+
+  /** What commits change, from a position of the journal on. */
+  follow(subscription?: Subscription): AsyncGenerator<LiveChange, void, undefined> {
+    return this.journal.follow(subscription)
+  }
+}

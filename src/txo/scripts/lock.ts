@@ -1,0 +1,61 @@
+/**
+ * `lock`: satoshis that their owner cannot spend before a height, under an sCrypt contract:
+ *
+ *     ‹prefix, 102 bytes› ‹hash of the owner's key› ‹height› ‹suffix, 807 bytes›
+ *
+ * The contract itself demands a height below 500,000,000, which as a lock time would be seconds; a script that says more
+ * can never be spent, and is no lock. OrdLock has the same prefix, and the lock-to-mint contract carries both parts.
+ */
+
+import { addressAt } from './addresses.ts'
+import { scriptEvents } from './events.ts'
+import { endsAt, readLocking } from './locking.ts'
+import type { ScriptParser } from './parser.ts'
+import { FixedPart, readPushes, smallNumberOf } from './template.ts'
+import { type ScriptView, viewOf } from './view.ts'
+
+export interface Lock {
+  /** The owner. */
+  readonly address: string
+  /** The height from which on it can be spent. */
+  readonly until: number
+}
+
+export const SCRYPT_PREFIX = new FixedPart({
+  begins: '2097dfd7',
+  length: 102,
+  sha256: '86b0f291096403ced87b8256a0575475143f5ed94646ad5e1f4fdf704c88679e'
+})
+
+const SUFFIX = new FixedPart({
+  begins: '61007904',
+  length: 807,
+  sha256: '796bff900a8e0777555109d9860f769317ef05cf5ca1416eb955400674bdd272'
+})
+
+const MAX_HEIGHT = 499_999_999
+
+export const decodeLock = (script: Uint8Array | ScriptView): Lock | undefined => {
+  const lock = viewOf(script).once(readLocking)
+  if (!lock || !SCRYPT_PREFIX.isAt(lock, 0)) return undefined
+  const pushes = readPushes(lock, SCRYPT_PREFIX.length, 2)
+  if (!pushes || !SUFFIX.isAt(lock, pushes.end) || !endsAt(lock, pushes.end + SUFFIX.length)) return undefined
+  const [owner, height] = pushes.values as [Uint8Array, Uint8Array]
+  const until = smallNumberOf(height, MAX_HEIGHT)
+  return owner.length === 20 && until !== undefined ? { address: addressAt(owner, 0), until } : undefined
+}
+
+export const lockParser: ScriptParser = {
+  tag: 'lock',
+  about: 'Satoshis locked until a height.',
+  parse(view) {
+    const lock = decodeLock(view)
+    return (
+      lock && {
+        data: lock,
+        events: [scriptEvents.types.lockUntil.text(BigInt(lock.until))],
+        owners: [lock.address]
+      }
+    )
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The part of the index that a commit is about, before and after it. Spends and records are read first, since they
+ * guard the rest: every write for a transaction changes its record, so a commit that finds the records as they were
+ * read has seen everything else as it is.
+ */
+import { makeOutpoint, type Outpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
+import type { Batch, FieldValue, StoreReads } from '../store/index.ts'
+import { outputs, satoshisFields } from './keys.ts'
+import { NO_OUTPUT, type OutputState, outputState } from './output-state.ts'
+import { type TransactionRecord, transactionRecord } from './record.ts'
+
+const { output, satoshis, spends } = outputs.collections
+const SPENDS = spends.encode()
+const SATOSHIS = satoshis.encode()
+const { satoshis: amount } = satoshisFields.collections
+
+/** Something before and after. */
+export interface Slot<T> {
+  readonly before: T
+  after: T
+}
+
+/** Bytes as the key of a map. */
+export const nameOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+const bytesOf = (name: string): Uint8Array => new Uint8Array(Buffer.from(name, 'latin1'))
+export const txidOfName = (name: string): Txid => bytesOf(name) as Txid
+export const outpointOfName = (name: string): Outpoint => bytesOf(name) as Outpoint
+/** The name of an outpoint begins with that of its txid. */
+export const txidNameOf = (name: string): string => name.slice(0, 32)
+
+export class WorkingSet {
+  readonly #reads: StoreReads
+  /** What conditions are made of: the fields of `h:spnd` as they were read. */
+  readonly #guards = new Map<string, Uint8Array | undefined>()
+  readonly #spends = new Map<string, Slot<string | undefined>>()
+  readonly #records = new Map<string, Slot<TransactionRecord | undefined>>()
+  readonly #outputs = new Map<string, Slot<OutputState>>()
+  /** Transactions of which all outputs are here. */
+  readonly #whole = new Map<string, Set<number>>()
+
+  constructor(reads: StoreReads) {
+    this.#reads = reads
+  }
+
+  /** Records by txid and spends by outpoint, all at once. */
+  async guard(names: Iterable<string>): Promise<void> {
+    const missing = [...new Set(names)].filter(name => !this.#guards.has(name))
+    if (missing.length === 0) return
+    const values = await this.#reads.hmget(SPENDS, missing.map(bytesOf))
+    for (const [i, name] of missing.entries()) {
+      const value = values[i]
+      this.#guards.set(name, value)
+      if (name.length === 36) {
+        const spender = value && nameOf(value)
+        this.#spends.set(name, { before: spender, after: spender })
+      } else {
+        const record = value && transactionRecord.codec.decode(value)
+        this.#records.set(name, { before: record, after: record })
+      }
+    }
+  }
+
+  /** All outputs of transactions, with their spends and the records of their spenders. */
+  async loadTransactions(txids: Iterable<string>): Promise<void> {
+    const wanted = [...new Set(txids)].filter(txid => !this.#whole.has(txid))
+    await this.guard(wanted)
+    const hashes = await Promise.all(
+      wanted.map(txid =>
+        this.#records.get(txid)!.before ? this.#reads.hrange(output.scan(txidOfName(txid))) : []
+      )
+    )
+    const loaded = new Map<string, readonly FieldValue[]>()
+    for (const [i, txid] of wanted.entries()) {
+      const vouts = new Set<number>()
+      this.#whole.set(txid, vouts)
+      for (const { key, fields } of hashes[i]!) {
+        const [, vout] = output.decode(key)
+        vouts.add(vout)
+        loaded.set(nameOf(makeOutpoint(txidOfName(txid), vout)), fields)
+      }
+    }
+    await this.guardSpends([...loaded.keys()])
+    await this.#addOutputs(loaded)
+  }
+
+  /** The spends of outputs, and the records of the spenders. */
+  async guardSpends(names: readonly string[]): Promise<void> {
+    await this.guard(names)
+    await this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? []))
+  }
+
+  /** Single outputs, with the records of their transactions; the spends are guarded already. */
+  async loadOutputs(names: readonly string[]): Promise<void> {
+    await this.guard(names.map(txidNameOf))
+    const known = names.filter(
+      name => !this.#outputs.has(name) && this.#records.get(txidNameOf(name))!.before
+    )
+    const hashes = await Promise.all(known.map(name => this.#reads.hgetall(outputKey(name))))
+    await this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
+  }
+
+  async #addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): Promise<void> {
+    const names = [...loaded.keys()].filter(name => !this.#outputs.has(name))
+    const amounts = names.length > 0 ? await this.#reads.hmget(SATOSHIS, names.map(bytesOf)) : []
+    for (const [i, name] of names.entries()) {
+      const value = amounts[i]
+      const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
+      this.#outputs.set(name, { before: state, after: state })
+    }
+  }
+
+  /** The names of the outputs of a transaction that are loaded whole or new. */
+  outputsOf(txid: string): string[] {
+    return [...(this.#whole.get(txid) ?? [])].map(vout => nameOf(makeOutpoint(txidOfName(txid), vout)))
+  }
+
+  addOutput(txid: string, vout: number): string {
+    this.#whole.get(txid)!.add(vout)
+    return nameOf(makeOutpoint(txidOfName(txid), vout))
+  }
+
+  isGuarded(name: string): boolean {
+    return this.#guards.has(name)
+  }
+
+  record(txid: string): Slot<TransactionRecord | undefined> {
+    return this.#records.get(txid)!
+  }
+
+  spend(name: string): Slot<string | undefined> {
+    return this.#spends.get(name)!
+  }
+
+  output(name: string): Slot<OutputState> {
+    const known = this.#outputs.get(name)
+    if (known) return known
+    const slot = { before: NO_OUTPUT, after: NO_OUTPUT }
+    this.#outputs.set(name, slot)
+    return slot
+  }
+
+  outputs(): Iterable<[name: string, slot: Slot<OutputState>]> {
+    return this.#outputs
+  }
+  spends(): Iterable<[name: string, slot: Slot<string | undefined>]> {
+    return this.#spends
+  }
+  records(): Iterable<[txid: string, slot: Slot<TransactionRecord | undefined>]> {
+    return this.#records
+  }
+
+  /** The batch holds only if nothing that was read has changed. */
+  guardIn(batch: Batch): void {
+    for (const [name, value] of this.#guards) batch.ifField(SPENDS, bytesOf(name), value)
+  }
+
+  /** Writes what differs, the rows that follow from it apart. */
+  writeIn(batch: Batch): void {
+    for (const [name, { before, after }] of this.#spends) {
+      if (before === after) continue
+      if (after === undefined) batch.hdel(SPENDS, bytesOf(name))
+      else batch.hset(SPENDS, bytesOf(name), bytesOf(after))
+    }
+    for (const [name, { before, after }] of this.#records) {
+      if (before === after) continue
+      if (after) batch.hset(SPENDS, bytesOf(name), transactionRecord.codec.encode(after))
+      else batch.hdel(SPENDS, bytesOf(name))
+    }
+    for (const [name, { before, after }] of this.#outputs) {
+      if (before !== after) writeOutput(batch, name, before, after)
+    }
+  }
+}
+
+const writeOutput = (batch: Batch, name: string, before: OutputState, after: OutputState): void => {
+  const key = outputKey(name)
+  for (const [field, value] of after.fields) {
+    if (before.fields.get(field) !== value) batch.hset(key, bytesOf(field), value)
+  }
+  for (const field of before.fields.keys()) {
+    if (!after.fields.has(field)) batch.hdel(key, bytesOf(field))
+  }
+  if (before.satoshis === after.satoshis) return
+  if (after.satoshis === undefined) batch.hdel(SATOSHIS, bytesOf(name))
+  else batch.hset(SATOSHIS, bytesOf(name), amount.value.codec.encode(after.satoshis))
+}
+
+const outputKey = (name: string): Uint8Array => {
+  const outpoint = outpointOfName(name)
+  return output.encode(txidOf(outpoint), voutOf(outpoint))
+}
