@@ -6,7 +6,9 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 60_000
+    testTimeout: 60_000,
+    // Of two cores vitest would leave one idle.
+    maxWorkers: '100%'
   },
   resolve: {
     alias: [{ find: /^quoin\/([\w/]+)$/, replacement: source('./src/$1/index.ts') }]

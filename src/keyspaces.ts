@@ -3,6 +3,7 @@ import { bsv21, bsv21Events } from './bsv21/index.ts'
 import { chain } from './chain/index.ts'
 import { type AnyKeyspace, KeyspaceGroup } from './keyspace/index.ts'
 import { liquidityChain, liquiditySeed } from './liquidity/index.ts'
+import { overlay } from './overlay/index.ts'
 import { storeRows } from './store/index.ts'
 import {
   changeFields,
@@ -24,6 +25,7 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
   outputs,
   outputEvents.keyspace,
   scriptEvents.keyspace,
+  overlay,
   bsv21,
   bsv21Events.keyspace
 ]

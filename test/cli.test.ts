@@ -58,7 +58,7 @@ describe('quoin', () => {
     [['keyspace', 'explain'], 'missing required argument'],
     [['keyspace', 'explain', 'xyz'], 'not hexadecimal'],
     [['keyspace', 'explain', '012'], 'odd number'],
-    [['keyspace', 'explain', '01', '--space', 'nowhere'], 'there is no keyspace nowhere; there are outputs'],
+    [['keyspace', 'explain', '01', '--space', 'nowhere'], 'there is no keyspace nowhere; there are chain'],
     [['keyspace', 'diff', 'liquidity-seed', 'nowhere'], 'there is no keyspace nowhere'],
     [['keyspace', 'audit', join(folder, 'absent.json')], 'cannot read']
   ])(
@@ -123,14 +123,14 @@ describe('quoin keyspace check', () => {
     expect(stdout).toMatch(
       /P1 {2}holds {2}every key decodes one way +\d+ checks +\d+ states visited +[\d.]+ ms/
     )
-    expect(stdout).toMatch(/\nsound: 11 keyspaces, \d+ collections, 3 stores, in \d+ ms\n$/)
+    expect(stdout).toMatch(/\nsound: 14 keyspaces, \d+ collections, 3 stores, in \d+ ms\n$/)
   })
 
   it('as JSON has all seven verdicts of each', () => {
     const { status, data } = json('keyspace', 'check')
     expect(status).toBe(0)
     expect(data.sound).toBe(true)
-    expect(data.keyspaces.length).toBe(11)
+    expect(data.keyspaces.length).toBe(14)
     for (const { verdicts, findings, states } of data.keyspaces) {
       expect(verdicts.map((verdict: { property: string }) => verdict.property)).toEqual([
         'P1',

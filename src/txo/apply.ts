@@ -36,8 +36,9 @@ export interface Applying {
 export const loadChanges = async (work: WorkingSet, changes: readonly Change[]): Promise<void> => {
   const txids = changes.map(({ txid }) => nameOf(txid))
   const told = changes.flatMap(({ spends }) => [...spends.keys()].map(nameOf))
-  const own = changes.flatMap(({ txid, outputs, admissions, marked, expelled }) =>
+  const own = changes.flatMap(({ txid, outputs, admissions, marked, expelled, erased }) =>
     [
+      ...erased,
       ...outputs.keys(),
       ...[...admissions.values(), ...marked.values(), ...expelled.values()].flatMap(each => [...each.keys()])
     ].map(vout => nameOf(makeOutpoint(txid, vout)))
@@ -96,6 +97,7 @@ export const applyChange = async (work: WorkingSet, change: Change, applying: Ap
     const output = work.output(work.addOutput(txid, vout))
     output.after = expelled(output.after, topic)
   }
+  for (const vout of change.erased) work.output(work.addOutput(txid, vout)).after = NO_OUTPUT
   slot.after = after
   for (const name of work.outputsOf(txid)) {
     const output = work.output(name)

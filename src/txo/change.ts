@@ -38,6 +38,7 @@ export class Change {
   readonly applied = new Set<Topic>()
   readonly expelled = new Map<Topic, Set<number>>()
   readonly marked = new Map<Topic, Set<number>>()
+  readonly erased = new Set<number>()
   readonly spends = new Map<Outpoint, SpentEvents>()
   readonly needed = new Set<Txid>()
   isKnown = false
@@ -86,6 +87,12 @@ export class Change {
   /** A topic holds an output to be spent, without saying by what. */
   markSpent(topic: Topic, vout: number): this {
     this.marked.set(topic, (this.marked.get(topic) ?? new Set()).add(vout))
+    return this
+  }
+
+  /** Nothing is known of an output of the transaction any more, by whatever writer. */
+  erase(vout: number): this {
+    this.erased.add(vout)
     return this
   }
 

@@ -18,6 +18,7 @@ export {
 } from './events.ts'
 export { type Indexing, indexOutput, indexTransaction } from './index-transaction.ts'
 export { Indexer, type IndexerOptions } from './indexer.ts'
+export { type Intake, type IntakeOptions, takeIn } from './intake.ts'
 export type { ChangeKind, Journal, LiveChange, StoredChange, Subscription } from './journal.ts'
 export {
   changeFields,

@@ -76,6 +76,7 @@ export class OutputStore {
   readonly transactions: TransactionStore
   readonly journal: Journal
   readonly #committing: Committing
+  readonly #forgetting: ((batch: Batch, txid: Txid) => void | Promise<void>)[] = []
 
   constructor(store: Store, options: OutputStoreOptions = {}) {
     this.store = store
@@ -103,7 +104,7 @@ export class OutputStore {
       const beside = changes.flatMap(({ writes }) => writes)
       if (gone.length + beside.length === 0) return undefined
       return async batch => {
-        this.#forget(batch, gone)
+        await this.#forget(batch, gone)
         for (const write of beside) await write(batch)
       }
     })
@@ -188,12 +189,18 @@ export class OutputStore {
   }
 
   /** What is stored of transactions that are no more in the index. */
-  #forget(batch: Batch, txids: readonly string[]): void {
+  async #forget(batch: Batch, txids: readonly string[]): Promise<void> {
     for (const name of txids) {
       const txid = txidOfName(name)
       this.transactions.removeIn(batch, txid)
       batch.use(log).at('rollback').add(txid, this.#committing.now())
+      for (const forget of this.#forgetting) await forget(batch, txid)
     }
+  }
+
+  /** More to write in the commit that takes back a transaction, by those who keep more about it. */
+  onForget(forget: (batch: Batch, txid: Txid) => void | Promise<void>): void {
+    this.#forgetting.push(forget)
   }
 
   /** Outpoints and scores, a page at a time. */

@@ -33,7 +33,7 @@ export interface TransactionRecord {
 /** Up to the flag and the time, which are always there. */
 const HEAD = 17
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true })
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const encode = ({ revision, seen, position, vouts, topics, spends }: TransactionRecord): Uint8Array => {
   const texts = [topics.map(utf8), ...spends.map(({ events }) => events.map(utf8))]

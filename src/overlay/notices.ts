@@ -1,0 +1,200 @@
+/**
+ * Telling lookup services in the form of `@bsv/overlay` what was admitted, spent and removed. They keep databases of
+ * their own, which no commit of ours covers; so that they have to be told is committed with the facts, and stays in a
+ * queue until they have taken it. They may be told twice, never not at all.
+ */
+import { LockingScript, UnlockingScript } from '@bsv/sdk'
+import type { Transaction } from '../chain/index.ts'
+import { formatTxid, type Outpoint, parseOutpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
+import type { Batch, Lease, Queue } from '../store/index.ts'
+import type { OutputStore } from '../txo/index.ts'
+import { type Judgement, overlay } from './keys.ts'
+import type { Logger } from './logger.ts'
+import { type AnyLookup, isQuoinLookup, type LookupService } from './types.ts'
+
+const { judgements, offChainValues, evicted, notify } = overlay.collections
+/** Seconds that a service has for one transaction. */
+const LEASE = 60
+const AT_ONCE = 100
+const POLL_MS = 1000
+
+export class Notices {
+  readonly #outputs: OutputStore
+  readonly #logger: Logger
+  readonly #services = new Map<string, { readonly service: LookupService; readonly queue: Queue<Txid> }>()
+  #timer: NodeJS.Timeout | undefined
+  #working: Promise<void> = Promise.resolve()
+
+  constructor(outputs: OutputStore, lookups: ReadonlyMap<string, AnyLookup>, logger: Logger) {
+    this.#outputs = outputs
+    this.#logger = logger
+    for (const [name, service] of lookups) {
+      if (isQuoinLookup(service)) continue
+      const queue = outputs.store.queueAt(notify, [name], { attempts: 20, backoff: 1, backoffLimit: 300 })
+      this.#services.set(name, { service, queue })
+    }
+  }
+
+  /** Part of the commit that takes back a transaction. */
+  async forgetIn(batch: Batch, txid: Txid): Promise<void> {
+    const judged = await this.#outputs.store.use(judgements).get(txid)
+    if (!judged) return
+    batch.use(judgements).at(txid).delete()
+    batch.use(offChainValues).at(txid).delete()
+    if (this.#services.size === 0) return
+    const vouts = new Set(Object.values(judged).flatMap(({ outputsToAdmit }) => outputsToAdmit))
+    batch
+      .use(evicted)
+      .at(txid)
+      .set([...vouts])
+    for (const { queue } of this.#services.values()) queue.enqueueIn(batch, txid, 0)
+  }
+
+  /** Part of the commit that has something to tell. */
+  enqueueIn(batch: Batch, txid: Txid, values: Uint8Array | undefined): void {
+    if (this.#services.size === 0) return
+    batch.use(evicted).at(txid).delete()
+    if (values) batch.use(offChainValues).at(txid).set(Buffer.from(values).toString('base64'))
+    for (const { queue } of this.#services.values()) queue.enqueueIn(batch, txid, 0)
+  }
+
+  /** Tells what is due, what was just committed among it, so that a service knows before the submission is answered. */
+  deliver(_: Txid): Promise<void> {
+    this.#working = this.#working.then(() => this.#deliverAll())
+    return this.#working
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.deliver(new Uint8Array(32) as Txid), POLL_MS).unref()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#working
+  }
+
+  async #deliverAll(): Promise<void> {
+    await Promise.all([...this.#services].map(([name, each]) => this.#serve(name, each.service, each.queue)))
+  }
+
+  async #serve(name: string, service: LookupService, queue: Queue<Txid>): Promise<void> {
+    for (;;) {
+      const leases = await queue.lease(AT_ONCE, LEASE)
+      if (leases.length === 0) return
+      for (const lease of leases) await this.#tell(name, service, queue, lease)
+    }
+  }
+
+  async #tell(name: string, service: LookupService, queue: Queue<Txid>, lease: Lease<Txid>): Promise<void> {
+    try {
+      await this.#tellAll(service, lease.item)
+      const batch = this.#outputs.store.batch()
+      queue.acknowledgeIn(batch, lease)
+      await batch.commit()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#logger.warn('lookup service failed', { service: name, txid: formatTxid(lease.item), reason })
+      await queue.fail(lease, { outcome: 'retry', errorClass: 'service', reason })
+    }
+  }
+
+  async #tellAll(service: LookupService, txid: Txid): Promise<void> {
+    const { store, transactions } = this.#outputs
+    const [judged, transaction, stored, gone] = await Promise.all([
+      store.use(judgements).get(txid),
+      transactions.get(txid),
+      store.use(offChainValues).get(txid),
+      store.use(evicted).get(txid)
+    ])
+    for (const vout of gone ?? []) await service.outputEvicted(formatTxid(txid), vout)
+    if (!judged || !transaction) return
+    const values = stored === undefined ? undefined : [...Buffer.from(stored, 'base64')]
+    for (const [topic, judgement] of Object.entries(judged)) {
+      await this.#tellTopic(service, transaction, topic, judgement, values)
+    }
+  }
+
+  async #tellTopic(
+    service: LookupService,
+    transaction: Transaction,
+    topic: string,
+    judgement: Judgement,
+    values: number[] | undefined
+  ): Promise<void> {
+    for (const input of judgement.previousCoins) {
+      await this.#tellSpent(service, transaction, topic, input, values)
+    }
+    for (const text of judgement.forgotten ?? []) {
+      const outpoint = parseOutpoint(text)
+      await service.outputNoLongerRetainedInHistory?.(formatTxid(txidOf(outpoint)), voutOf(outpoint), topic)
+    }
+    for (const vout of judgement.outputsToAdmit) {
+      await this.#tellAdmitted(service, transaction, topic, vout, values)
+    }
+  }
+
+  async #tellAdmitted(
+    service: LookupService,
+    transaction: Transaction,
+    topic: string,
+    outputIndex: number,
+    values: number[] | undefined
+  ): Promise<void> {
+    const extra = values ? { offChainValues: values } : {}
+    if (service.admissionMode === 'whole-tx') {
+      const atomicBEEF = [...(await this.#outputs.transactions.beef(transaction.txid, { atomic: true }))]
+      await service.outputAdmittedByTopic({ mode: 'whole-tx', atomicBEEF, outputIndex, topic, ...extra })
+      return
+    }
+    const { satoshis, script } = transaction.outputs[outputIndex]!
+    await service.outputAdmittedByTopic({
+      mode: 'locking-script',
+      txid: formatTxid(transaction.txid),
+      outputIndex,
+      topic,
+      satoshis,
+      lockingScript: LockingScript.fromBinary([...script]),
+      ...extra
+    })
+  }
+
+  async #tellSpent(
+    service: LookupService,
+    transaction: Transaction,
+    topic: string,
+    inputIndex: number,
+    values: number[] | undefined
+  ): Promise<void> {
+    if (!service.outputSpent) return
+    const input = transaction.inputs[inputIndex]!
+    const spent = { txid: formatTxid(input.txid), outputIndex: input.vout, topic }
+    const spendingTxid = formatTxid(transaction.txid)
+    const extra = values ? { offChainValues: values } : {}
+    switch (service.spendNotificationMode) {
+      case 'none':
+        return service.outputSpent({ mode: 'none', ...spent })
+      case 'txid':
+        return service.outputSpent({ mode: 'txid', spendingTxid, ...spent })
+      case 'script':
+        return service.outputSpent({
+          mode: 'script',
+          spendingTxid,
+          inputIndex,
+          unlockingScript: UnlockingScript.fromBinary([...input.script]),
+          sequenceNumber: input.sequence,
+          ...spent,
+          ...extra
+        })
+      case 'whole-tx': {
+        const beef = await this.#outputs.transactions.beef(transaction.txid, { atomic: true })
+        return service.outputSpent({ mode: 'whole-tx', spendingAtomicBEEF: [...beef], ...spent, ...extra })
+      }
+    }
+  }
+
+  /** An output is gone, whatever topic it was in. */
+  async evicted(outpoint: Outpoint): Promise<void> {
+    const txid = formatTxid(txidOf(outpoint))
+    for (const { service } of this.#services.values()) await service.outputEvicted(txid, voutOf(outpoint))
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * The plug-ins of an overlay: topics that admit outputs, and lookups that answer questions about them. Each comes in two
+ * forms. The first is that of `@bsv/overlay`: whatever was written for it runs here unchanged, with number arrays where
+ * its signatures say so. The second is Quoin's own: it sees parsed transactions, and what it says is committed with
+ * everything else.
+ */
+import type { AdmittanceInstructions, LookupQuestion, Script } from '@bsv/sdk'
+import type { Output, Transaction } from '../chain/index.ts'
+import type { Outpoint, Topic } from '../keyspace/index.ts'
+import type { OutputChange } from '../txo/index.ts'
+
+/** Of transactions that come from somewhere else than the one who made them, `historical`: they are not broadcast. */
+export const MODES = ['current-tx', 'historical-tx', 'historical-tx-no-spv'] as const
+export type Mode = (typeof MODES)[number]
+
+type Awaitable<T> = T | Promise<T>
+
+export interface MetaData {
+  name: string
+  shortDescription: string
+  iconURL?: string
+  version?: string
+  informationURL?: string
+}
+
+interface Documented {
+  getDocumentation(): Promise<string>
+  getMetaData(): Promise<MetaData>
+}
+
+/** A topic in the form of `@bsv/overlay`. `previousCoins` and `coinsToRetain` are indexes of inputs. */
+export interface TopicManager extends Documented {
+  identifyAdmissibleOutputs(
+    beef: number[],
+    previousCoins: number[],
+    offChainValues?: number[],
+    mode?: Mode
+  ): Promise<AdmittanceInstructions>
+  identifyNeededInputs?(
+    beef: number[],
+    offChainValues?: number[]
+  ): Promise<{ txid: string; outputIndex: number }[]>
+}
+
+/** What a topic of Quoin's own is shown. */
+export interface Candidate {
+  readonly transaction: Transaction
+  /** Inputs that spend outputs which the topic has, in order. */
+  readonly previousCoins: readonly PreviousCoin[]
+  readonly offChainValues: Uint8Array | undefined
+  readonly mode: Mode
+}
+
+export interface PreviousCoin {
+  /** The index of the input. */
+  readonly input: number
+  readonly outpoint: Outpoint
+  readonly output: Output
+}
+
+export interface Admittance {
+  /** Indexes of outputs. */
+  readonly outputs: readonly number[]
+  /** Indexes of inputs whose coins stay in the topic's history; none unless given. */
+  readonly retain?: readonly number[]
+  /** Why an output was not admitted, by its index: for those who ask. */
+  readonly refused?: Readonly<Record<number, string>>
+}
+
+/** A topic in Quoin's form. */
+export interface QuoinTopic extends Documented {
+  admit(candidate: Candidate): Awaitable<Admittance>
+  /** Outputs that have to be known before it can judge. */
+  needs?(candidate: Candidate): Awaitable<readonly Outpoint[]>
+}
+
+export type AnyTopic = TopicManager | QuoinTopic
+
+export type AdmissionMode = 'locking-script' | 'whole-tx'
+export type SpendNotificationMode = 'none' | 'txid' | 'script' | 'whole-tx'
+
+export type OutputAdmittedByTopic =
+  | {
+      mode: 'locking-script'
+      txid: string
+      outputIndex: number
+      topic: string
+      satoshis: number
+      lockingScript: Script
+      offChainValues?: number[]
+    }
+  | { mode: 'whole-tx'; atomicBEEF: number[]; outputIndex: number; topic: string; offChainValues?: number[] }
+
+interface SpentOutput {
+  txid: string
+  outputIndex: number
+  topic: string
+}
+
+export type OutputSpent =
+  | ({ mode: 'none' } & SpentOutput)
+  | ({ mode: 'txid'; spendingTxid: string } & SpentOutput)
+  | ({
+      mode: 'script'
+      spendingTxid: string
+      inputIndex: number
+      unlockingScript: Script
+      sequenceNumber: number
+      offChainValues?: number[]
+    } & SpentOutput)
+  | ({ mode: 'whole-tx'; spendingAtomicBEEF: number[]; offChainValues?: number[] } & SpentOutput)
+
+/** How far back an answer goes: so many steps, or as long as a function says. */
+export type History =
+  | number
+  | ((beef: number[], outputIndex: number, currentDepth: number) => Promise<boolean>)
+
+export type LookupFormula = {
+  txid: string
+  outputIndex: number
+  history?: History
+  context?: number[]
+}[]
+
+/** A lookup in the form of `@bsv/overlay`. It is told of every topic. */
+export interface LookupService extends Documented {
+  readonly admissionMode: AdmissionMode
+  readonly spendNotificationMode: SpendNotificationMode
+  outputAdmittedByTopic(payload: OutputAdmittedByTopic): Promise<void> | void
+  outputSpent?(payload: OutputSpent): Promise<void> | void
+  outputNoLongerRetainedInHistory?(txid: string, outputIndex: number, topic: string): Promise<void> | void
+  outputEvicted(txid: string, outputIndex: number): Promise<void> | void
+  lookup(question: LookupQuestion): Promise<LookupFormula>
+}
+
+/** An output that a topic admits, as a lookup of Quoin's own sees it. */
+export interface AdmittedOutput {
+  readonly topic: Topic
+  readonly transaction: Transaction
+  readonly outpoint: Outpoint
+  readonly output: Output
+  readonly offChainValues: Uint8Array | undefined
+}
+
+export interface Found {
+  readonly outpoint: Outpoint
+  readonly history?: History
+  readonly context?: Uint8Array
+}
+
+/** A lookup in Quoin's form: what it says of an output is committed with its admission, and taken back with it. */
+export interface QuoinLookup extends Documented {
+  /** The topics it is told of; all unless given. */
+  readonly topics?: readonly string[]
+  index(admitted: AdmittedOutput): Awaitable<OutputChange | undefined>
+  lookup(query: unknown): Promise<readonly Found[]>
+}
+
+export type AnyLookup = LookupService | QuoinLookup
+
+export const isQuoinTopic = (topic: AnyTopic): topic is QuoinTopic => 'admit' in topic
+export const isQuoinLookup = (lookup: AnyLookup): lookup is QuoinLookup => 'index' in lookup
