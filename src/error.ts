@@ -107,5 +107,43 @@ export type ErrorCode =
   | 'ERR_TOPIC_FAILED'
   /** No lookup service has this name. */
   | 'ERR_LOOKUP_UNKNOWN'
+  /** A plug-in cannot be loaded or installed: its module exports none, or a name of it is taken, or is none. */
+  | 'ERR_PLUGIN'
+  /** A lookup service threw, or said what cannot be. */
+  | 'ERR_LOOKUP_FAILED'
+  /** A request is malformed; `details.where` and `details.path` say where. */
+  | 'ERR_REQUEST'
+  /** A body, a list or a nesting is larger than the limits allow. */
+  | 'ERR_REQUEST_LIMIT'
+  /** There is no such route. */
+  | 'ERR_ROUTE_NOT_FOUND'
+  /** What is asked for is not there. */
+  | 'ERR_NOT_FOUND'
+  /** No token is given where one is needed. */
+  | 'ERR_UNAUTHORIZED'
+  /** The token is not the right one. */
+  | 'ERR_FORBIDDEN'
+  /** Too many requests; `details.seconds` is when to try again. */
+  | 'ERR_RATE_LIMIT'
+  /** The server is closing, or has as many connections as it takes. */
+  | 'ERR_UNAVAILABLE'
+  /** Something went wrong that nobody thought of; the log has more. */
+  | 'ERR_INTERNAL'
+  /** The configuration of a node is wrong; `details.problems` has every reason. */
+  | 'ERR_CONFIG'
+  /** A request of the sync protocol is malformed. */
+  | 'ERR_SYNC_REQUEST'
+  /** A request is of another version of the sync protocol; `details.currentVersion` is ours. */
+  | 'ERR_GASP_VERSION_MISMATCH'
+  /** Another node cannot be reached, or answers nonsense; `details.retry` says whether it is worth asking again. */
+  | 'ERR_SYNC_PEER'
+  /** What another node has of an output is more than the limits allow. */
+  | 'ERR_SYNC_LIMIT'
+  /** A node cannot be reached. */
+  | 'ERR_NODE_UNREACHABLE'
+  /** A node answered with an error; `details.status` and `details.code` are its own. */
+  | 'ERR_NODE_REFUSED'
+  /** The network did not take a transaction. */
+  | 'ERR_BROADCAST'
   /** The command line is wrong. */
   | 'ERR_USAGE'

@@ -16,6 +16,8 @@ const PAGES = [
   'src/store/README.md',
   'src/chain/README.md',
   'src/txo/README.md',
+  'src/overlay/README.md',
+  'src/server/README.md',
   'docs/audit.md'
 ]
 // Inside the package, so that `quoin/keyspace` means this one, and ignored by git.

@@ -21,6 +21,7 @@ export {
 export { Bump } from './bump.ts'
 export { DevChain, type DevChainOptions, type DevReorg, type ReorgOptions } from './dev/dev-chain.ts'
 export type { DevChainJson } from './dev/json.ts'
+export { KeptDevChain } from './dev/kept.ts'
 export { bytesKey, hash160, ripemd160, sha256, sha256d } from './hash.ts'
 export { MAX_SIDE_DEPTH, type Reorg } from './headers/addition.ts'
 export {

@@ -122,6 +122,23 @@ export const chain = keyspace(
       key: ['z:tx:', word('log', 'pending', 'mined', 'rollback')],
       value: sortedSetOf(txid('txid')),
       about: 'Transactions by what became of them.'
+    }),
+    devChain: collection({
+      key: ['dev:chain'],
+      value: json<{ readonly seed: string; readonly reorgs: number }>(),
+      about: 'The development chain of a node, if it has one.'
+    }),
+    devBlock: collection({
+      key: ['dev:b:', u32('height')],
+      scans: [{ prefix: [], order: 'value' }],
+      value: json<{ readonly header: string; readonly transactions: readonly string[] }>(),
+      about: 'The blocks of the development chain.'
+    }),
+    devWaiting: collection({
+      key: ['dev:t:', txid('txid')],
+      scans: [{ prefix: [] }],
+      value: rawValue('transaction'),
+      about: 'Transactions that the next block of the development chain will have.'
     })
   },
   { about: 'Headers, transactions and proofs.' }

@@ -6,6 +6,7 @@ import { formatTxid, QuoinError, type Txid } from '../keyspace/index.ts'
 import type { Batch, StoreReads } from '../store/index.ts'
 import { type BeefTransaction, writeBeef } from './beef.ts'
 import { Bump } from './bump.ts'
+import { bytesKey } from './hash.ts'
 import { chain } from './keys.ts'
 import { parseTransaction, type Transaction } from './transaction.ts'
 import type { Known } from './verify/walk.ts'
@@ -145,10 +146,10 @@ export class TransactionStore {
         }
         const bump = bumps[i]
         const opened = bump && open(txid) && (await this.#hasParents(transaction))
-        found.set(formatTxid(txid), { txid, transaction, bump: opened ? undefined : bump })
+        found.set(bytesKey(txid), { txid, transaction, bump: opened ? undefined : bump })
         if (!bump || opened) parents.push(...transaction.inputs.map(input => input.txid))
       }
-      const next = new Map(parents.map(txid => [formatTxid(txid), txid]))
+      const next = new Map(parents.map(txid => [bytesKey(txid), txid]))
       wanted = [...next].filter(([name]) => !found.has(name)).map(([, txid]) => txid)
     }
     return [...found.values()]

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { EXIT, EXIT_HELP } from './exit.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
+import { addNodeCommands } from './node/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
 import { printJson } from './terminal.ts'
 import { addVerifyCommand } from './verify.ts'
@@ -19,6 +20,8 @@ const program = new Command('quoin')
     'after',
     `
 Examples:
+  quoin demo                           a node, a chain and some data, in one line
+  quoin serve                          run a node on http://127.0.0.1:8080
   quoin keyspace check                 prove every key layout that Quoin ships
   quoin keyspace explain 0331          say what a raw key is
   quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it
@@ -30,6 +33,7 @@ ${EXIT_HELP}`
   )
   .exitOverride()
 
+await addNodeCommands(program)
 addKeyspaceCommands(program)
 addStoreCommands(program)
 addVerifyCommand(program)

@@ -3,8 +3,8 @@
  * in the topic as was asked for (D5). Transactions of the history come without their proofs, so that a client that
  * stops at proofs walks through them.
  */
-import { type BeefTransaction, writeBeef } from '../chain/index.ts'
-import { formatTxid, type Outpoint, toHex, txidOf, voutOf } from '../keyspace/index.ts'
+import { type BeefTransaction, bytesKey, writeBeef } from '../chain/index.ts'
+import { type Outpoint, toHex, txidOf, voutOf } from '../keyspace/index.ts'
 import type { OutputStore } from '../txo/index.ts'
 import { consumedInputs } from './removal.ts'
 import type { Found, History } from './types.ts'
@@ -17,25 +17,66 @@ export interface AnsweredOutput {
 }
 
 /** An output that is not stored, or that its history selector does not want, is left out. */
-export const answer = async (outputs: OutputStore, found: Found): Promise<AnsweredOutput | undefined> => {
-  const [known] = await outputs.loadOutputs([found.outpoint])
-  if (!known) return undefined
-  const { outpoint } = found
-  const opened = found.history === undefined ? NOTHING : await walk(outputs, outpoint, found.history)
-  if (!opened) return undefined
-  const transactions = await outputs.transactions.ancestry([txidOf(outpoint)], txid =>
-    opened.has(formatTxid(txid))
+export const answerAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
+  const known = await outputs.loadOutputs(found.map(({ outpoint }) => outpoint))
+  const stored = found.filter((_, i) => known[i])
+  const plain = await provedAll(
+    outputs,
+    stored.filter(({ history }) => history === undefined)
   )
-  return { outpoint, context: found.context, transactions }
+  const answered = await Promise.all(
+    stored.map(each => (each.history === undefined ? plain(each) : withHistory(outputs, each, each.history)))
+  )
+  return answered.filter(each => each !== undefined)
 }
 
-const NOTHING: ReadonlySet<string> = new Set()
+const withHistory = async (
+  outputs: OutputStore,
+  { outpoint, context }: Found,
+  history: History
+): Promise<AnsweredOutput | undefined> => {
+  const opened = await walk(outputs, outpoint, history)
+  if (!opened) return undefined
+  const transactions = await outputs.transactions.ancestry([txidOf(outpoint)], txid =>
+    opened.has(bytesKey(txid))
+  )
+  return { outpoint, context, transactions }
+}
+
+/** Outputs whose transactions are read together, each once. */
+const AT_ONCE = 256
+
+/** Without history: all that is needed is read at once, and each output picks its own. */
+const provedAll = async (
+  outputs: OutputStore,
+  found: readonly Found[]
+): Promise<(each: Found) => AnsweredOutput> => {
+  const all = new Map<string, BeefTransaction>()
+  for (let first = 0; first < found.length; first += AT_ONCE) {
+    const txids = found.slice(first, first + AT_ONCE).map(({ outpoint }) => txidOf(outpoint))
+    const distinct = new Map(txids.map(txid => [bytesKey(txid), txid]))
+    for (const each of await outputs.transactions.ancestry([...distinct.values()])) {
+      all.set(bytesKey(each.txid), each)
+    }
+  }
+  return ({ outpoint, context }) => {
+    const needed = new Map<string, BeefTransaction>()
+    const wanted = [bytesKey(txidOf(outpoint))]
+    for (const name of wanted) {
+      const each = all.get(name)!
+      if (needed.has(name)) continue
+      needed.set(name, each)
+      if (!each.bump) wanted.push(...each.transaction!.inputs.map(({ txid }) => bytesKey(txid)))
+    }
+    return { outpoint, context, transactions: [...needed.values()] }
+  }
+}
 
 /** As one BEEF, with the transaction of the output at the end. */
 export const answerBeef = ({ outpoint, transactions }: AnsweredOutput): Uint8Array => {
-  const subject = formatTxid(txidOf(outpoint))
-  const last = transactions.filter(({ txid }) => formatTxid(txid) === subject)
-  const others = transactions.filter(({ txid }) => formatTxid(txid) !== subject)
+  const subject = bytesKey(txidOf(outpoint))
+  const last = transactions.filter(({ txid }) => bytesKey(txid) === subject)
+  const others = transactions.filter(({ txid }) => bytesKey(txid) !== subject)
   return writeBeef({ version: 1, transactions: [...others, ...last] })
 }
 
@@ -59,7 +100,7 @@ const walk = async (
     for (const outpoint of level) {
       for (const input of await consumedInputs(outputs, [outpoint])) {
         if (!(await wanted(input, depth))) continue
-        opened.add(formatTxid(txidOf(outpoint)))
+        opened.add(bytesKey(txidOf(outpoint)))
         if (seen.has(toHex(input))) continue
         seen.add(toHex(input))
         next.push(input)

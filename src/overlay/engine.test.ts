@@ -159,6 +159,18 @@ describe('submitting', () => {
     ])
   })
 
+  it('a coin that left is no history of what consumed it: it does not leave again with that', async () => {
+    let last = await minted()
+    await submit(last, 'tm_foreign')
+    for (let step = 0; step < 3; step++) {
+      last = token(last, 0, [1])
+      await chain.submit(last)
+      await submit(last, 'tm_foreign')
+      const forgotten = (await engine.judgements(last.txid))!['tm_foreign']!.forgotten
+      expect(forgotten).toEqual([`${formatTxid(last.inputs[0]!.txid)}.0`])
+    }
+  })
+
   it('a topic that throws or hangs fails alone, says why, and may be tried again', async () => {
     const transaction = await minted()
     const steak = await submit(transaction, 'tm_failing', 'tm_hanging', 'tm_ones')

@@ -4,23 +4,35 @@
  * A submission is one commit over all its topics, and is answered after it (D4). The same transaction submitted at the
  * same time is worked on once, and submitted again gets the answer that it got before.
  */
-import { Beef, type Bump, type ProofSource, type RootTracker } from '../chain/index.ts'
 import {
-  formatTxid,
+  Beef,
+  type Bump,
+  bytesKey,
+  type ProofSource,
+  type RootTracker,
+  type Transaction
+} from '../chain/index.ts'
+import {
+  makeOutpoint,
   type Outpoint,
   parseOutpoint,
   QuoinError,
+  type Topic,
   type Txid,
   txidOf,
   voutOf
 } from '../keyspace/index.ts'
 import { Change, type OutputStore, Proofs } from '../txo/index.ts'
-import { type AnsweredOutput, answer } from './answer.ts'
+import { admitOutput } from './admission.ts'
+import { type AnsweredOutput, answerAll } from './answer.ts'
+import { takeBackIn } from './arrivals.ts'
+import { Failures } from './failures.ts'
 import { overlay } from './keys.ts'
 import { type Logger, SILENT } from './logger.ts'
 import { Notices } from './notices.ts'
+import { SecondThoughts } from './second-thoughts.ts'
 import type { Steak } from './steak.ts'
-import { type Broadcast, Submission } from './submission.ts'
+import { type Broadcast, Submission, type Submitting } from './submission.ts'
 import {
   type AnyLookup,
   type AnyTopic,
@@ -68,6 +80,9 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #tracker: RootTracker
   readonly #notices: Notices
+  readonly #secondThoughts: SecondThoughts
+  /** Why submissions failed, as far as that is remembered. */
+  readonly failures = new Failures()
   /** The last submission of each transaction that is being worked on. */
   readonly #running = new Map<string, Promise<unknown>>()
 
@@ -80,17 +95,29 @@ export class Engine {
     this.topics = new Map(Object.entries(topics))
     this.lookups = new Map(Object.entries(lookups))
     this.#notices = new Notices(outputs, this.lookups, logger)
+    this.#secondThoughts = new SecondThoughts(
+      outputs,
+      {
+        judge: txid => this.#inTurn(txid, () => this.#judgeAgain(txid)),
+        admit: (change, transaction, topic, vout) => this.#admitAgain(change, transaction, topic, vout)
+      },
+      logger
+    )
+    outputs.onForget((batch, txid) => takeBackIn(outputs, batch, txid))
+    outputs.onForget((batch, txid) => this.#secondThoughts.takenBackIn(batch, txid))
     outputs.onForget((batch, txid) => this.#notices.forgetIn(batch, txid))
   }
 
   /** Begins telling services what they have yet to be told, from before this process was started too. */
   start(): void {
     this.#notices.start()
+    this.#secondThoughts.start()
   }
 
   /** Ends what is being worked on. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#running.values())
+    await this.#secondThoughts.close()
     await this.#notices.close()
   }
 
@@ -102,27 +129,72 @@ export class Engine {
     const topics = [...new Set(submitted.topics)]
     for (const topic of topics) this.#topic(topic)
     const beef = Beef.parse(submitted.beef)
-    return this.#inTurn(beef.subject, async () => {
-      const submission = new Submission(
-        {
-          outputs: this.outputs,
-          tracker: this.#tracker,
-          topics: this.topics,
-          lookups: this.lookups,
-          notices: this.#notices,
-          index: this.#options.index ?? false,
-          broadcast: this.#options.broadcast,
-          topicTimeout: this.#options.topicTimeout ?? 10_000
-        },
-        { beef, bytes: submitted.beef, offChainValues: submitted.offChainValues, mode }
-      )
-      return submission.judge(topics)
+    const working = this.#inTurn(beef.subject, async () => {
+      const given = { beef, bytes: submitted.beef, offChainValues: submitted.offChainValues, mode }
+      return new Submission(this.#submitting(), given).judge(topics)
     })
+    try {
+      const steak = await working
+      await this.settle()
+      for (const topic of topics) this.failures.set(beef.subject, topic, steak[topic]?.error)
+      return steak
+    } catch (error) {
+      this.failures.add(beef.subject, topics, error)
+      throw error
+    }
+  }
+
+  /**
+   * Looks again at what has to be, because something came late or was taken back: done after each submission, and every
+   * second once started.
+   */
+  settle(): Promise<void> {
+    return this.#secondThoughts.settle()
+  }
+
+  #submitting(): Submitting {
+    return {
+      outputs: this.outputs,
+      tracker: this.#tracker,
+      topics: this.topics,
+      lookups: this.lookups,
+      notices: this.#notices,
+      secondThoughts: this.#secondThoughts,
+      index: this.#options.index ?? false,
+      broadcast: this.#options.broadcast,
+      topicTimeout: this.#options.topicTimeout ?? 10_000
+    }
+  }
+
+  async #judgeAgain(txid: Txid): Promise<boolean> {
+    const { transactions, store } = this.outputs
+    if (!(await this.judgements(txid))) return false
+    const bytes = await transactions.beef(txid)
+    const values = await store.use(overlay.collections.offChainValues).get(txid)
+    const [known] = await transactions.known([txid])
+    const given = {
+      beef: Beef.parse(bytes),
+      bytes,
+      offChainValues: values === undefined ? undefined : new Uint8Array(Buffer.from(values, 'base64')),
+      // What was taken on trust is not verified now.
+      mode: known ? 'historical-tx' : 'historical-tx-no-spv'
+    } as const
+    return new Submission(this.#submitting(), given).judgeAgain()
+  }
+
+  async #admitAgain(change: Change, transaction: Transaction, topic: Topic, vout: number): Promise<void> {
+    const judged = (await this.judgements(transaction.txid))?.[topic]
+    const inputs = (judged?.coinsToRetain ?? []).map(input => {
+      const spent = transaction.inputs[input]!
+      return makeOutpoint(spent.txid, spent.vout)
+    })
+    const { lookups } = this
+    await admitOutput(change, { lookups, transaction, topic, vout, inputs, offChainValues: undefined })
   }
 
   /** One after the other for one transaction. */
   async #inTurn<T>(txid: Txid, work: () => Promise<T>): Promise<T> {
-    const name = formatTxid(txid)
+    const name = bytesKey(txid)
     const before = this.#running.get(name)
     const run = (async () => {
       // Whoever submitted it is told; this one begins from what there is.
@@ -149,8 +221,7 @@ export class Engine {
           ...(each.history !== undefined && { history: each.history }),
           ...(each.context && { context: Uint8Array.from(each.context) })
         }))
-    const answered = await Promise.all(found.map(each => answer(this.outputs, each)))
-    return answered.filter(each => each !== undefined)
+    return answerAll(this.outputs, found)
   }
 
   /** A proof of a transaction that is stored: checked, and everything of it moves to its place in the chain. */
@@ -165,6 +236,13 @@ export class Engine {
     const vout = voutOf(outpoint)
     const change = new Change(txidOf(outpoint)).erase(vout)
     for (const topic of known.topics ?? []) change.expel(topic, vout)
+    const { evictions } = overlay.collections
+    change.also(batch =>
+      batch
+        .use(evictions)
+        .at(txidOf(outpoint), vout)
+        .set(Date.now() / 1000)
+    )
     await this.outputs.commit(change)
     await this.#notices.evicted(outpoint)
     return true
@@ -173,6 +251,11 @@ export class Engine {
   /** What the topics did with a transaction; undefined when none has seen it. */
   judgements(txid: Txid) {
     return this.outputs.store.use(overlay.collections.judgements).get(txid)
+  }
+
+  /** Lookup services that have yet to be told of a transaction, with what they said when they were. */
+  untold(txid: Txid): Promise<{ service: string; reason: string | undefined }[]> {
+    return this.#notices.untold(txid)
   }
 
   #topic(name: string): AnyTopic {

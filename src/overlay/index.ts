@@ -1,8 +1,20 @@
 /** The overlay engine: topics admit outputs, lookups answer questions about them. */
 export { type AnsweredOutput, answerBeef } from './answer.ts'
 export { Engine, type EngineOptions, type Submitted } from './engine.ts'
+export { hello } from './examples/hello.ts'
+export type { Failure } from './failures.ts'
+export * from './gasp/index.ts'
 export { type Judgement, type Judgements, overlay } from './keys.ts'
 export { type Logger, SILENT } from './logger.ts'
+export {
+  definePlugin,
+  type Installed,
+  type InstallOptions,
+  installPlugins,
+  type Plugin,
+  type PluginContext
+} from './plugin.ts'
 export type { Steak, TopicAnswer } from './steak.ts'
 export type { Broadcast } from './submission.ts'
 export type * from './types.ts'
+export { type Reason, type Why, type WhyCode, why } from './why.ts'

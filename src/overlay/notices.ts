@@ -8,15 +8,17 @@ import type { Transaction } from '../chain/index.ts'
 import { formatTxid, type Outpoint, parseOutpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import type { Batch, Lease, Queue } from '../store/index.ts'
 import type { OutputStore } from '../txo/index.ts'
-import { type Judgement, overlay } from './keys.ts'
+import { type Judgement, type Judgements, overlay } from './keys.ts'
 import type { Logger } from './logger.ts'
 import { type AnyLookup, isQuoinLookup, type LookupService } from './types.ts'
 
-const { judgements, offChainValues, evicted, notify } = overlay.collections
+const { judgements, offChainValues, evicted, evictions, notify } = overlay.collections
 /** Seconds that a service has for one transaction. */
 const LEASE = 60
 const AT_ONCE = 100
 const POLL_MS = 1000
+/** Items of a queue that are looked through for one. */
+const LOOKED_AT = 1000
 
 export class Notices {
   readonly #outputs: OutputStore
@@ -41,19 +43,17 @@ export class Notices {
     if (!judged) return
     batch.use(judgements).at(txid).delete()
     batch.use(offChainValues).at(txid).delete()
+    for (const vout of voutsOf(judged)) batch.use(evictions).at(txid, vout).delete()
     if (this.#services.size === 0) return
-    const vouts = new Set(Object.values(judged).flatMap(({ outputsToAdmit }) => outputsToAdmit))
-    batch
-      .use(evicted)
-      .at(txid)
-      .set([...vouts])
+    batch.use(evicted).at(txid).set(voutsOf(judged))
     for (const { queue } of this.#services.values()) queue.enqueueIn(batch, txid, 0)
   }
 
-  /** Part of the commit that has something to tell. */
-  enqueueIn(batch: Batch, txid: Txid, values: Uint8Array | undefined): void {
+  /** Part of the commit that has something to tell; of outputs too that a topic had and has no more. */
+  enqueueIn(batch: Batch, txid: Txid, values: Uint8Array | undefined, gone: readonly number[] = []): void {
     if (this.#services.size === 0) return
-    batch.use(evicted).at(txid).delete()
+    if (gone.length > 0) batch.use(evicted).at(txid).set(gone)
+    else batch.use(evicted).at(txid).delete()
     if (values) batch.use(offChainValues).at(txid).set(Buffer.from(values).toString('base64'))
     for (const { queue } of this.#services.values()) queue.enqueueIn(batch, txid, 0)
   }
@@ -192,9 +192,27 @@ export class Notices {
     }
   }
 
+  /** Services that have yet to be told of a transaction, as far as their queues are not too long to look through. */
+  async untold(txid: Txid): Promise<{ service: string; reason: string | undefined }[]> {
+    const found: { service: string; reason: string | undefined }[] = []
+    for (const [service, { queue }] of this.#services) {
+      for (const state of ['due', 'leased', 'waiting', 'dead'] as const) {
+        const { items } = await queue.list(state, { limit: LOOKED_AT })
+        const item = items.find(each => Buffer.compare(each.item, txid) === 0)
+        if (item) found.push({ service, reason: item.reason || undefined })
+      }
+    }
+    return found
+  }
+
   /** An output is gone, whatever topic it was in. */
   async evicted(outpoint: Outpoint): Promise<void> {
     const txid = formatTxid(txidOf(outpoint))
     for (const { service } of this.#services.values()) await service.outputEvicted(txid, voutOf(outpoint))
   }
 }
+
+/** Outputs that any topic admitted. */
+const voutsOf = (judged: Judgements): number[] => [
+  ...new Set(Object.values(judged).flatMap(({ outputsToAdmit }) => outputsToAdmit))
+]

@@ -40,7 +40,7 @@ export const leavingWith = async (
     const consumed = await consumedInputs(outputs, next, topic)
     next = []
     for (const input of consumed) {
-      if (leaving.has(toHex(input))) continue
+      if (leaving.has(toHex(input)) || !(await outputs.isInTopic(topic, input))) continue
       const consumers = await outputs.consumedBy(input, topic)
       if (consumers.some(each => !leaving.has(toHex(each)))) continue
       leaving.set(toHex(input), input)

@@ -19,12 +19,16 @@ import {
   voutOf
 } from '../keyspace/index.ts'
 import { Change, type Intake, indexTransaction, type OutputStore, takeIn } from '../txo/index.ts'
+import { admitOutput } from './admission.ts'
+import { arriveIn } from './arrivals.ts'
+import { coinInputs, hasNewCoins, previousCoins } from './coins.ts'
 import { judge } from './judge.ts'
 import { type Judgement, type Judgements, overlay } from './keys.ts'
 import type { Notices } from './notices.ts'
 import { leavingWith } from './removal.ts'
+import type { SecondThoughts } from './second-thoughts.ts'
 import { answerOf, failureOf, type Steak } from './steak.ts'
-import { type AnyLookup, type AnyTopic, isQuoinLookup, type Mode, type PreviousCoin } from './types.ts'
+import type { AnyLookup, AnyTopic, Mode, PreviousCoin } from './types.ts'
 
 /** Sends a transaction to the network; throws when that does not take it. */
 export type Broadcast = (transaction: Transaction, beef: Uint8Array) => Promise<void>
@@ -35,6 +39,7 @@ export interface Submitting {
   readonly topics: ReadonlyMap<string, AnyTopic>
   readonly lookups: ReadonlyMap<string, AnyLookup>
   readonly notices: Notices
+  readonly secondThoughts: SecondThoughts
   readonly index: boolean | { readonly tags: readonly string[] }
   readonly broadcast: Broadcast | undefined
   readonly topicTimeout: number
@@ -80,10 +85,38 @@ export class Submission {
     const verified = await this.#verified()
     const subject = beef.find(beef.subject)?.transaction ?? (await outputs.transactions.get(beef.subject))
     if (!subject) throw new QuoinError('ERR_TX_UNKNOWN', 'the transaction itself is not given')
-    const coins = await this.#previousCoins(subject, open)
+    const { judged, failed } = await this.#ask(subject, open, verified, before)
+    return steakOf(topics, { ...before, ...judged }, failed)
+  }
+
+  /** Judges anew where the coins that it spends are others than they were; answers whether any were. */
+  async judgeAgain(): Promise<boolean> {
+    const { outputs, topics } = this.#context
+    const { subject } = this.#given.beef
+    const [before, transaction] = await Promise.all([
+      outputs.store.use(judgements).get(subject),
+      outputs.transactions.get(subject)
+    ])
+    if (!before || !transaction) return false
+    const names = Object.keys(before).filter(topic => topics.has(topic))
+    const coins = await coinInputs(outputs, transaction, names)
+    const open = names.filter(topic => !sameCoins(before[topic]!, coins.get(topic)!))
+    if (open.length === 0) return false
+    const { failed } = await this.#ask(transaction, open, await this.#verified(), before)
+    for (const error of failed.values()) throw error
+    return true
+  }
+
+  async #ask(
+    subject: Transaction,
+    open: readonly string[],
+    verified: Verified,
+    before: Judgements
+  ): Promise<{ judged: Judgements; failed: ReadonlyMap<string, unknown> }> {
+    const coins = await previousCoins(this.#context.outputs, subject, open)
     const { judged, failed } = await this.#askAll(subject, open, coins)
     if (Object.keys(judged).length > 0) await this.#commit(subject, verified, before, judged)
-    return steakOf(topics, { ...before, ...judged }, failed)
+    return { judged, failed }
   }
 
   #verified(): Promise<Verified> | Verified {
@@ -92,28 +125,6 @@ export class Submission {
     return mode === 'historical-tx-no-spv'
       ? onTrust(beef)
       : verifyBeef(beef, { tracker, known: outputs.transactions.known })
-  }
-
-  /** By topic, the inputs that spend outputs which it has. */
-  async #previousCoins(
-    subject: Transaction,
-    topics: readonly string[]
-  ): Promise<ReadonlyMap<string, readonly PreviousCoin[]>> {
-    const outpoints = subject.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
-    const loaded = await this.#context.outputs.loadOutputs(outpoints, {
-      includeTopics: true,
-      includeOutput: true
-    })
-    return new Map(
-      topics.map(topic => [
-        topic,
-        loaded.flatMap((each, input) =>
-          each?.topics?.includes(topic as Topic) && each.output
-            ? [{ input, outpoint: each.outpoint, output: each.output }]
-            : []
-        )
-      ])
-    )
   }
 
   async #askAll(
@@ -165,30 +176,76 @@ export class Submission {
     before: Judgements,
     judged: Judgements
   ): Promise<void> {
-    const { outputs, broadcast, notices } = this.#context
+    const { outputs, broadcast, notices, secondThoughts } = this.#context
     const { mode, bytes, offChainValues } = this.#given
     const intake = await takeIn(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
-    if (broadcast && mode === 'current-tx' && !intake.position) await broadcast(subject, bytes)
+    if (broadcast && mode === 'current-tx' && !intake.position) {
+      await broadcast(subject, bytes).catch(notTaken)
+    }
     const change = this.#changeOf(subject, intake)
     const leaving: Change[] = []
-    const all: Record<string, Judgement> = { ...before }
+    const told: Record<string, Judgement> = {}
+    const left = new Map<string, readonly number[]>()
+    const expelled: number[] = []
     for (const [topic, judgement] of Object.entries(judged)) {
-      const removed = await this.#admit(change, subject, topic as Topic, judgement)
+      const gone = await this.#gone(subject, topic as Topic, before[topic])
+      left.set(topic, gone)
+      const removed = await this.#admit(change, subject, topic as Topic, judgement, gone)
+      for (const vout of before[topic]?.outputsToAdmit ?? []) {
+        if (judgement.outputsToAdmit.includes(vout)) continue
+        change.expel(topic as Topic, vout)
+        expelled.push(vout)
+      }
       for (const outpoint of removed) {
         leaving.push(new Change(txidOf(outpoint)).expel(topic as Topic, voutOf(outpoint)))
       }
-      all[topic] =
+      told[topic] =
         removed.length > 0
           ? { ...judgement, forgotten: removed.map(outpoint => formatOutpoint(outpoint)) }
           : judgement
     }
     intake.complete(change)
-    change.also(batch => {
-      batch.use(judgements).at(subject.txid).set(all)
-      notices.enqueueIn(batch, subject.txid, offChainValues)
+    change.also(async batch => {
+      await this.#checkCoins(subject, judged)
+      await this.#checkGone(subject, before, left)
+      batch
+        .use(judgements)
+        .at(subject.txid)
+        .set({ ...before, ...told })
+      arriveIn(batch, subject, judged)
+      await secondThoughts.judgedIn(batch, subject.txid, before, told)
+      notices.enqueueIn(batch, subject.txid, offChainValues, expelled)
     })
     await outputs.commit(...intake.changes, change, ...leaving)
     await notices.deliver(subject.txid)
+  }
+
+  /** What it spends may have been judged meanwhile; the commit holds only if what is read here stays so. */
+  async #checkCoins(subject: Transaction, judged: Judgements): Promise<void> {
+    const coins = new Map(
+      Object.entries(judged).map(([topic, judgement]) => [topic, judgement.previousCoins])
+    )
+    if (await hasNewCoins(this.#context.outputs, subject, coins)) throw late(subject)
+  }
+
+  /** Outputs that a topic admitted before and that have left it since: judged again, they do not come back. */
+  async #gone({ txid }: Transaction, topic: Topic, before: Judgement | undefined): Promise<number[]> {
+    const vouts = before?.outputsToAdmit ?? []
+    const isIn = await Promise.all(
+      vouts.map(vout => this.#context.outputs.isInTopic(topic, makeOutpoint(txid, vout)))
+    )
+    return vouts.filter((_, i) => !isIn[i])
+  }
+
+  async #checkGone(
+    subject: Transaction,
+    before: Judgements,
+    left: ReadonlyMap<string, readonly number[]>
+  ): Promise<void> {
+    for (const [topic, gone] of left) {
+      if ((await this.#gone(subject, topic as Topic, before[topic])).length !== gone.length)
+        throw late(subject)
+    }
   }
 
   /** All its outputs and what they mean, or as much as the overlay itself needs. */
@@ -209,7 +266,8 @@ export class Submission {
     change: Change,
     transaction: Transaction,
     topic: Topic,
-    judgement: Judgement
+    judgement: Judgement,
+    gone: readonly number[]
   ): Promise<Outpoint[]> {
     const { outputs, lookups } = this.#context
     const outpointOf = (input: number): Outpoint => {
@@ -217,26 +275,28 @@ export class Submission {
       return makeOutpoint(txid, vout)
     }
     change.apply(topic)
-    const inputs = judgement.previousCoins.map(outpointOf)
+    // Its history is what the topic keeps of what it consumes.
+    const inputs = judgement.coinsToRetain.map(outpointOf)
     for (const vout of judgement.outputsToAdmit) {
-      const output = transaction.outputs[vout]!
-      const outpoint = makeOutpoint(transaction.txid, vout)
-      change.admit(topic, vout, { inputs }).output(vout, { satoshis: output.satoshis })
-      for (const lookup of lookups.values()) {
-        if (!isQuoinLookup(lookup) || (lookup.topics && !lookup.topics.includes(topic))) continue
-        const said = await lookup.index({
-          topic,
-          transaction,
-          outpoint,
-          output,
-          offChainValues: this.#given.offChainValues
-        })
-        if (said) change.output(vout, said)
-      }
+      if (gone.includes(vout)) continue
+      await admitOutput(change, {
+        lookups,
+        transaction,
+        topic,
+        vout,
+        inputs,
+        offChainValues: this.#given.offChainValues
+      })
     }
     return leavingWith(outputs, topic, judgement.coinsRemoved.map(outpointOf))
   }
 }
+
+const late = ({ txid }: Transaction): QuoinError =>
+  new QuoinError('ERR_TX_UNKNOWN', 'what it was judged by changed meanwhile', { txid: formatTxid(txid) })
+
+const sameCoins = ({ previousCoins: judged }: Judgement, coins: readonly number[]): boolean =>
+  judged.length === coins.length && coins.every((input, i) => input === judged[i])
 
 const steakOf = (
   topics: readonly string[],
@@ -252,3 +312,9 @@ const onTrust = ({ transactions }: Beef): Verified => ({
   transactions: transactions.flatMap(({ transaction }) => transaction ?? []),
   proofs: transactions.flatMap(({ txid, bump }) => (bump ? [{ txid, bump }] : []))
 })
+
+/** Whoever sends to a network throws what it likes. */
+const notTaken = (error: unknown): never => {
+  if (error instanceof QuoinError) throw error
+  throw new QuoinError('ERR_BROADCAST', error instanceof Error ? error.message : String(error))
+}

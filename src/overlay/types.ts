@@ -7,6 +7,7 @@
 import type { AdmittanceInstructions, LookupQuestion, Script } from '@bsv/sdk'
 import type { Output, Transaction } from '../chain/index.ts'
 import type { Outpoint, Topic } from '../keyspace/index.ts'
+import type { Batch } from '../store/index.ts'
 import type { OutputChange } from '../txo/index.ts'
 
 /** Of transactions that come from somewhere else than the one who made them, `historical`: they are not broadcast. */
@@ -148,11 +149,17 @@ export interface Found {
   readonly context?: Uint8Array
 }
 
+/** What a lookup says of an output. */
+export interface Indexed extends OutputChange {
+  /** More to write in the same commit, into collections of its own; written again when the commit is tried again. */
+  readonly also?: (batch: Batch) => void | Promise<void>
+}
+
 /** A lookup in Quoin's form: what it says of an output is committed with its admission, and taken back with it. */
 export interface QuoinLookup extends Documented {
   /** The topics it is told of; all unless given. */
   readonly topics?: readonly string[]
-  index(admitted: AdmittedOutput): Awaitable<OutputChange | undefined>
+  index(admitted: AdmittedOutput): Awaitable<Indexed | undefined>
   lookup(query: unknown): Promise<readonly Found[]>
 }
 

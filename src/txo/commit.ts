@@ -37,13 +37,13 @@ export type Work = (work: WorkingSet) => Promise<((batch: Batch) => void | Promi
 /** Commits, and answers whether anything of the index has changed. */
 export const commitWork = async (context: Committing, apply: Work): Promise<boolean> => {
   for (let attempt = 1; ; attempt++) {
+    const work = new WorkingSet(context.store)
     try {
-      return await tryCommit(context, apply)
+      return await tryCommit(context, work, apply)
     } catch (error) {
-      if (!isCode(error, 'ERR_STORE_PRECONDITION')) {
-        if (isCode(error, 'ERR_TXO_CONFLICT')) await recordConflict(context, error)
-        throw error
-      }
+      const isConflict = isCode(error, 'ERR_TXO_CONFLICT')
+      if (!isConflict && !isCode(error, 'ERR_STORE_PRECONDITION')) throw error
+      if (isConflict && (await recordConflict(context, work, error))) throw error
       if (attempt === ATTEMPTS) {
         throw new QuoinError('ERR_STORE_BUSY', `what a commit read changed ${ATTEMPTS} times; try again`)
       }
@@ -51,8 +51,11 @@ export const commitWork = async (context: Committing, apply: Work): Promise<bool
   }
 }
 
-const tryCommit = async ({ store, events, journal }: Committing, apply: Work): Promise<boolean> => {
-  const work = new WorkingSet(store)
+const tryCommit = async (
+  { store, events, journal }: Committing,
+  work: WorkingSet,
+  apply: Work
+): Promise<boolean> => {
   const beside = await apply(work)
   const changed = revise(work)
   if (changed.size === 0 && !beside) return false
@@ -65,7 +68,9 @@ const tryCommit = async ({ store, events, journal }: Committing, apply: Work): P
       if (isNews(work, txid)) journal.appendIn(batch, txidOfName(txid), describe(work, txid))
     }
   }
-  await beside?.(batch)
+  // Not waited for without need: a batch that waits holds its memory.
+  const writing = beside?.(batch)
+  if (writing) await writing
   await batch.commit()
   if (changed.size > 0) journal.published(changed.size)
   return changed.size > 0
@@ -191,14 +196,26 @@ const describe = (work: WorkingSet, txid: string): StoredChange => {
 
 const { conflicts } = outputs.collections
 
-const recordConflict = async ({ store, now }: Committing, { details }: QuoinError): Promise<void> => {
+/** Whether it is one: if what was read has changed meanwhile, it may have come from reading two states. */
+const recordConflict = async (
+  { store, now }: Committing,
+  work: WorkingSet,
+  { details }: QuoinError
+): Promise<boolean> => {
   const outpoint = parseOutpoint(String(details['outpoint']))
   const batch = store.batch()
+  work.guardIn(batch)
   batch
     .use(conflicts)
     .at(txidOf(outpoint), voutOf(outpoint))
     .add(parseTxid(String(details['txid'])), now())
-  await batch.commit()
+  try {
+    await batch.commit()
+    return true
+  } catch (error) {
+    if (isCode(error, 'ERR_STORE_PRECONDITION')) return false
+    throw error
+  }
 }
 
 const isCode = (error: unknown, code: string): error is QuoinError =>

@@ -22,6 +22,7 @@ export { type Intake, type IntakeOptions, takeIn } from './intake.ts'
 export type { ChangeKind, Journal, LiveChange, StoredChange, Subscription } from './journal.ts'
 export {
   changeFields,
+  type FilePlace,
   outputFields,
   outputs,
   progressFields,

@@ -2,12 +2,13 @@
  * The indexer: takes transactions as BEEF, verifies them, and commits each with everything that comes with it at once:
  * the transaction and its ancestors, their proofs, what they spend, and what its outputs mean (D4).
  */
-import { Beef, type RootTracker, type Transaction, type Verified, verifyBeef } from '../chain/index.ts'
-import { formatTxid, makeOutpoint, QuoinError, type Txid } from '../keyspace/index.ts'
-import { Change } from './change.ts'
+import { Beef, type RootTracker, type Verified, verifyBeef } from '../chain/index.ts'
+import { formatTxid, QuoinError, type Txid } from '../keyspace/index.ts'
+import type { Change } from './change.ts'
 import { indexTransaction } from './index-transaction.ts'
+import { takeIn } from './intake.ts'
 import type { OutputStore } from './output-store.ts'
-import type { BlockPosition } from './position.ts'
+import { Proofs } from './proofs.ts'
 
 export interface IndexerOptions {
   /** Parsers to use, by tag; all unless given. */
@@ -20,11 +21,13 @@ const ATTEMPTS = 10
 export class Indexer {
   readonly #outputs: OutputStore
   readonly #tracker: RootTracker
+  readonly #proofs: Proofs
   readonly #tags: readonly string[] | undefined
 
   constructor(outputs: OutputStore, tracker: RootTracker, { tags }: IndexerOptions = {}) {
     this.#outputs = outputs
     this.#tracker = tracker
+    this.#proofs = new Proofs(outputs, tracker)
     this.#tags = tags
   }
 
@@ -39,6 +42,7 @@ export class Indexer {
       const verified = await verifyBeef(beef, { tracker: this.#tracker, known })
       try {
         await this.#outputs.commit(...(await this.#changes(beef, verified, seen)))
+        for (const { txid, bump } of verified.proofs) await this.#proofs.recheck(txid, bump)
         return beef.subject
       } catch (error) {
         // Something that was known has been taken back meanwhile: it has to be verified like anything else.
@@ -50,62 +54,18 @@ export class Indexer {
 
   async #changes(beef: Beef, verified: Verified, seen: number | undefined): Promise<Change[]> {
     const { transactions } = this.#outputs
-    const name = formatTxid(beef.subject)
-    const fresh = new Map(verified.transactions.map(each => [formatTxid(each.txid), each]))
     const subject = beef.find(beef.subject)?.transaction ?? (await transactions.get(beef.subject))
     if (!subject) throw notStored(beef.subject)
-    const sources = new Map(fresh)
-    for (const parent of await this.#stored(subject, sources)) sources.set(formatTxid(parent.txid), parent)
-    const proofs = new Map(verified.proofs.map(proof => [formatTxid(proof.txid), proof]))
-    const positionOf = (txid: Txid): BlockPosition | undefined => {
-      const bump = proofs.get(formatTxid(txid))?.bump
-      return bump && { height: bump.height, index: BigInt(bump.offsetOf(txid)!) }
-    }
+    const intake = await takeIn(this.#outputs, subject, verified, { seen, verified: true })
     const change = indexTransaction(subject, {
       seen,
-      position: positionOf(subject.txid),
+      position: intake.position,
       tags: this.#tags,
-      sources: txid => sources.get(formatTxid(txid))
+      sources: intake.source
     })
-    change.also(batch => {
-      for (const each of verified.transactions) transactions.saveIn(batch, each, { verified: true })
-      for (const { txid, bump } of verified.proofs) transactions.saveProofIn(batch, txid, bump)
-    })
-    // What was known when it was looked at has to be so still when the subject is committed.
-    if (!fresh.has(name)) change.needs(subject.txid)
-    for (const { txid, inputs } of fresh.values()) {
-      if (proofs.has(formatTxid(txid))) continue
-      for (const input of inputs) if (!fresh.has(formatTxid(input.txid))) change.needs(input.txid)
-    }
-    const moved = verified.proofs
-      .filter(({ txid }) => formatTxid(txid) !== name && !fresh.has(formatTxid(txid)))
-      .map(({ txid }) => new Change(txid, { position: positionOf(txid) }).needs(txid))
-    const ancestors = verified.transactions.filter(({ txid }) => formatTxid(txid) !== name)
-    return [...moved, ...ancestors.map(each => spendsOf(each, positionOf(each.txid), seen)), change]
+    intake.complete(change)
+    return [...intake.changes, change]
   }
-
-  /** What the subject spends of transactions that are stored. */
-  async #stored(subject: Transaction, given: ReadonlyMap<string, unknown>): Promise<Transaction[]> {
-    const missing = new Map(subject.inputs.map(({ txid }) => [formatTxid(txid), txid]))
-    for (const txid of given.keys()) missing.delete(txid)
-    return (await this.#outputs.transactions.getMany([...missing.values()])).filter(
-      each => each !== undefined
-    )
-  }
-}
-
-/**
- * Of an ancestor only what it spends: what conflicts with it conflicts with all that rest on it, and taking it back
- * takes them too.
- */
-const spendsOf = (
-  { txid, inputs, outputCount, isCoinbase }: Transaction,
-  position: BlockPosition | undefined,
-  seen: number | undefined
-): Change => {
-  const change = new Change(txid, { seen, position, vouts: outputCount }).exists()
-  if (!isCoinbase) for (const input of inputs) change.spend(makeOutpoint(input.txid, input.vout))
-  return change
 }
 
 const notStored = (txid: Txid): QuoinError =>

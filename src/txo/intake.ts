@@ -3,8 +3,8 @@
  * ancestor only what it spends is known: what conflicts with it conflicts with all that rest on it, and taking it back
  * takes them too.
  */
-import type { Transaction, Verified } from '../chain/index.ts'
-import { formatTxid, makeOutpoint, type Txid } from '../keyspace/index.ts'
+import { bytesKey, type Transaction, type Verified } from '../chain/index.ts'
+import { makeOutpoint, type Txid } from '../keyspace/index.ts'
 import { Change } from './change.ts'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
@@ -34,31 +34,31 @@ export const takeIn = async (
   { seen, verified }: IntakeOptions
 ): Promise<Intake> => {
   const { transactions } = outputs
-  const name = formatTxid(subject.txid)
-  const fresh = new Map(given.transactions.map(each => [formatTxid(each.txid), each]))
+  const name = bytesKey(subject.txid)
+  const fresh = new Map(given.transactions.map(each => [bytesKey(each.txid), each]))
   const sources = new Map(fresh)
   for (const parent of await storedParents(outputs, subject, fresh)) {
-    sources.set(formatTxid(parent.txid), parent)
+    sources.set(bytesKey(parent.txid), parent)
   }
-  const positions = new Map(given.proofs.map(({ txid, bump }) => [formatTxid(txid), bump]))
+  const positions = new Map(given.proofs.map(({ txid, bump }) => [bytesKey(txid), bump]))
   const positionOf = (txid: Txid): BlockPosition | undefined => {
-    const bump = positions.get(formatTxid(txid))
+    const bump = positions.get(bytesKey(txid))
     return bump && { height: bump.height, index: BigInt(bump.offsetOf(txid)!) }
   }
   const moved = given.proofs
-    .filter(({ txid }) => formatTxid(txid) !== name && !fresh.has(formatTxid(txid)))
+    .filter(({ txid }) => bytesKey(txid) !== name && !fresh.has(bytesKey(txid)))
     .map(({ txid }) => new Change(txid, { position: positionOf(txid) }).needs(txid))
-  const ancestors = given.transactions.filter(({ txid }) => formatTxid(txid) !== name)
+  const ancestors = given.transactions.filter(({ txid }) => bytesKey(txid) !== name)
   return {
     position: positionOf(subject.txid),
-    source: txid => sources.get(formatTxid(txid)),
+    source: txid => sources.get(bytesKey(txid)),
     changes: [...moved, ...ancestors.map(each => spendsOf(each, positionOf(each.txid), seen))],
     complete: change => {
       // What was known when it was looked at has to be so still when the subject is committed.
       if (!fresh.has(name)) change.needs(subject.txid)
       for (const { txid, inputs } of verified ? fresh.values() : []) {
-        if (positions.has(formatTxid(txid))) continue
-        for (const input of inputs) if (!fresh.has(formatTxid(input.txid))) change.needs(input.txid)
+        if (positions.has(bytesKey(txid))) continue
+        for (const input of inputs) if (!fresh.has(bytesKey(input.txid))) change.needs(input.txid)
       }
       change.also(batch => {
         for (const each of given.transactions) transactions.saveIn(batch, each, { verified })
@@ -73,7 +73,7 @@ const storedParents = async (
   subject: Transaction,
   given: ReadonlyMap<string, unknown>
 ): Promise<Transaction[]> => {
-  const missing = new Map(subject.inputs.map(({ txid }) => [formatTxid(txid), txid]))
+  const missing = new Map(subject.inputs.map(({ txid }) => [bytesKey(txid), txid]))
   for (const txid of given.keys()) missing.delete(txid)
   return (await outputs.transactions.getMany([...missing.values()])).filter(each => each !== undefined)
 }

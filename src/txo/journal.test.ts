@@ -6,6 +6,7 @@ import { describeStores } from '../store/stores.testing.ts'
 import { Change } from './change.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
 import type { LiveChange, Subscription } from './journal.ts'
+import { changeFields, outputs as outputKeys } from './keys.ts'
 import { OutputStore } from './output-store.ts'
 
 const [ANN, BOB] = ADDRESSES.map(own) as [string, string]
@@ -101,6 +102,21 @@ describe('following the journal', () => {
     expect(await take(outputs, 10, { after: 20 })).toHaveLength(10)
   })
 
+  it('waits for a change whose place is there before it is, as on a Redis Cluster', async () => {
+    const outputs = await opened()
+    await save(outputs, 1)
+    const change = { kind: 'saved', txid: txid(2), score: 1, outputs: [], spends: [] } as const
+    const id = new Uint8Array(40).fill(2)
+    await outputs.store.logAt(outputKeys.collections.journal, []).append(id)
+    await save(outputs, 3)
+    const waiting = take(outputs, 3, { after: 0 })
+    await new Promise(resolve => setTimeout(resolve, 20))
+    const batch = outputs.store.batch()
+    batch.use(outputKeys.collections.changes).at().set(changeFields.collections.change, [id], change)
+    await batch.commit()
+    expect((await waiting).map(each => each.txid)).toEqual([txid(1), txid(2), txid(3)])
+  })
+
   it('is trimmed by itself as it grows', async () => {
     const outputs = await opened(100)
     await outputs.commit(
@@ -108,6 +124,24 @@ describe('following the journal', () => {
     )
     await outputs.journal.idle()
     await expect(take(outputs, 1, { after: 1000 })).rejects.toMatchObject({ details: { oldest: 1401 } })
+  })
+})
+
+describeStores(['redis'], open => {
+  it('who follows is not stopped by one who does not stop writing', async () => {
+    const outputs = new OutputStore(open.store)
+    const after = await outputs.journal.last()
+    let isOver = false
+    const writing = async (): Promise<void> => {
+      for (let number = 1_000_000; !isOver; number++) await save(outputs, number)
+    }
+    const following = take(outputs, 1000, { after }).finally(() => {
+      isOver = true
+    })
+    const [seen] = await Promise.all([following, writing()])
+    expect(seen.map(({ position }) => position)).toEqual(
+      Array.from({ length: 1000 }, (_, i) => after + i + 1)
+    )
   })
 })
 

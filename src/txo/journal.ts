@@ -4,6 +4,7 @@
  * across a reconnect, a restart, or between processes.
  */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { QuoinError, type Txid } from '../keyspace/index.ts'
 import type { Batch, Log, Store } from '../store/index.ts'
 import { CHANGE_ID, changeFields, outputs } from './keys.ts'
@@ -45,8 +46,20 @@ const { change: changeField } = changeFields.collections
 const PAGE = 500
 /** Seconds between looks for what other processes committed. */
 const POLL = 1
+/** Milliseconds between looks for the rest of a commit that is there in part. */
+const PART_MS = 20
 /** Changes to trim at once, so that not every commit does. */
 const TRIM_EVERY = 1024
+
+const RANDOM = CHANGE_ID - 32
+let pool = new Uint8Array()
+/** Asking for each by itself would take longer than anything else here. */
+const randomPart = (): Uint8Array => {
+  if (pool.length < RANDOM) pool = new Uint8Array(randomBytes(1024 * RANDOM))
+  const part = pool.subarray(0, RANDOM)
+  pool = pool.subarray(RANDOM)
+  return part
+}
 
 export class Journal {
   readonly #store: Store
@@ -65,7 +78,7 @@ export class Journal {
   appendIn(batch: Batch, txid: Txid, change: StoredChange): void {
     const id = new Uint8Array(CHANGE_ID)
     id.set(txid)
-    id.set(randomBytes(CHANGE_ID - txid.length), txid.length)
+    id.set(randomPart(), txid.length)
     this.#log.appendIn(batch, id)
     batch.use(changes).at().set(changeField, [id], change)
   }
@@ -102,6 +115,11 @@ export class Journal {
     return this.#log.last()
   }
 
+  /** The oldest position that is kept; with nothing kept, the one that comes next. */
+  async first(): Promise<number> {
+    return (await this.#log.first()) ?? (await this.#log.last()) + 1
+  }
+
   /** Waits for trimming that goes on. */
   async idle(): Promise<void> {
     await this.#trimming
@@ -112,51 +130,39 @@ export class Journal {
     const wanted = events && new Set(events)
     let position = after ?? (await this.#log.last())
     while (!signal?.aborted) {
-      const page = await this.#page(position)
-      for (const change of page) {
+      const { found, isPart } = await this.#page(position)
+      for (const change of found) {
         position = change.position
         if (signal?.aborted) return
         if (!wanted || touches(change, wanted)) yield change
       }
-      if (page.length === 0) await this.#news(position, signal)
+      if (found.length > 0) continue
+      if (isPart) await sleep(PART_MS)
+      else await this.#news(position, signal)
     }
   }
 
-  async #page(after: number): Promise<LiveChange[]> {
-    const { entries, first, last } = await this.#read(after)
-    if (after > last || after < first - 1) {
+  /**
+   * What follows a position, as far as it is there. Without a snapshot: where those are optimistic, who follows would
+   * wait for who writes. An entry without its change was trimmed meanwhile, or is of a commit on a Redis Cluster whose
+   * other parts are still to come; then so is the rest.
+   */
+  async #page(after: number): Promise<{ found: LiveChange[]; isPart: boolean }> {
+    const { entries, last } = await this.#log.read({ after, limit: PAGE })
+    const ids = entries.map(({ entry }): [Uint8Array] => [entry])
+    const stored = await this.#store.use(changes).at().getMany(changeField, ids)
+    const missing = stored.indexOf(undefined)
+    const isPart = missing !== -1
+    const oldest = isPart ? await this.#log.first() : entries[0]?.position
+    if (after > last || after < (oldest ?? last + 1) - 1) {
       throw new QuoinError(
         'ERR_TXO_POSITION',
-        `the journal has positions ${first} to ${last}, not what follows ${after}`,
-        {
-          after,
-          oldest: first,
-          last
-        }
+        `the journal has positions ${oldest ?? last + 1} to ${last}, not what follows ${after}`,
+        { after, oldest: oldest ?? last + 1, last }
       )
     }
-    return entries
-  }
-
-  /** A snapshot, so that what is listed is there. */
-  #read(after: number): Promise<{ entries: LiveChange[]; first: number; last: number }> {
-    return this.#store.snapshot(async reads => {
-      const log = reads.logAt(journal, [])
-      const { entries, last } = await log.read({ after, limit: PAGE })
-      const first = (await log.first()) ?? last + 1
-      const found = await reads
-        .use(changes)
-        .at()
-        .getMany(
-          changeField,
-          entries.map(({ entry }) => [entry])
-        )
-      return {
-        entries: entries.flatMap(({ position }, i) => (found[i] ? [{ ...found[i], position }] : [])),
-        first,
-        last
-      }
-    })
+    const whole = isPart ? entries.slice(0, missing) : entries
+    return { found: whole.map(({ position }, i) => ({ ...stored[i]!, position })), isPart }
   }
 
   /** Resolves when there may be more: at a commit of this process, and once in a while for those of others. */

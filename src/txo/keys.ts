@@ -107,6 +107,13 @@ export const spendFields = keyspace(
   { about: 'Fields of `h:spnd`.' }
 )
 
+/** How far a file was read, and what shows that it is still that one. */
+export interface FilePlace {
+  readonly bytes: number
+  /** The SHA-256 of its beginning, in hex. */
+  readonly head: string
+}
+
 export const progressFields = keyspace(
   'progress-fields',
   {
@@ -125,6 +132,11 @@ export const progressFields = keyspace(
       scans: [[], ['topic']],
       value: rawValue('decimal text'),
       about: 'The score up to which a topic was synced with a host.'
+    }),
+    file: collection({
+      key: ['file:', hex('path', { length: 32 })],
+      value: json<FilePlace>(),
+      about: 'How far a file was imported, by the SHA-256 of its path.'
     })
   },
   { about: 'Fields of `h:prog`.' }

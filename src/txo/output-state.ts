@@ -1,4 +1,5 @@
 /** An output as the store has it: the fields of its hash, and its satoshis. */
+import { bytesKey } from '../chain/index.ts'
 import type { Topic } from '../keyspace/index.ts'
 import type { FieldValue } from '../store/index.ts'
 import { outputFields } from './keys.ts'
@@ -14,8 +15,7 @@ export interface OutputState {
 
 export const NO_OUTPUT: OutputState = { fields: new Map(), satoshis: undefined }
 
-export const fieldName = (field: Uint8Array): string =>
-  Buffer.from(field.buffer, field.byteOffset, field.length).toString('latin1')
+export const fieldName = bytesKey
 const fieldBytes = (name: string): Uint8Array => Buffer.from(name, 'latin1')
 
 export const outputState = (fields: readonly FieldValue[], satoshis: bigint | undefined): OutputState => ({

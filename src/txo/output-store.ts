@@ -76,6 +76,7 @@ export class OutputStore {
   readonly transactions: TransactionStore
   readonly journal: Journal
   readonly #committing: Committing
+  readonly #committed: ((seconds: number) => void)[] = []
   readonly #forgetting: ((batch: Batch, txid: Txid) => void | Promise<void>)[] = []
 
   constructor(store: Store, options: OutputStoreOptions = {}) {
@@ -92,7 +93,14 @@ export class OutputStore {
    * `ERR_TXO_CONFLICT` when an output is spent by another transaction already; only one that is not mined gives way
    * to one that is, with everything downstream.
    */
-  commit(...changes: readonly Change[]): Promise<boolean> {
+  async commit(...changes: readonly Change[]): Promise<boolean> {
+    const since = performance.now()
+    const changed = await this.#commit(changes)
+    for (const committed of this.#committed) committed((performance.now() - since) / 1000)
+    return changed
+  }
+
+  #commit(changes: readonly Change[]): Promise<boolean> {
     return commitWork(this.#committing, async work => {
       await loadChanges(work, changes)
       const txids = new Set(changes.map(({ txid }) => nameOf(txid)))
@@ -103,9 +111,9 @@ export class OutputStore {
         .map(([txid]) => txid)
       const beside = changes.flatMap(({ writes }) => writes)
       if (gone.length + beside.length === 0) return undefined
-      return async batch => {
-        await this.#forget(batch, gone)
-        for (const write of beside) await write(batch)
+      return batch => {
+        if (gone.length > 0) return this.#forget(batch, gone).then(() => writeAll(batch, beside))
+        return writeAll(batch, beside)
       }
     })
   }
@@ -201,6 +209,11 @@ export class OutputStore {
   /** More to write in the commit that takes back a transaction, by those who keep more about it. */
   onForget(forget: (batch: Batch, txid: Txid) => void | Promise<void>): void {
     this.#forgetting.push(forget)
+  }
+
+  /** Calls back after each commit, with the seconds that it took until it was durable. */
+  onCommit(committed: (seconds: number) => void): void {
+    this.#committed.push(committed)
   }
 
   /** Outpoints and scores, a page at a time. */
@@ -335,5 +348,16 @@ export class OutputStore {
   /** What commits change, from a position of the journal on. */
   follow(subscription?: Subscription): AsyncGenerator<LiveChange, void, undefined> {
     return this.journal.follow(subscription)
+  }
+}
+
+/** One after the other; what is written at once is not waited for. */
+const writeAll = (
+  batch: Batch,
+  writes: readonly ((batch: Batch) => void | Promise<void>)[]
+): void | Promise<void> => {
+  for (const [i, write] of writes.entries()) {
+    const writing = write(batch)
+    if (writing) return writing.then(() => writeAll(batch, writes.slice(i + 1)))
   }
 }

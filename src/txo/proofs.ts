@@ -5,6 +5,7 @@
  */
 import type { Bump, ProofSource, RootTracker } from '../chain/index.ts'
 import { formatTxid, QuoinError, type Txid, toHex } from '../keyspace/index.ts'
+import { Change } from './change.ts'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 
@@ -31,14 +32,15 @@ export class Proofs {
 
   /** Stores the proof of a transaction that is stored, and moves everything of it to its place in the chain. */
   async save(txid: Txid, bump: Bump): Promise<void> {
-    const position = await this.check(txid, bump)
-    const { transactions } = this.#outputs
-    if (!(await transactions.get(txid))) {
-      throw new QuoinError('ERR_TX_UNKNOWN', 'the proof is of a transaction that is not stored', {
-        txid: formatTxid(txid)
-      })
-    }
-    await this.#move(txid, position, bump)
+    await this.#move(txid, await this.check(txid, bump), bump)
+  }
+
+  /**
+   * Looks once more at a proof that was saved, and puts right what the headers do not bear out: a reorg may have come
+   * since it was checked, and whoever reconciled then did not find it saved yet.
+   */
+  async recheck(txid: Txid, bump: Bump): Promise<void> {
+    if (!(await this.#holds(txid, bump))) await this.#reconcile(txid)
   }
 
   /** Where a proof puts a transaction; refused when the headers do not bear it out. */
@@ -80,24 +82,68 @@ export class Proofs {
   }
 
   async #reconcile(txid: Txid): Promise<'moved' | 'unmined' | readonly Txid[] | undefined> {
-    const { transactions } = this.#outputs
-    const [transaction, bump] = [await transactions.get(txid), await transactions.proof(txid)]
-    // Taken back with another one, or unmined, since it was listed.
-    if (!transaction || !bump || (await this.#holds(txid, bump))) return undefined
+    const transaction = await this.#outputs.transactions.get(txid)
+    if (!transaction || !(await this.#isWrong(txid))) return undefined
     const found = await this.#source?.proof(txid)
     if (found?.status === 'mined') {
-      await this.#move(txid, await this.check(txid, found.bump), found.bump)
-      return 'moved'
+      const position = await this.check(txid, found.bump)
+      return (await this.#isRefused(() => this.#move(txid, position, found.bump))) ? undefined : 'moved'
     }
+    // A source takes its time, and a proof may have come meanwhile.
+    if (!(await this.#isWrong(txid))) return undefined
     // A coinbase belongs to its block, and what its source no longer knows will not come back.
     if (found?.status === 'unknown' || transaction.isCoinbase) return this.#outputs.rollback(txid)
-    await this.#outputs.move(txid, null, batch => transactions.removeProofIn(batch, txid))
-    return 'unmined'
+    return (await this.#isRefused(() => this.#unmine(txid))) ? undefined : 'unmined'
   }
 
-  /** A transaction that is stored only because others rest on it may have no place in the index to move. */
+  /** Whether it has a proof that the headers do not bear out. */
+  async #isWrong(txid: Txid): Promise<boolean> {
+    const bump = await this.#outputs.transactions.proof(txid)
+    return bump !== undefined && !(await this.#holds(txid, bump))
+  }
+
+  /** Whether there is nothing to put right any more. */
+  async #isRefused(act: () => Promise<void>): Promise<boolean> {
+    try {
+      await act()
+      return false
+    } catch (error) {
+      if (error instanceof Settled) return true
+      if (error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN') return true
+      throw error
+    }
+  }
+
   async #move(txid: Txid, position: BlockPosition, bump: Bump): Promise<void> {
-    const { transactions } = this.#outputs
-    await this.#outputs.move(txid, position, batch => transactions.saveProofIn(batch, txid, bump))
+    const change = await this.#change(txid, position)
+    change.also(batch => this.#outputs.transactions.saveProofIn(batch, txid, bump))
+    await this.#outputs.commit(change)
+    await this.recheck(txid, bump)
+  }
+
+  async #unmine(txid: Txid): Promise<void> {
+    const change = await this.#change(txid, null)
+    change.also(async batch => {
+      if (!(await this.#isWrong(txid))) throw new Settled()
+      this.#outputs.transactions.removeProofIn(batch, txid)
+    })
+    await this.#outputs.commit(change)
+  }
+
+  /** Refused when the transaction is not stored, or has been taken back when it is committed. */
+  async #change(txid: Txid, position: BlockPosition | null): Promise<Change> {
+    const record = await this.#outputs.record(txid)
+    if (!(await this.#outputs.transactions.get(txid))) throw notStored(txid)
+    const change = new Change(txid, { position })
+    // One that is stored only because others rest on it may have no record.
+    return record ? change.needs(txid) : change
   }
 }
+
+/** Somebody else has put it right. */
+class Settled extends Error {}
+
+const notStored = (txid: Txid): QuoinError =>
+  new QuoinError('ERR_TX_UNKNOWN', 'the proof is of a transaction that is not stored', {
+    txid: formatTxid(txid)
+  })

@@ -3,6 +3,7 @@
  * guard the rest: every write for a transaction changes its record, so a commit that finds the records as they were
  * read has seen everything else as it is.
  */
+import { bytesKey } from '../chain/index.ts'
 import { makeOutpoint, type Outpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import type { Batch, FieldValue, StoreReads } from '../store/index.ts'
 import { outputs, satoshisFields } from './keys.ts'
@@ -21,9 +22,12 @@ export interface Slot<T> {
 }
 
 /** Bytes as the key of a map. */
-export const nameOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-const bytesOf = (name: string): Uint8Array => new Uint8Array(Buffer.from(name, 'latin1'))
+export const nameOf = bytesKey
+const bytesOf = (name: string): Uint8Array => {
+  const bytes = new Uint8Array(name.length)
+  for (let i = 0; i < name.length; i++) bytes[i] = name.charCodeAt(i)
+  return bytes
+}
 export const txidOfName = (name: string): Txid => bytesOf(name) as Txid
 export const outpointOfName = (name: string): Outpoint => bytesOf(name) as Outpoint
 /** The name of an outpoint begins with that of its txid. */

@@ -58,7 +58,8 @@ export interface DevReorg extends Reorg {
 export class DevChain implements HeaderSource, ProofSource, RootTracker {
   readonly name = 'dev chain'
   readonly network = 'regtest'
-  readonly #seed: string
+  /** Of what the miner's key is made. */
+  readonly seed: string
   readonly #miner: Miner
   readonly #clock: (() => number) | undefined
   readonly #verify: DevChainOptions['verify']
@@ -66,7 +67,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
   #reorgs = 0
 
   constructor({ seed = 'quoin', clock, verify }: DevChainOptions = {}) {
-    this.#seed = seed
+    this.seed = seed
     this.#miner = new Miner(seed)
     this.#clock = clock
     this.#verify = verify
@@ -75,6 +76,11 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
 
   get height(): number {
     return this.#state.tip.height
+  }
+
+  /** How often blocks were replaced. */
+  get reorgs(): number {
+    return this.#reorgs
   }
 
   async tip(): Promise<SourceTip & ChainHeader> {
@@ -244,7 +250,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
   /** All there is, for `DevChain.from`. It holds the seed. */
   toJSON(): DevChainJson {
     const { blocks, mempool } = this.#state
-    return snapshotOf({ seed: this.#seed, reorgs: this.#reorgs, blocks, mempool: [...mempool.values()] })
+    return snapshotOf({ seed: this.seed, reorgs: this.#reorgs, blocks, mempool: [...mempool.values()] })
   }
 
   /** The chain that `toJSON` gave. */

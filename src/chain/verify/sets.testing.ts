@@ -122,7 +122,6 @@ export interface Case {
   readonly transactions: readonly Transaction[]
 }
 
-export const makeCase = async (name: SetName, seed: number): Promise<Case> => {
-  const chain = new TestChain()
+export const makeCase = async (name: SetName, seed: number, chain = new TestChain()): Promise<Case> => {
   return { chain, transactions: await MAKERS[name](chain, `${name} ${seed}`) }
 }

@@ -40,25 +40,7 @@ Examples:
     )
     .action((url: string, { json = false }: Json) => finish(json, () => stats(url, json)))
 
-  group
-    .command('backup')
-    .description('copy one state of a store into a new directory, and read the copy back')
-    .argument('<url>', 'the store: lmdb:PATH, level:PATH')
-    .argument('<directory>', 'where the copy goes; it must be new or empty')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
-Example:
-  quoin store backup lmdb:./data ./backup-2025-01-31
-
-A backup is a store itself, with a backup.json that says what it holds and is written last. An LMDB store may be
-written to meanwhile; a LevelDB store must not be open in another process. When it fails or is interrupted, nothing
-is left of it, and the store is as it was.`
-    )
-    .action((url: string, directory: string, { json = false }: Json) =>
-      finish(json, () => backup(url, directory, json))
-    )
+  addBackup(group, 'quoin store backup')
 
   group
     .command('verify')
@@ -71,7 +53,36 @@ is left of it, and the store is as it was.`
     )
     .action((directory: string, { json = false }: Json) => finish(json, () => verify(directory, json)))
 
-  group
+  addRestore(group, 'quoin store restore')
+  // What an operator does most has a short name too.
+  addBackup(program, 'quoin backup')
+  addRestore(program, 'quoin restore')
+}
+
+const addBackup = (parent: Command, name: string): void => {
+  parent
+    .command('backup')
+    .description('copy one state of a store into a new directory, and read the copy back')
+    .argument('<url>', 'the store: lmdb:PATH, level:PATH')
+    .argument('<directory>', 'where the copy goes; it must be new or empty')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Example:
+  ${name} lmdb:./data ./backup-2025-01-31
+
+A backup is a store itself, with a backup.json that says what it holds and is written last. An LMDB store may be
+written to meanwhile; a LevelDB store must not be open in another process. When it fails or is interrupted, nothing
+is left of it, and the store is as it was.`
+    )
+    .action((url: string, directory: string, { json = false }: Json) =>
+      finish(json, () => backup(url, directory, json))
+    )
+}
+
+const addRestore = (parent: Command, name: string): void => {
+  parent
     .command('restore')
     .description('verify a backup, and make a new store of it')
     .argument('<directory>', 'the backup')
@@ -81,8 +92,8 @@ is left of it, and the store is as it was.`
       'after',
       `
 Examples:
-  quoin store restore ./backup lmdb:./data
-  quoin store restore ./backup level:./data      a backup of either kind, into either kind
+  ${name} ./backup lmdb:./data
+  ${name} ./backup level:./data      a backup of either kind, into either kind
 
 When it fails or is interrupted, nothing is left of the new store.`
     )

@@ -1,0 +1,154 @@
+/** `quoin serve`, `quoin demo` and what is done with a node: what each command takes, and the help that teaches it. */
+import type { Command } from 'commander'
+import { finish } from '../exit.ts'
+import type { DemoOptions } from './demo.ts'
+import { DEFAULT_URL } from './http.ts'
+import type { ImportOptions } from './import.ts'
+import { type ServeOptions, serve } from './serve.ts'
+import { addSettings } from './settings.ts'
+import type { SubmitOptions } from './submit.ts'
+
+/** Commands whose options are the settings of a node. Those come with all of it, so only these wait for them. */
+const WITH_SETTINGS = ['serve', 'config', 'import']
+
+interface Asking {
+  readonly url: string
+  readonly json?: boolean
+}
+
+export const addNodeCommands = async (program: Command): Promise<void> => {
+  const isNeeded = process.argv.some(argument => WITH_SETTINGS.includes(argument))
+  const settings = async (command: Command, shown?: readonly string[]): Promise<void> => {
+    if (isNeeded) await addSettings(command, shown)
+  }
+
+  await settings(
+    program
+      .command('serve')
+      .description('run a node, until Ctrl-C')
+      .option('--json', 'print what it listens on as JSON')
+      .addHelpText('after', SERVE_HELP)
+      .action(({ json, ...options }: ServeOptions & { json?: boolean }) =>
+        finish(json ?? false, () => serve(options, json ?? false))
+      )
+  )
+
+  await settings(
+    program
+      .command('config')
+      .description('print the configuration that a node would have here, secrets hidden, and check it')
+      .option('--json', 'print JSON')
+      .addHelpText('after', CONFIG_HELP)
+      .action(({ json, ...options }: ServeOptions & { json?: boolean }) =>
+        finish(json ?? false, async () => (await import('./config.ts')).showConfig(options, json ?? false))
+      )
+  )
+
+  program
+    .command('demo')
+    .description('run a node with a chain of its own, write to it, look it up, and keep it running')
+    .option('--exit', 'verify what it did, and end')
+    .option('--store <url>', 'where to keep it; otherwise it is gone at the end')
+    .option('--port <number>', 'the port to listen on; 8080 unless another program has it')
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', DEMO_HELP)
+    .action((options: DemoOptions) =>
+      finish(options.json ?? false, async () => (await import('./demo.ts')).demo(options))
+    )
+
+  program
+    .command('status')
+    .description('say how a node does; exits 1 when it is not ready')
+    .option('--url <url>', 'the node', DEFAULT_URL)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  quoin status --url http://localhost:8080')
+    .action(({ url, json = false }: Asking) =>
+      finish(json, async () => (await import('./status.ts')).status(url, json))
+    )
+
+  program
+    .command('submit')
+    .description('submit a transaction to topics of a node')
+    .argument('<file>', 'a BEEF: bytes, hexadecimal, base64 or {"beef": …}; - is the standard input')
+    .requiredOption('--topic <name...>', 'the topics')
+    .option('--url <url>', 'the node', DEFAULT_URL)
+    .option('--json', 'print JSON')
+    .addHelpText('after', SUBMIT_HELP)
+    .action((file: string, options: SubmitOptions) =>
+      finish(options.json ?? false, async () => (await import('./submit.ts')).submit(file, options))
+    )
+
+  program
+    .command('lookup')
+    .description('ask a lookup service of a node; exits 1 when it finds nothing')
+    .argument('<service>', 'its name, for example ls_hello')
+    .argument('<query>', 'what to ask, as JSON')
+    .option('--url <url>', 'the node', DEFAULT_URL)
+    .option('--json', 'print JSON, with the BEEF of each output')
+    .addHelpText('after', LOOKUP_HELP)
+    .action((service: string, query: string, { url, json = false }: Asking) =>
+      finish(json, async () => (await import('./lookup.ts')).lookup(service, query, url, json))
+    )
+
+  await settings(
+    program
+      .command('import')
+      .description('put transactions from files into a store')
+      .argument('<file...>', 'a BEEF, or lines of {"beef": hex or base64}')
+      .option('--topic <name...>', 'topics to submit them to; otherwise they are only indexed')
+      .option('--json', 'print JSON')
+      .addHelpText('after', IMPORT_HELP)
+      .action((files: string[], { json, ...options }: ImportOptions & { json?: boolean }) =>
+        finish(json ?? false, async () =>
+          (await import('./import.ts')).importFiles(files, options, json ?? false)
+        )
+      ),
+    ['store', 'chain', 'network', 'plugins', 'index']
+  )
+}
+
+const SERVE_HELP = `
+Examples:
+  quoin serve                                       on http://127.0.0.1:8080, with a development chain
+  quoin serve --chain headers:https://example.com/chaintracks --plugins ./my-topic.js
+  quoin serve --config quoin.yaml --port 9000       a file, and something else than it says
+  QUOIN_ADMIN_TOKEN=… quoin serve                   secrets belong into the environment, or into a file
+
+Every option is also a key of the file and an environment variable; later wins: file, environment, option. quoin config
+shows what they come to. The first Ctrl-C (or SIGTERM) ends it in peace, the second at once; nothing that was answered
+is lost either way.`
+
+const CONFIG_HELP = `
+Examples:
+  quoin config                          what quoin serve would run with here, and where each setting comes from
+  quoin config --config quoin.yaml      check a file
+  quoin config > quoin.yaml             a file to begin with
+
+It takes the options of quoin serve. Exits 2 when something is wrong, and says what, where, and what was expected.`
+
+const DEMO_HELP = `
+Examples:
+  quoin demo                            then open what it prints
+  quoin demo --exit                     does it work on this machine? Exits 1 when anything is wrong
+  quoin demo --store lmdb:./demo        keep what it wrote`
+
+const SUBMIT_HELP = `
+Examples:
+  quoin submit tx.beef --topic tm_hello
+  echo 0100beef… | quoin submit - --topic tm_hello tm_other --url https://node.example
+
+It is answered when the node has everything on its disk. Exits 1 when no topic took anything of it, or one failed.`
+
+const LOOKUP_HELP = `
+Examples:
+  quoin lookup ls_hello '{}'
+  quoin lookup ls_hello '{"message": "Hello, world"}' --json`
+
+const IMPORT_HELP = `
+Examples:
+  quoin import history.ndjson --store lmdb:./data --chain headers:https://example.com/chaintracks
+  quoin import *.beef --store lmdb:./data --topic tm_mine --plugins ./mine.js
+
+Everything is verified, against the headers of the store unless --chain says otherwise. No node may run on the store
+meanwhile. After Ctrl-C, or a crash, the same command goes on where it was: how far it is in each file is kept in the
+store. What does not verify is said and passed over. Exits 1 when there was such, or when it was interrupted.`

@@ -1,0 +1,35 @@
+/** `quoin config`: the configuration that a node would have here, with nothing secret in it. */
+import { stringify } from 'yaml'
+import { EXIT } from '../exit.ts'
+import { paint, print, printJson } from '../terminal.ts'
+import type { ServeOptions } from './serve.ts'
+import { configOf, server } from './settings.ts'
+
+export const showConfig = async (options: ServeOptions, json: boolean): Promise<number> => {
+  const { config, origins } = await configOf(options)
+  const { shownConfig, SETTINGS } = await server()
+  const shown = shownConfig(config) as Readonly<Record<string, unknown>>
+  if (json) {
+    printJson({ valid: true, config: shown, origins: Object.fromEntries(origins) })
+    return EXIT.ok
+  }
+  const groups = new Set<string>()
+  for (const { key, path, description, variable, secret } of SETTINGS) {
+    const [first, inner] = path as [string, string?]
+    const indent = inner === undefined ? '' : '  '
+    const value = inner === undefined ? shown[first] : (shown[first] as Record<string, unknown>)[inner]
+    if (inner !== undefined && !groups.has(first)) print(`${first}:`)
+    groups.add(first)
+    print(paint('dim', `${indent}# ${description}`))
+    const origin = origins.get(key)
+    const from = origin === undefined ? `not set; ${variable} sets it` : origin
+    const name = inner ?? first
+    const text =
+      value === undefined ? `# ${name}:` : `${secret ? '# ' : ''}${name}: ${stringify(value, FLOW).trimEnd()}`
+    print(`${indent}${text}${paint('dim', `  # ${from}`)}`)
+  }
+  return EXIT.ok
+}
+
+/** On one line each. */
+const FLOW = { collectionStyle: 'flow', lineWidth: 0 } as const

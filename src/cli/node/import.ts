@@ -1,0 +1,232 @@
+/**
+ * `quoin import`: transactions from files into a store. Where it is in each file is kept in the store after every part,
+ * so that it goes on there when it was interrupted, however that was; what is imported twice is there once.
+ */
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import { chain } from '../../chain/index.ts'
+import { QuoinError } from '../../error.ts'
+import type { Config, OpenNode } from '../../server/index.ts'
+import { Indexer, outputs, progressFields } from '../../txo/index.ts'
+import { EXIT } from '../exit.ts'
+import { bytes, count, paint, plural, print, printJson } from '../terminal.ts'
+import { parseBeefText } from './beef-text.ts'
+import { type FileRecord, fileSize, headOf, recordsOf } from './records.ts'
+import { signals } from './running.ts'
+import { configOf, server } from './settings.ts'
+import { duration } from './status.ts'
+
+export interface ImportOptions extends Readonly<Record<string, string | readonly string[] | undefined>> {}
+
+/** Transactions that are worked on at once, and after which the place is kept. */
+const PART = 256
+/** Reasons that are printed; the rest are counted. */
+const MAX_REASONS = 20
+/** As much of a file as shows that it is the same one. */
+const HEAD = 4096
+
+interface Outcome {
+  readonly file: string
+  readonly imported: number
+  readonly failed: number
+  /** Where it began, in bytes, when it went on from before. */
+  readonly from: number
+  readonly interrupted: boolean
+}
+
+export const importFiles = async (
+  files: readonly string[],
+  { topic, ...options }: ImportOptions,
+  json: boolean
+): Promise<number> => {
+  const ending = signals()
+  const topics = (topic ?? []) as readonly string[]
+  const loaded = await configOf({ logLevel: 'warn', ...options })
+  const sizes = await Promise.all(files.map(fileSize))
+  const config = await withChain(loaded.config, loaded.origins.get('chain')!)
+  const { openNode } = await server()
+  const node = await openNode(config)
+  let stopped = false
+  void ending.first.then(() => {
+    stopped = true
+  })
+  try {
+    await catchUp(node)
+    const take = taker(node, config, topics)
+    const outcomes: Outcome[] = []
+    for (const [i, file] of files.entries()) {
+      const work = { node, take, size: sizes[i]!, quiet: json, isStopped: () => stopped }
+      outcomes.push(await importFile(file, work))
+      if (stopped) break
+    }
+    if (json) printJson({ store: options['store'], interrupted: stopped, files: outcomes })
+    if (stopped) process.stderr.write('quoin: interrupted; the same command goes on from here\n')
+    const failed = outcomes.some(each => each.failed > 0)
+    return failed || stopped ? EXIT.no : EXIT.ok
+  } finally {
+    await node.close()
+    ending.end()
+  }
+}
+
+/** Proofs need headers: of the store, unless another chain is asked for. */
+const withChain = async (config: Config, origin: string): Promise<Config> => {
+  if (origin !== 'the default') return config
+  const { openStore } = await import('../../store/index.ts')
+  const opened = await openStore(config.store)
+  try {
+    if (await opened.use(chain.collections.devChain).get()) return config
+    const stored = await opened.use(chain.collections.origin).get()
+    if (stored) return { ...config, chain: 'headers', network: stored.network }
+  } finally {
+    await opened.close()
+  }
+  throw new QuoinError(
+    'ERR_USAGE',
+    'the store has no headers to check proofs against: --chain headers:URL gets them, --chain scripts-only does without',
+    { store: config.store }
+  )
+}
+
+const catchUp = async ({ sync }: OpenNode): Promise<void> => {
+  await sync?.once()
+  if (sync?.behind !== undefined) throw new QuoinError('ERR_CHAIN_SOURCE', sync.behind)
+}
+
+type Take = (beef: Uint8Array) => Promise<void>
+
+/** To topics when some are named, and otherwise into the index alone. */
+const taker = ({ engine, tracker }: OpenNode, { index }: Config, topics: readonly string[]): Take => {
+  if (topics.length > 0) {
+    return async beef => {
+      const steak = await engine.submit({ beef, topics }, 'historical-tx')
+      const failed = Object.values(steak).find(({ error }) => error)?.error
+      if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message)
+    }
+  }
+  if (index === 'off') {
+    throw new QuoinError('ERR_USAGE', 'there is nothing to do: the index is off, and no --topic is named')
+  }
+  const trusting = { isValidRootForHeight: async () => true, currentHeight: async () => 0xffffffff }
+  const indexer = new Indexer(
+    engine.outputs,
+    tracker === 'scripts only' ? trusting : tracker,
+    Array.isArray(index) ? { tags: index } : {}
+  )
+  return async beef => {
+    await indexer.index(beef)
+  }
+}
+
+interface Work {
+  readonly node: OpenNode
+  readonly take: Take
+  readonly size: number
+  readonly quiet: boolean
+  isStopped(): boolean
+}
+
+const importFile = async (file: string, work: Work): Promise<Outcome> => {
+  const { node, take, size, quiet, isStopped } = work
+  const place = new Place(node, file)
+  const from = await place.read()
+  const progress = progressLine(file, from, size, !quiet)
+  let [imported, failed, done] = [0, 0, from]
+  const finishPart = async (part: readonly FileRecord[]): Promise<void> => {
+    const results = await Promise.allSettled(
+      part.map(async ({ content }) => take(typeof content === 'string' ? parseBeefText(content) : content))
+    )
+    for (const [i, result] of results.entries()) {
+      if (result.status === 'fulfilled') {
+        imported++
+        continue
+      }
+      if (!isAboutTheTransaction(result.reason)) throw result.reason
+      if (++failed <= MAX_REASONS) {
+        progress.clear()
+        const where = from > 0 ? `${file}, before byte ${part[i]!.end}` : `${file}, line ${part[i]!.line}`
+        process.stderr.write(`quoin: ${where}: ${result.reason.message} [${result.reason.code}]\n`)
+      }
+    }
+    done = part.at(-1)!.end
+    await place.write(done)
+    progress.report(done, imported + failed)
+  }
+  let part: FileRecord[] = []
+  for await (const record of recordsOf(file, from)) {
+    part.push(record)
+    if (part.length < PART) continue
+    await finishPart(part)
+    part = []
+    if (isStopped()) break
+  }
+  if (part.length > 0 && !isStopped()) await finishPart(part)
+  progress.clear()
+  const interrupted = isStopped() && done < size
+  if (!quiet) {
+    const again = from > 0 ? ` (went on at byte ${count(from)})` : ''
+    const bad = failed > 0 ? `, ${paint('red', `${count(failed)} failed`)}` : ''
+    print(
+      `${file}: ${plural(imported, 'transaction')} imported${bad}, ${progress.rate(imported + failed)}${again}`
+    )
+  }
+  return { file, imported, failed, from, interrupted }
+}
+
+/** What is wrong with one transaction does not stop the others; what is wrong with the store or the chain does. */
+const isAboutTheTransaction = (error: unknown): error is QuoinError =>
+  error instanceof QuoinError && /^ERR_(TX|BEEF|PROOF|TXO_CONFLICT|TOPIC_FAILED)/.test(error.code)
+
+/** How far a file was imported: in the store. */
+class Place {
+  readonly #node: OpenNode
+  readonly #file: string
+  readonly #name: Uint8Array
+
+  constructor(node: OpenNode, file: string) {
+    this.#node = node
+    this.#file = file
+    this.#name = createHash('sha256').update(resolve(file)).digest()
+  }
+
+  /** From its beginning, when it is not the file that it was. */
+  async read(): Promise<number> {
+    const kept = await this.#node.store
+      .use(outputs.collections.progress)
+      .at()
+      .get(progressFields.collections.file, this.#name)
+    if (!kept || kept.bytes > (await fileSize(this.#file))) return 0
+    return kept.head === (await this.#head(kept.bytes)) ? kept.bytes : 0
+  }
+
+  async write(bytesDone: number): Promise<void> {
+    const batch = this.#node.store.batch()
+    const place = { bytes: bytesDone, head: await this.#head(bytesDone) }
+    batch.use(outputs.collections.progress).at().set(progressFields.collections.file, [this.#name], place)
+    await batch.commit()
+  }
+
+  async #head(upTo: number): Promise<string> {
+    const head = await headOf(this.#file, Math.min(HEAD, upTo))
+    return createHash('sha256').update(head).digest('hex')
+  }
+}
+
+const progressLine = (file: string, from: number, size: number, isWanted: boolean) => {
+  const began = performance.now()
+  const isShown = isWanted && process.stderr.isTTY === true
+  const seconds = (): number => Math.max((performance.now() - began) / 1000, 1e-3)
+  const rate = (transactions: number): string => `${count(Math.round(transactions / seconds()))} a second`
+  return {
+    rate,
+    report: (done: number, transactions: number): void => {
+      if (!isShown) return
+      const left = ((size - done) * seconds()) / Math.max(done - from, 1)
+      const part = `${Math.floor((100 * done) / Math.max(size, 1))} % of ${bytes(size)}`
+      process.stderr.write(`\r\u001b[K${file}: ${part}, ${rate(transactions)}, ${duration(left)} left`)
+    },
+    clear: (): void => {
+      if (isShown) process.stderr.write('\r\u001b[K')
+    }
+  }
+}

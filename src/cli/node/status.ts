@@ -1,0 +1,77 @@
+/** `quoin status`: how a node does, and whether it is ready. */
+import { EXIT } from '../exit.ts'
+import { bytes, count, paint, print, printJson, table } from '../terminal.ts'
+import { ask, askJson } from './http.ts'
+
+interface Status {
+  readonly service: { readonly name: string; readonly version: string; readonly uptimeMs: number }
+  readonly store: { readonly engine: string; readonly bytes: number }
+  readonly journal: { readonly position: number }
+  readonly chain: { readonly height: number; readonly hash: string } | null
+  readonly topics: readonly string[]
+  readonly lookups: readonly string[]
+  readonly queues: Readonly<Record<string, Readonly<Record<string, number | null>>>>
+}
+
+interface Health {
+  readonly ready: boolean
+  readonly checks: readonly { readonly name: string; readonly status: string; readonly message?: string }[]
+}
+
+export const status = async (url: string, json: boolean): Promise<number> => {
+  const found = await askJson<Status>(url, '/status')
+  // Not ready is status 503, and still an answer.
+  const health = (await (await ask(url, '/health/ready')).json()) as Health
+  if (json) printJson({ url, ready: health.ready, checks: health.checks, ...found })
+  else report(url, found, health)
+  return health.ready ? EXIT.ok : EXIT.no
+}
+
+const report = (
+  url: string,
+  { service, store, journal, chain, topics, lookups, queues }: Status,
+  health: Health
+): void => {
+  const ready = health.ready ? paint('green', 'ready') : paint('red', 'not ready')
+  print(`${paint('bold', service.name)} ${service.version} at ${url}: ${ready}`)
+  for (const { name, status: state, message } of health.checks) {
+    if (state !== 'ok') print(`  ${paint('red', name)}: ${message ?? state}`)
+  }
+  print(
+    table([
+      ['  up', duration(service.uptimeMs / 1000)],
+      ['  store', `${store.engine}, ${bytes(store.bytes)}`],
+      ['  chain', chain ? `height ${count(chain.height)}, ${chain.hash}` : 'none: proofs are taken on trust'],
+      ['  changes', count(journal.position)],
+      ['  topics', topics.join(', ') || 'none'],
+      ['  lookups', lookups.join(', ') || 'none'],
+      ...Object.entries(queues).map(([name, stats]) => [`  queue ${name}`, figures(stats)])
+    ])
+  )
+}
+
+const figures = (stats: Readonly<Record<string, number | null>>): string =>
+  Object.entries(stats)
+    .map(([name, value]) => `${name} ${value === null ? '-' : count(value)}`)
+    .join(', ')
+
+/** 3 days 4 h, 5 min 6 s, 7 s. */
+export const duration = (seconds: number): string => {
+  const units: readonly (readonly [string, number])[] = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+    ['s', 1]
+  ]
+  const first = units.findIndex(([, size]) => seconds >= size)
+  if (first === -1) return '0 s'
+  let rest = Math.round(seconds)
+  return units
+    .slice(first, first + 2)
+    .map(([name, size]) => {
+      const value = Math.floor(rest / size)
+      rest -= value * size
+      return `${value} ${name}`
+    })
+    .join(' ')
+}

@@ -1,0 +1,31 @@
+/** What is written for an output that a topic admits. */
+import type { Transaction } from '../chain/index.ts'
+import { makeOutpoint, type Outpoint, type Topic } from '../keyspace/index.ts'
+import type { Change } from '../txo/index.ts'
+import { type AnyLookup, isQuoinLookup } from './types.ts'
+
+export interface Admitting {
+  readonly lookups: ReadonlyMap<string, AnyLookup>
+  readonly transaction: Transaction
+  readonly topic: Topic
+  readonly vout: number
+  /** Outputs that it keeps in the topic. */
+  readonly inputs: readonly Outpoint[]
+  readonly offChainValues: Uint8Array | undefined
+}
+
+/** With what lookups of Quoin's own say of it. */
+export const admitOutput = async (
+  change: Change,
+  { lookups, transaction, topic, vout, inputs, offChainValues }: Admitting
+): Promise<void> => {
+  const output = transaction.outputs[vout]!
+  const outpoint = makeOutpoint(transaction.txid, vout)
+  change.admit(topic, vout, { inputs }).output(vout, { satoshis: output.satoshis })
+  for (const lookup of lookups.values()) {
+    if (!isQuoinLookup(lookup) || (lookup.topics && !lookup.topics.includes(topic))) continue
+    const said = await lookup.index({ topic, transaction, outpoint, output, offChainValues })
+    if (said) change.output(vout, said)
+    if (said?.also) change.also(said.also)
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The coins of a topic that a transaction spends. A coin that has left the topic with a spender that it did not retain
+ * is one for another spender still: which of the two stays is not decided by who came first.
+ */
+import type { Input, Transaction } from '../chain/index.ts'
+import { makeOutpoint } from '../keyspace/index.ts'
+import type { OutputStore } from '../txo/index.ts'
+import { overlay } from './keys.ts'
+import type { PreviousCoin } from './types.ts'
+
+const { judgements, evictions } = overlay.collections
+
+type Coins<T> = ReadonlyMap<string, readonly T[]>
+
+/** By topic, the inputs that spend outputs which it admitted. */
+export const coinInputs = async (
+  outputs: OutputStore,
+  { inputs }: Transaction,
+  topics: readonly string[]
+): Promise<Coins<number>> => {
+  const outpoints = inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
+  const loaded = await outputs.loadOutputs(outpoints, { includeTopics: true })
+  const admitted = await Promise.all(
+    inputs.map(async (input, i) => {
+      const present: readonly string[] = loaded[i]?.topics ?? []
+      return topics.every(topic => present.includes(topic))
+        ? present
+        : [...present, ...(await admittedOnce(outputs, input))]
+    })
+  )
+  return new Map(topics.map(topic => [topic, [...inputs.keys()].filter(i => admitted[i]!.includes(topic))]))
+}
+
+/** The same, with what the inputs spend. */
+export const previousCoins = async (
+  outputs: OutputStore,
+  transaction: Transaction,
+  topics: readonly string[]
+): Promise<Coins<PreviousCoin>> => {
+  const coins = await coinInputs(outputs, transaction, topics)
+  const spent = new Map<number, PreviousCoin>()
+  for (const input of new Set([...coins.values()].flat())) {
+    const { txid, vout } = transaction.inputs[input]!
+    const output = (await outputs.transactions.get(txid))?.outputs[vout]
+    if (output) spent.set(input, { input, outpoint: makeOutpoint(txid, vout), output })
+  }
+  return new Map([...coins].map(([topic, all]) => [topic, all.flatMap(input => spent.get(input) ?? [])]))
+}
+
+/** Whether an input that was none of a topic's coins has become one. */
+export const hasNewCoins = async (
+  outputs: OutputStore,
+  { inputs }: Transaction,
+  coins: Coins<number>
+): Promise<boolean> => {
+  for (const [i, input] of inputs.entries()) {
+    const others = [...coins].filter(([, all]) => !all.includes(i)).map(([topic]) => topic)
+    if (others.length === 0) continue
+    const admitted = await admittedOnce(outputs, input)
+    if (others.some(topic => admitted.includes(topic))) return true
+  }
+  return false
+}
+
+/** Topics that admitted an output, whether or not it is there still; none when an operator evicted it. */
+const admittedOnce = async ({ store }: OutputStore, { txid, vout }: Input): Promise<string[]> => {
+  const judged = Object.entries((await store.use(judgements).get(txid)) ?? {})
+  const topics = judged
+    .filter(([, { outputsToAdmit }]) => outputsToAdmit.includes(vout))
+    .map(([name]) => name)
+  if (topics.length > 0 && (await store.use(evictions).get(txid, vout)) !== undefined) return []
+  return topics
+}

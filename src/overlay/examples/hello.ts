@@ -1,0 +1,51 @@
+/** Hello world: a topic that admits messages, each the one field of a PushDrop output, and a lookup that finds them. */
+import { escaped } from '../../keyspace/index.ts'
+import { decodePushDrop, event } from '../../txo/index.ts'
+import { definePlugin } from '../plugin.ts'
+
+const about = {
+  getDocumentation: async () =>
+    '`{ message?, limit?, cursor? }`; the cursor is the context of the last output.',
+  getMetaData: async () => ({ name: 'Hello', shortDescription: 'Messages of up to 64 bytes.' })
+}
+
+const messageOf = (script: Uint8Array): string | undefined => {
+  const fields = decodePushDrop(script)?.fields ?? []
+  return fields.length === 1 && fields[0]!.length <= 64 ? Buffer.from(fields[0]!).toString() : undefined
+}
+
+export const hello = definePlugin({
+  name: 'hello',
+  setup: ({ outputs, events }) => {
+    const { said } = events({ said: event('said', 'Messages by what they say.', escaped('message')) })
+    return {
+      topics: {
+        tm_hello: {
+          ...about,
+          admit: ({ transaction }) => ({
+            outputs: transaction.outputs.flatMap(({ script }, vout) => (messageOf(script) ? [vout] : []))
+          })
+        }
+      },
+      lookups: {
+        ls_hello: {
+          ...about,
+          topics: ['tm_hello'],
+          index: ({ output }) => ({ events: [said.text(messageOf(output.script)!)] }),
+          lookup: async (query: unknown) => {
+            const { message, ...page } = (query ?? {}) as {
+              message?: string
+              limit?: number
+              cursor?: string
+            }
+            const key = message === undefined ? 'tp:tm_hello' : said.text(message)
+            const { rows, cursor } = await outputs.search({ ...page, keys: [key], filterSpent: true })
+            return rows.map(({ outpoint }, i) =>
+              cursor && i === rows.length - 1 ? { outpoint, context: Buffer.from(cursor) } : { outpoint }
+            )
+          }
+        }
+      }
+    }
+  }
+})

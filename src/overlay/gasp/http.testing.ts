@@ -1,0 +1,56 @@
+/** The two routes of sync over HTTP, for tests: of a Quoin node, and of an engine of the reference. */
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Engine as ReferenceEngine } from '@bsv/overlay'
+import type { TestNode } from './node.testing.ts'
+import { foreignNode, syncResponse } from './serve.ts'
+import type { NodeRequest, SyncRequest } from './wire.ts'
+
+interface Routes {
+  readonly list: (topic: string, body: unknown) => Promise<unknown>
+  readonly node: (body: unknown) => Promise<unknown>
+}
+
+const serve = (routes: Routes): Server =>
+  createServer(async (request, response) => {
+    try {
+      const body = await bodyOf(request)
+      const answer =
+        request.url === '/requestSyncResponse'
+          ? await routes.list(String(request.headers['x-bsv-topic']), body)
+          : await routes.node(body)
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+    } catch (error) {
+      // As overlay-express: everything is 400, with the reason.
+      const { code, message } = error as { code?: string; message: string }
+      response.writeHead(400).end(JSON.stringify({ status: 'error', code, message }))
+    }
+  })
+
+const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return JSON.parse(Buffer.concat(chunks).toString())
+}
+
+export const serveNode = (node: TestNode): Server =>
+  serve({
+    list: (topic, body) => syncResponse(node.engine, topic, body),
+    node: body => foreignNode(node.engine, body)
+  })
+
+export const serveReference = (engine: ReferenceEngine): Server =>
+  serve({
+    list: (topic, body) => engine.provideForeignSyncResponse(body as SyncRequest, topic),
+    node: body => {
+      const { graphID, txid, outputIndex } = body as NodeRequest
+      return engine.provideForeignGASPNode(graphID, txid, outputIndex)
+    }
+  })
+
+/** The address that a server listens at; it is added to those to close. */
+export const listening = async (servers: Server[], server: Server): Promise<string> => {
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

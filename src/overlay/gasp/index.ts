@@ -1,0 +1,7 @@
+/** Sync between nodes, by the Graph Aware Sync Protocol: as the one who asks, and as the one who answers. */
+export { GRAPH_LIMITS, type GraphLimits } from './graph.ts'
+export { type HttpPeerOptions, httpPeer, localPeer, type Peer } from './peer.ts'
+export { foreignNode, syncResponse } from './serve.ts'
+export { SyncService, type SyncServiceOptions, type SyncStatus } from './service.ts'
+export { type SyncReport, syncTopic, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
+export type { GraphNode, ListedOutput, NodeRequest, SyncRequest, SyncResponse } from './wire.ts'

@@ -1,0 +1,54 @@
+/** What the routes of a server share. */
+import type { HeaderStore } from '../chain/index.ts'
+import type { AnyKeyspace } from '../keyspace/index.ts'
+import type { Engine, Logger, SyncService } from '../overlay/index.ts'
+import type { DevNetwork } from './dev-network.ts'
+import type { Limits } from './limits.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Whether a part of the node is as it should be, for `/health/ready`. */
+export interface Check {
+  readonly name: string
+  /** Throws, or answers why not; nothing when it is well. */
+  run(): Promise<string | undefined>
+}
+
+export interface ServerOptions {
+  /** The name of the node, for people. */
+  readonly name?: string
+  readonly limits?: Partial<Limits>
+  readonly logger?: Logger
+  /** Opens the admin plane. */
+  readonly adminToken?: string
+  /** Opens `/arc-ingest` for whoever has it. */
+  readonly arcToken?: string
+  /** The directory that backups are written into; without it there are none over HTTP. */
+  readonly backups?: string
+  /** The development chain of the node, which may be told to pay and to mine. */
+  readonly dev?: DevNetwork
+  /** What keeps the node in step with its peers, for `/status` and the metrics. */
+  readonly sync?: SyncService
+  /** More to be well before the node is ready, as an index that is being built. */
+  readonly checks?: readonly Check[]
+  /** What raw keys can be, those that Quoin ships unless given. */
+  readonly keyspaces?: readonly AnyKeyspace[]
+  /** How many proxies in front of the server to believe about the address of a client. */
+  readonly proxies?: number
+  /** Milliseconds that `close` waits for requests, 10,000 unless given. */
+  readonly drain?: number
+  /** Milliseconds between signs of life on a live stream, 15,000 unless given. */
+  readonly heartbeat?: number
+}
+
+export interface Context {
+  readonly engine: Engine
+  readonly headers: HeaderStore | undefined
+  readonly options: ServerOptions
+  readonly limits: Limits
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Unix milliseconds. */
+  readonly started: number
+  /** Aborted when the server begins to close. */
+  readonly closing: AbortSignal
+}

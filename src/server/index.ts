@@ -1,0 +1,15 @@
+/** A node: its configuration, and its HTTP server. */
+export {
+  type ConfigSources,
+  type LoadedConfig,
+  loadConfig,
+  type Problem,
+  shownConfig,
+  withoutPassword
+} from './config.ts'
+export type { Check, ServerOptions } from './context.ts'
+export { LIMITS, type Limits, type RateLimit } from './limits.ts'
+export { jsonLogger, LEVELS, type Level, type LogOptions } from './log.ts'
+export { type Node, type NodeOptions, type OpenNode, openNode, startNode } from './node.ts'
+export { type CreateServer, createServer, type Listening, type Server } from './server.ts'
+export { type Config, SETTINGS, type Setting } from './settings.ts'

@@ -1,0 +1,46 @@
+/** Token buckets, on a clock of their own. */
+import { expect, it } from 'vitest'
+import { RateLimiter } from './limits.ts'
+
+const limiter = (loopback = false) => {
+  const clock = { now: 0 }
+  const limited = new RateLimiter({ perSecond: 2, burst: 4, loopback }, () => clock.now)
+  const taken = (address: string, times: number): number => {
+    let count = 0
+    for (let i = 0; i < times; i++) {
+      try {
+        limited.take(address)
+        count++
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'ERR_RATE_LIMIT' })
+      }
+    }
+    return count
+  }
+  return { clock, taken }
+}
+
+it('gives as many at once as the burst, then so many per second, each address its own', () => {
+  const { clock, taken } = limiter()
+  expect(taken('1.2.3.4', 10)).toBe(4)
+  expect(taken('1.2.3.5', 10)).toBe(4)
+  clock.now = 1
+  expect(taken('1.2.3.4', 10)).toBe(2)
+  clock.now = 100
+  expect(taken('1.2.3.4', 10)).toBe(4)
+})
+
+it('takes a network of IPv6 for one client, and IPv4 within it for itself', () => {
+  const { taken } = limiter()
+  expect(taken('2001:db8:1:2::1', 3) + taken('2001:db8:1:2:ffff::9', 3)).toBe(4)
+  expect(taken('2001:db8:1:3::1', 10)).toBe(4)
+  expect(taken('2001:db8::1', 3) + taken('2001:db8:0:0:7::', 3)).toBe(4)
+  expect(taken('::ffff:1.2.3.4', 3) + taken('1.2.3.4', 3)).toBe(4)
+})
+
+it('leaves this machine alone unless told otherwise', () => {
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+    expect(limiter().taken(address, 10)).toBe(10)
+    expect(limiter(true).taken(address, 10)).toBe(4)
+  }
+})

@@ -1,0 +1,190 @@
+/** Metrics for Prometheus, in a registry of their own. What is counted in the store is asked for when somebody looks. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { HeaderStore } from '../chain/index.ts'
+import type { Engine, Steak, SyncService } from '../overlay/index.ts'
+import { noticeQueues } from './queues.ts'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+export class Metrics {
+  readonly registry = new Registry()
+  readonly #requests: Histogram<'method' | 'route' | 'status'>
+  readonly #submits: Counter<'outcome'>
+  readonly #submitSeconds: Histogram
+  readonly #admitted: Counter<'topic'>
+  readonly #topicFailures: Counter<'topic'>
+  readonly #lookups: Counter<'service'>
+  streams = 0
+
+  constructor(engine: Engine, headers: HeaderStore | undefined, sync: SyncService | undefined) {
+    const registers = [this.registry]
+    collectDefaultMetrics({ register: this.registry })
+    this.#requests = new Histogram({
+      name: 'quoin_http_request_seconds',
+      help: 'Requests by route and status.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: SECONDS,
+      registers
+    })
+    this.#submits = new Counter({
+      name: 'quoin_submits_total',
+      help: 'Submissions that were answered, and those that were refused.',
+      labelNames: ['outcome'],
+      registers
+    })
+    this.#submitSeconds = new Histogram({
+      name: 'quoin_submit_seconds',
+      help: 'Submissions from verification to the durable commit.',
+      buckets: SECONDS,
+      registers
+    })
+    this.#admitted = new Counter({
+      name: 'quoin_admitted_outputs_total',
+      help: 'Outputs that topics admitted, each submission counted.',
+      labelNames: ['topic'],
+      registers
+    })
+    this.#topicFailures = new Counter({
+      name: 'quoin_topic_failures_total',
+      help: 'Submissions that a topic failed on.',
+      labelNames: ['topic'],
+      registers
+    })
+    this.#lookups = new Counter({
+      name: 'quoin_lookups_total',
+      help: 'Lookups that were answered.',
+      labelNames: ['service'],
+      registers
+    })
+    this.#measure(engine)
+    if (headers) this.#measureChain(headers)
+    if (sync) this.#measureSync(sync)
+  }
+
+  #measure({ outputs, lookups }: Engine): void {
+    const registers = [this.registry]
+    const commits = new Histogram({
+      name: 'quoin_commit_seconds',
+      help: 'Commits to the output store, until they are durable.',
+      buckets: SECONDS,
+      registers
+    })
+    outputs.onCommit(seconds => commits.observe(seconds))
+    const queues = noticeQueues(outputs.store, lookups)
+    new Gauge({
+      name: 'quoin_queue_items',
+      help: 'Items of a queue by state.',
+      labelNames: ['queue', 'state'],
+      registers,
+      async collect() {
+        for (const [queue, each] of queues) {
+          const { age: _, ...counts } = await each.stats()
+          for (const [state, count] of Object.entries(counts)) this.set({ queue, state }, count)
+        }
+      }
+    })
+    new Gauge({
+      name: 'quoin_queue_age_seconds',
+      help: 'How long the first item of a queue has been in it.',
+      labelNames: ['queue'],
+      registers,
+      async collect() {
+        for (const [queue, each] of queues) this.set({ queue }, (await each.stats()).age ?? 0)
+      }
+    })
+    new Gauge({
+      name: 'quoin_store_bytes',
+      help: 'The size of the store.',
+      labelNames: ['engine'],
+      registers,
+      async collect() {
+        const { engine, bytes } = await outputs.store.stats()
+        this.set({ engine }, bytes)
+      }
+    })
+    new Gauge({
+      name: 'quoin_journal_position',
+      help: 'The last position of the journal of changes.',
+      registers,
+      async collect() {
+        this.set(await outputs.journal.last())
+      }
+    })
+    const streams = () => this.streams
+    new Gauge({
+      name: 'quoin_live_streams',
+      help: 'Clients that follow changes.',
+      registers,
+      collect() {
+        this.set(streams())
+      }
+    })
+  }
+
+  #measureChain(headers: HeaderStore): void {
+    const registers = [this.registry]
+    new Gauge({
+      name: 'quoin_chain_height',
+      help: 'The height of the chain of most work.',
+      registers,
+      async collect() {
+        this.set((await headers.tip()).height)
+      }
+    })
+    new Gauge({
+      name: 'quoin_chain_tip_age_seconds',
+      help: 'How long ago the last block was made, by its own time.',
+      registers,
+      async collect() {
+        this.set(Date.now() / 1000 - (await headers.tip()).header.time)
+      }
+    })
+  }
+
+  #measureSync(sync: SyncService): void {
+    const registers = [this.registry]
+    const labelNames = ['topic', 'peer'] as const
+    new Gauge({
+      name: 'quoin_sync_lag_seconds',
+      help: 'How long the oldest item to fetch from a peer has waited.',
+      labelNames,
+      registers,
+      async collect() {
+        for (const { topic, peer, lag } of await sync.status()) this.set({ topic, peer }, lag)
+      }
+    })
+    new Gauge({
+      name: 'quoin_sync_items',
+      help: 'Items to fetch from a peer, and those given up.',
+      labelNames: [...labelNames, 'state'],
+      registers,
+      async collect() {
+        for (const { topic, peer, queued, dead } of await sync.status()) {
+          this.set({ topic, peer, state: 'queued' }, queued)
+          this.set({ topic, peer, state: 'dead' }, dead)
+        }
+      }
+    })
+  }
+
+  requested(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.observe({ method, route, status: String(status) }, seconds)
+  }
+
+  submitted(steak: Steak, seconds: number): void {
+    this.#submits.inc({ outcome: 'answered' })
+    this.#submitSeconds.observe(seconds)
+    for (const [topic, { outputsToAdmit, error }] of Object.entries(steak)) {
+      if (error) this.#topicFailures.inc({ topic })
+      else this.#admitted.inc({ topic }, outputsToAdmit.length)
+    }
+  }
+
+  refused(): void {
+    this.#submits.inc({ outcome: 'refused' })
+  }
+
+  looked(service: string): void {
+    this.#lookups.inc({ service })
+  }
+}

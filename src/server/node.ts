@@ -1,0 +1,273 @@
+/**
+ * A node: a store, the chain it believes, the engine with its plug-ins, and the server before all of it. Started from
+ * a configuration, closed so that nothing that was answered is lost.
+ *
+ * @example
+ * const node = await startNode(loadConfig({}).config)
+ * console.log(node.url)
+ * await node.close()
+ */
+import {
+  blockHeadersServiceSource,
+  chaintracksSource,
+  HeaderStore,
+  MAX_SIDE_DEPTH,
+  type ProofSource,
+  proofService,
+  type RootTracker
+} from '../chain/index.ts'
+import { QuoinError } from '../error.ts'
+import { nodeEvents, nodeStore } from '../keyspaces.ts'
+import {
+  Engine,
+  type EngineOptions,
+  installPlugins,
+  type Logger,
+  type Plugin,
+  SyncService,
+  type SyncStatus
+} from '../overlay/index.ts'
+import { openStore, type Store } from '../store/index.ts'
+import { OutputStore } from '../txo/index.ts'
+import { networkOf } from './config.ts'
+import type { Check } from './context.ts'
+import { DevNetwork } from './dev-network.ts'
+import { HeaderSync } from './header-sync.ts'
+import { LIMITS, type Limits } from './limits.ts'
+import { jsonLogger } from './log.ts'
+import { loadPlugins } from './plugins.ts'
+import { Reorgs } from './reorgs.ts'
+import { createServer, type Server } from './server.ts'
+import type { Config } from './settings.ts'
+
+export interface NodeOptions {
+  /** Beside those that the configuration names. */
+  readonly plugins?: readonly Plugin[]
+  readonly logger?: Logger
+}
+
+/** A node without its server: for work on its store. */
+export interface OpenNode {
+  readonly engine: Engine
+  readonly store: Store
+  readonly tracker: RootTracker | 'scripts only'
+  readonly headers: HeaderStore | undefined
+  /** With the chain `dev`. */
+  readonly dev: DevNetwork | undefined
+  /** With headers from somewhere else. */
+  readonly sync: HeaderSync | undefined
+  /** Ends what is being done, then gives everything back. Once; again it is the same end. */
+  close(): Promise<void>
+}
+
+export interface Node extends OpenNode {
+  readonly url: string
+  readonly port: number
+}
+
+export const startNode = async (config: Config, options: NodeOptions = {}): Promise<Node> => {
+  const logger = options.logger ?? jsonLogger({ level: config.logLevel })
+  const closing = new Closing()
+  try {
+    const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
+    const { engine, headers, dev } = node
+    closing.add(await follow(chain, engine, config, logger))
+    const peers = new SyncService(engine, { peers: config.peers })
+    closing.add(() => peers.stop())
+    const server = createServer({
+      engine,
+      headers,
+      options: {
+        name: config.name,
+        limits: limitsOf(config),
+        logger,
+        ...(config.adminToken !== undefined && { adminToken: config.adminToken }),
+        ...(config.arcToken !== undefined && { arcToken: config.arcToken }),
+        ...(config.backups !== undefined && { backups: config.backups }),
+        ...(dev && { dev }),
+        sync: peers,
+        checks: [...chain.checks, { name: 'peers', run: async () => untriedPeer(await peers.status()) }],
+        keyspaces: keyspaces.members,
+        proxies: config.proxies
+      }
+    })
+    closing.add(() => server.close())
+    engine.start()
+    const { url, port } = await listening(server, config)
+    // A peer that is slow or gone does not keep the node from listening.
+    peers.start()
+    logger.info('listening', { url, store: node.store.engine, chain: config.chain })
+    closing.last(() => logger.info('closed'))
+    return { ...node, url, port }
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+/** Opens what a node works on, and begins nothing: no server, no sync, no mining. */
+export const openNode = async (config: Config, options: NodeOptions = {}): Promise<OpenNode> => {
+  const logger = options.logger ?? jsonLogger({ level: config.logLevel })
+  const closing = new Closing()
+  try {
+    const { keyspaces: _, chain: __, ...node } = await open(config, { ...options, logger }, closing)
+    return node
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+const open = async (
+  config: Config,
+  { plugins = [], logger }: NodeOptions & { readonly logger: Logger },
+  closing: Closing
+) => {
+  const all = [...plugins, ...(await loadPlugins(config.plugins))]
+  const store = await openStore(config.store)
+  closing.add(() => store.close())
+  const chain = await openChain(config, store, logger)
+  closing.add(chain.close)
+  const keyspaces = nodeStore()
+  const outputs = new OutputStore(store, { events: nodeEvents(), journal: config.journal })
+  const installed = await installPlugins(all, { outputs, keyspaces, logger })
+  checkPeers(config, Object.keys(installed.topics))
+  const tracker = chain.headers ?? 'scripts only'
+  const engine = new Engine({
+    outputs,
+    tracker,
+    ...installed,
+    index: Array.isArray(config.index) ? { tags: config.index } : config.index === 'all',
+    ...(chain.dev && { broadcast: chain.dev.broadcast }),
+    ...(chain.proofs && { proofs: chain.proofs }),
+    topicTimeout: config.limits.topicTimeout,
+    logger
+  } satisfies EngineOptions)
+  closing.add(() => engine.close())
+  const { headers, dev, sync } = chain
+  return {
+    engine,
+    store,
+    tracker,
+    headers,
+    dev,
+    sync,
+    keyspaces,
+    chain,
+    close: () => closing.close()
+  } as const
+}
+
+/** What is open, closed in the reverse order: when the node is, and when it cannot start. */
+class Closing {
+  readonly #open: (() => Promise<void>)[] = []
+  #last: () => void = () => undefined
+  #closed: Promise<void> | undefined
+
+  add(close: () => Promise<void>): void {
+    this.#open.push(close)
+  }
+
+  /** To be done when all is closed. */
+  last(done: () => void): void {
+    this.#last = done
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  async #closeAll(): Promise<void> {
+    for (let close = this.#open.pop(); close; close = this.#open.pop()) await close()
+    this.#last()
+  }
+}
+
+/** The chain that a node believes. */
+interface Chain {
+  /** Without them proofs are taken on trust. */
+  readonly headers?: HeaderStore
+  readonly sync?: HeaderSync
+  readonly dev?: DevNetwork
+  readonly proofs?: ProofSource
+  readonly checks: readonly Check[]
+  readonly close: () => Promise<void>
+}
+
+const openChain = async (config: Config, store: Store, logger: Logger): Promise<Chain> => {
+  if (config.chain === 'scripts-only') return { checks: [], close: async () => undefined }
+  const headers = await HeaderStore.open(store, { network: networkOf(config) })
+  const proofs = config.proofs === undefined ? {} : { proofs: proofService(config.proofs) }
+  if (config.chain === 'dev') {
+    const dev = await DevNetwork.open(store, headers, logger)
+    return { headers, dev, proofs: dev.chain, checks: [], close: () => dev.close() }
+  }
+  const [, kind, url] = /^((?:block-)?headers):(.+)$/.exec(config.chain) ?? []
+  if (!url) return { headers, ...proofs, checks: [], close: async () => undefined }
+  const options = config.chainToken === undefined ? {} : { token: config.chainToken }
+  const source =
+    kind === 'headers' ? chaintracksSource(url, options) : blockHeadersServiceSource(url, options)
+  const sync = new HeaderSync(headers, source, logger)
+  const checks = [{ name: 'headers in step', run: async () => sync.behind }]
+  return { headers, sync, ...proofs, checks, close: () => sync.close() }
+}
+
+/** Begins to follow the chain: what happened while nobody looked first. Returns what ends it. */
+const follow = async (
+  { headers, sync, dev }: Chain,
+  engine: Engine,
+  { blockTime }: Config,
+  logger: Logger
+): Promise<() => Promise<void>> => {
+  if (!headers) return async () => undefined
+  const reorgs = new Reorgs(headers, engine.proofs, logger)
+  // No reorg goes further back than this.
+  await reorgs.reconcile(Math.max(0, (await headers.currentHeight()) - MAX_SIDE_DEPTH))
+  await dev?.start(engine, blockTime)
+  sync?.start()
+  return () => reorgs.close()
+}
+
+const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
+  const unknown = Object.keys(peers).find(topic => !topics.includes(topic))
+  if (unknown === undefined) return
+  const known = topics.length > 0 ? `there are ${topics.join(', ')}` : 'no plug-in brings any'
+  throw new QuoinError('ERR_CONFIG', `peers are given for ${unknown}, but there is no such topic: ${known}`, {
+    topic: unknown,
+    topics
+  })
+}
+
+/** Why the node is not in step with its peers: one of them was not asked yet. That one is gone is not its fault. */
+const untriedPeer = (peers: readonly SyncStatus[]): string | undefined => {
+  const untried = peers.find(
+    ({ lastSuccess, lastError }) => lastSuccess === undefined && lastError === undefined
+  )
+  return untried && `${untried.topic} was not synced with ${untried.peer} yet`
+}
+
+const limitsOf = ({ limits: { topicTimeout: _, rate, burst, ...limits } }: Config): Partial<Limits> => ({
+  ...limits,
+  defaultPage: Math.min(LIMITS.defaultPage, limits.page),
+  rate: rate === 0 ? undefined : { perSecond: rate, burst }
+})
+
+const listening = async (server: Server, { host, port }: Config) => {
+  try {
+    return await server.listen({ host, port })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const reason =
+      code === 'EADDRINUSE'
+        ? 'another program has it; --port takes another one, 0 any that is free'
+        : error instanceof Error
+          ? error.message
+          : String(error)
+    throw new QuoinError('ERR_CONFIG', `cannot listen on ${host} port ${port}: ${reason}`, {
+      host,
+      port,
+      code
+    })
+  }
+}

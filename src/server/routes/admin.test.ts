@@ -1,0 +1,127 @@
+/** The admin plane: for whoever has the token, and not there without one. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HeaderStore, syncHeaders } from '../../chain/index.ts'
+import { formatTxid, makeOutpoint } from '../../keyspace/index.ts'
+import { overlay } from '../../overlay/index.ts'
+import { verifyBackup } from '../../store/index.ts'
+import { createServer, type Server } from '../index.ts'
+import { said, startNode, type TestNode } from '../node.testing.ts'
+
+const TOKEN = 'a token of some length'
+const bearer = { authorization: `Bearer ${TOKEN}` }
+let node: TestNode
+let server: Server
+let url: string
+let directory: string
+let backups: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'quoin-admin-'))
+  backups = join(directory, 'backups')
+  node = await startNode(`lmdb:${directory}/store`)
+  const headers = await HeaderStore.open(node.engine.outputs.store, { network: 'regtest' })
+  node.chain.mine()
+  await syncHeaders(headers, node.chain)
+  server = createServer({ engine: node.engine, headers, options: { adminToken: TOKEN, backups } })
+  ;({ url } = await server.listen())
+})
+afterAll(async () => {
+  await server.close()
+  await node.close()
+  await rm(directory, { recursive: true })
+})
+
+const get = (path: string, headers: Record<string, string> = bearer) => fetch(url + path, { headers })
+const send = (path: string, body: unknown, method = 'POST') =>
+  fetch(url + path, { method, headers: bearer, body: JSON.stringify(body) })
+
+describe('the token', () => {
+  it('is asked for on every route', async () => {
+    const routes = server.routes.filter(({ path }) => path.startsWith('/admin'))
+    expect(routes.length).toBeGreaterThan(8)
+    for (const { method, path } of routes) {
+      const at = (headers: Record<string, string>) =>
+        fetch(url + path, { method: method.toUpperCase(), headers })
+      const none = await at({})
+      expect([path, none.status, none.headers.get('www-authenticate')]).toEqual([path, 401, 'Bearer'])
+      expect((await at({ authorization: 'Basic abc' })).status).toBe(401)
+      const wrong = await at({ authorization: `Bearer ${TOKEN}.` })
+      expect([path, wrong.status, (await said(wrong)).code]).toEqual([path, 403, 'ERR_FORBIDDEN'])
+    }
+  })
+
+  it('not set, there is no admin plane', async () => {
+    expect((await node.get('/admin/topics', bearer)).status).toBe(404)
+    expect(node.server.routes.filter(({ path }) => path.startsWith('/admin'))).toEqual([])
+  })
+})
+
+describe('what an operator may do', () => {
+  it('evict an output', async () => {
+    const transaction = await node.minted()
+    await node.submit(transaction, 'tm_ones')
+    const outpoint = `${formatTxid(transaction.txid)}.0`
+    expect(await said(send('/admin/evict', { outpoint }))).toEqual({
+      status: 'success',
+      data: { evicted: outpoint }
+    })
+    expect((await node.get(`/txo/outpoint/${outpoint}`)).status).toBe(404)
+    expect((await send('/admin/evict', { outpoint })).status).toBe(404)
+    const other = await node.minted()
+    await node.submit(other, 'tm_ones')
+    const named = { txid: formatTxid(other.txid), outputIndex: 0 }
+    expect((await send('/admin/evictOutpoint', named)).status).toBe(200)
+    expect(await node.engine.outputs.loadOutput(makeOutpoint(other.txid, 0))).toBeNull()
+  })
+
+  it('see the topics and the headers, and add some', async () => {
+    await node.submit(await node.minted(), 'tm_ones')
+    const { data: topics } = await said(get('/admin/topics'))
+    expect(topics).toEqual([{ name: 'tm_ones', outputs: 1, transactions: expect.any(Number) }])
+    const { data } = await said(get('/admin/headers'))
+    expect(data).toMatchObject({ network: 'regtest', start: 0, tip: { height: expect.any(Number) } })
+    node.chain.mine()
+    const bytes = await node.chain.headers(data.tip.height + 1, 1)
+    const added = await fetch(`${url}/admin/headers`, {
+      method: 'POST',
+      headers: bearer,
+      body: bytes as Uint8Array<ArrayBuffer>
+    })
+    expect((await said(added)).data).toMatchObject({ added: 1, tip: { height: data.tip.height + 1 } })
+    expect((await said(get(`/admin/headers/${data.tip.height}`))).data).toEqual(data.tip)
+    expect((await get('/admin/headers/4000000')).status).toBe(404)
+    expect((await get('/status').then(said)).chain.height).toBe(data.tip.height + 1)
+  })
+
+  it('look at dead letters, try them again, or drop them', async () => {
+    const { store } = node.engine.outputs
+    const queue = store.queueAt(overlay.collections.notify, ['ls_ones'])
+    const [one, two] = [await node.minted(), await node.minted()]
+    for (const { txid } of [one, two]) await queue.enqueue(txid, 0)
+    for (const lease of await queue.lease(2, 60)) {
+      await queue.fail(lease, { outcome: 'dead', reason: 'the service says no' })
+    }
+    expect((await said(get('/admin/queues'))).data).toMatchObject([{ name: 'notify:ls_ones', dead: 2 }])
+    const { items } = (await said(get('/admin/queues/notify:ls_ones/dead'))).data
+    expect(items.map(({ reason }: { reason: string }) => reason)).toEqual(
+      Array(2).fill('the service says no')
+    )
+    const name = formatTxid(one.txid)
+    expect((await send(`/admin/queues/notify:ls_ones/items/${name}`, undefined, 'DELETE')).status).toBe(200)
+    expect((await said(send('/admin/queues/notify:ls_ones/retry', {}))).data).toEqual({ retried: 1 })
+    expect(await queue.stats()).toMatchObject({ dead: 0, due: 1 })
+    expect((await get('/admin/queues/nothing/dead')).status).toBe(404)
+    expect((await get('/admin/queues/notify:ls_ones/alive')).status).toBe(400)
+  })
+
+  it('make a backup, in one place only', async () => {
+    const refused = await send('/admin/backup', { name: '../elsewhere' })
+    expect(refused.status).toBe(400)
+    const response = await send('/admin/backup', { name: 'first' })
+    expect(response.status).toBe(200)
+    expect(await readdir(backups)).toEqual(['first'])
+    expect((await verifyBackup(join(backups, 'first'))).rows).toBeGreaterThan(0)
+  })
+})

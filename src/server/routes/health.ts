@@ -1,0 +1,188 @@
+/** Whether the node lives, whether it is ready, and how it does. */
+import { readFileSync } from 'node:fs'
+import { Type } from '@sinclair/typebox'
+import { formatHash } from '../../chain/index.ts'
+import type { Check, Context } from '../context.ts'
+import { noticeQueues } from '../queues.ts'
+import { JSON_TYPE, json, type Route, route } from '../route.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+const Report = Type.Object(
+  {
+    status: Type.Union([Type.Literal('ok'), Type.Literal('error')]),
+    live: Type.Boolean(),
+    ready: Type.Boolean(),
+    service: Type.Object({
+      name: Type.String(),
+      version: Type.String(),
+      startedAt: Type.String(),
+      uptimeMs: Type.Number()
+    }),
+    checks: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        status: Type.Union([Type.Literal('ok'), Type.Literal('error')]),
+        message: Type.Optional(Type.String())
+      })
+    ),
+    context: Type.Record(Type.String(), Type.Unknown())
+  },
+  { $id: 'HealthReport' }
+)
+
+/** Longer than this is not well. */
+const PATIENCE_MS = 5000
+
+export const healthRoutes = (context: Context): Route[] => {
+  const checks = [...ownChecks(context), ...(context.options.checks ?? [])]
+  const reported = async (): Promise<{ status: number; report: unknown }> => {
+    const results = await Promise.all(checks.map(checked))
+    const ready = results.every(({ status }) => status === 'ok')
+    return {
+      status: ready ? 200 : 503,
+      report: {
+        status: ready ? 'ok' : 'error',
+        live: true,
+        ready,
+        service: serviceOf(context),
+        checks: results,
+        context: {}
+      }
+    }
+  }
+  const report = (path: string, name: string, about: string): Route =>
+    route({
+      method: 'get',
+      path,
+      name,
+      about,
+      family: 'health',
+      answers: {
+        200: { about: 'Ready.', content: { [JSON_TYPE]: Report } },
+        503: { about: 'Not ready; `checks` says why.', content: { [JSON_TYPE]: Report } }
+      },
+      async handle() {
+        const { status, report: body } = await reported()
+        return json(body, status)
+      }
+    })
+  return [
+    route({
+      method: 'get',
+      path: '/health/live',
+      name: 'healthLive',
+      about: 'Whether the process answers at all.',
+      family: 'health',
+      answers: { 200: { about: 'It does.', content: { [JSON_TYPE]: Report } } },
+      handle: () =>
+        json({
+          status: 'ok',
+          live: true,
+          ready: !context.closing.aborted,
+          service: serviceOf(context),
+          checks: [],
+          context: {}
+        })
+    }),
+    report('/health/ready', 'healthReady', 'Whether to send requests here.'),
+    report('/health', 'health', 'The same.'),
+    status(context),
+    metrics(context)
+  ]
+}
+
+const serviceOf = ({ options, started }: Context) => ({
+  name: options.name ?? 'quoin',
+  version,
+  startedAt: new Date(started).toISOString(),
+  uptimeMs: Date.now() - started
+})
+
+const ownChecks = ({ engine, headers, closing }: Context): Check[] => [
+  { name: 'accepting requests', run: async () => (closing.aborted ? 'the server is closing' : undefined) },
+  {
+    name: 'store',
+    async run() {
+      await engine.outputs.journal.last()
+      return undefined
+    }
+  },
+  ...(headers
+    ? [
+        {
+          name: 'headers',
+          async run() {
+            await headers.tip()
+            return undefined
+          }
+        }
+      ]
+    : [])
+]
+
+const checked = async ({ name, run }: Check) => {
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const late = new Promise<string>(resolve => {
+      timer = setTimeout(() => resolve(`no answer within ${PATIENCE_MS} ms`), PATIENCE_MS)
+    })
+    const message = await Promise.race([run(), late])
+    return message === undefined ? { name, status: 'ok' } : { name, status: 'error', message }
+  } catch (error) {
+    return { name, status: 'error', message: error instanceof Error ? error.message : String(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const status = (context: Context): Route => {
+  const { engine, headers, metrics: counted } = context
+  const queues = noticeQueues(engine.outputs.store, engine.lookups)
+  return route({
+    method: 'get',
+    path: '/status',
+    name: 'status',
+    about: 'What the node has, and how it does.',
+    family: 'health',
+    answers: {
+      200: {
+        about: 'For people, and for programs that know what they look for.',
+        content: { [JSON_TYPE]: Type.Record(Type.String(), Type.Unknown(), { $id: 'Status' }) }
+      }
+    },
+    async handle() {
+      const { store, journal } = engine.outputs
+      const [{ engine: name, bytes }, position, tip, counts] = await Promise.all([
+        store.stats(),
+        journal.last(),
+        headers?.tip(),
+        Promise.all([...queues].map(async ([queue, each]) => [queue, await each.stats()] as const))
+      ])
+      return json({
+        service: serviceOf(context),
+        store: { engine: name, bytes },
+        journal: { position },
+        chain: tip ? { height: tip.height, hash: formatHash(tip.header.hash), time: tip.header.time } : null,
+        topics: [...engine.topics.keys()],
+        lookups: [...engine.lookups.keys()],
+        queues: Object.fromEntries(counts),
+        sync: (await context.options.sync?.status()) ?? [],
+        streams: counted.streams
+      })
+    }
+  })
+}
+
+const metrics = ({ metrics: { registry } }: Context): Route =>
+  route({
+    method: 'get',
+    path: '/metrics',
+    name: 'metrics',
+    about: 'For Prometheus.',
+    family: 'health',
+    answers: { 200: { about: 'Its text format.', content: { 'text/plain': Type.String() } } },
+    handle: async () => ({ type: registry.contentType, body: await registry.metrics() })
+  })

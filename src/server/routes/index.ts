@@ -1,0 +1,28 @@
+/** All routes of a server. */
+import type { Context } from '../context.ts'
+import { describedRoutes } from '../openapi.ts'
+import type { Route } from '../route.ts'
+import { adminRoutes } from './admin.ts'
+import { beefRoutes } from './beef.ts'
+import { devRoutes } from './dev.ts'
+import { healthRoutes } from './health.ts'
+import { keyspaceRoutes } from './keyspace.ts'
+import { liveRoutes } from './live.ts'
+import { overlayRoutes } from './overlay.ts'
+import { syncRoutes } from './sync.ts'
+import { txoRoutes } from './txo.ts'
+
+export const allRoutes = (context: Context): readonly Route[] => {
+  const routes = [
+    ...overlayRoutes(context),
+    ...syncRoutes(context),
+    ...txoRoutes(context),
+    ...beefRoutes(context),
+    ...liveRoutes(context),
+    ...keyspaceRoutes(context),
+    ...healthRoutes(context),
+    ...devRoutes(context),
+    ...adminRoutes(context)
+  ]
+  return [...routes, ...describedRoutes(routes)]
+}

@@ -1,0 +1,81 @@
+/** What the keys of the store are: all of them as they are declared, and any raw one explained. */
+import { Type } from '@sinclair/typebox'
+import { type AnyKeyspace, describeKeyspace, fromHex } from '../../keyspace/index.ts'
+import type { Context } from '../context.ts'
+import { type Answer, JSON_TYPE, json, type Route, route } from '../route.ts'
+
+export const keyspaceRoutes = ({ options }: Context): Route[] => {
+  // Declarations are proved when they are loaded, which a node that nobody asks need not wait for.
+  const spaces = async (): Promise<readonly AnyKeyspace[]> =>
+    options.keyspaces ?? (await import('../../keyspaces.ts')).storeKeyspaces
+  let described: Answer | undefined
+  return [
+    route({
+      method: 'get',
+      path: '/keyspace',
+      name: 'keyspaces',
+      about: 'Every collection of keys that a store may hold.',
+      family: 'keyspace',
+      answers: {
+        200: {
+          about: 'As it is declared.',
+          content: {
+            [JSON_TYPE]: Type.Object({ keyspaces: Type.Array(Type.Record(Type.String(), Type.Unknown())) })
+          }
+        }
+      },
+      async handle() {
+        described ??= json({ keyspaces: (await spaces()).map(describeKeyspace) })
+        return described
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/keyspace/explain/:hex',
+      name: 'explainKey',
+      about: 'What a raw key is, byte by byte.',
+      family: 'keyspace',
+      params: { hex: Type.String({ pattern: '^([0-9a-fA-F]{2}){0,2048}$' }) },
+      answers: {
+        200: {
+          about: 'Whether it is a key of anything, and of what; if of nothing, what it comes nearest to.',
+          content: { [JSON_TYPE]: Explained }
+        }
+      },
+      async handle({ params: { hex } }) {
+        const key = fromHex(hex)
+        const explained = (await spaces()).map(each => each.explain(key))
+        const matches = explained.flatMap(each =>
+          each.found ? [{ keyspace: each.keyspace, collection: each.collection, spans: each.spans }] : []
+        )
+        const [nearest = null] = explained
+          .flatMap(each => (each.found || !each.nearest ? [] : [each.nearest]))
+          .sort((a, b) => b.offset - a.offset)
+        const found = matches.length > 0
+        return json({ key: hex.toLowerCase(), found, matches, nearest: found ? null : nearest })
+      }
+    })
+  ]
+}
+
+const Explained = Type.Object({
+  key: Type.String(),
+  found: Type.Boolean(),
+  matches: Type.Array(
+    Type.Object({
+      keyspace: Type.String(),
+      collection: Type.String(),
+      spans: Type.Array(
+        Type.Object({
+          start: Type.Integer(),
+          end: Type.Integer(),
+          hex: Type.String(),
+          component: Type.Optional(Type.String()),
+          codec: Type.Optional(Type.String()),
+          text: Type.String()
+        })
+      )
+    })
+  ),
+  nearest: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])
+})

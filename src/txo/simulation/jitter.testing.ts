@@ -1,0 +1,23 @@
+/**
+ * An engine with pauses before it reads and before it commits: what runs at once meets in as many ways as there are, on
+ * an engine too that never makes anybody wait.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { Engine } from '../../store/index.ts'
+import type { Random } from './random.testing.ts'
+
+export const jittery = (engine: Engine, random: Random, isOn: () => boolean): Engine =>
+  new Proxy(engine, {
+    get(target, name) {
+      const member = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      const call = (...args: unknown[]) => Reflect.apply(member, target, args)
+      if (!PAUSED.has(String(name))) return call
+      return async (...args: unknown[]) => {
+        if (isOn()) for (let pauses = random.between(0, 3); pauses > 0; pauses--) await setImmediate()
+        return call(...args)
+      }
+    }
+  })
+
+const PAUSED = new Set(['get', 'range', 'hget', 'hmget', 'hgetall', 'hrange', 'zscore', 'zrows', 'commit'])
