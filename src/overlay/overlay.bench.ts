@@ -4,15 +4,16 @@
  * admits all outputs and a lookup that is told of them: ours writes an event for each in the commit, that of the other
  * engine keeps them in memory.
  *
- * Ours has many submissions under way, which share commits; the other engine gets them one after the other, which it is
- * fastest with.
+ * Ours has many submissions under way, which share commits; the other engine gets them one after the other. Its topic
+ * parses the BEEF with the SDK, as those written for it do.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type LookupService, Engine as TheirEngine, type TopicManager } from '@bsv/overlay'
+import { Transaction as SdkTransaction } from '@bsv/sdk'
 import { suite } from '../../bench/harness.ts'
-import { Beef, type Transaction, writeBeef } from '../chain/index.ts'
+import { type Transaction, writeBeef } from '../chain/index.ts'
 import { makeCase, type SetName } from '../chain/verify/sets.testing.ts'
 import { makeKey, payTo, spend, TestChain, withKeyHash } from '../chain/verify/signed.testing.ts'
 import { hex } from '../keyspace/index.ts'
@@ -53,10 +54,10 @@ const plugin = definePlugin({
 
 const theirTopic: TopicManager = {
   ...about,
-  identifyAdmissibleOutputs: async bytes => {
-    const beef = Beef.parse(Uint8Array.from(bytes))
-    return { outputsToAdmit: range(beef.find(beef.subject)!.transaction!.outputs.length), coinsToRetain: [] }
-  }
+  identifyAdmissibleOutputs: async beef => ({
+    outputsToAdmit: range(SdkTransaction.fromBEEF(beef).outputs.length),
+    coinsToRetain: []
+  })
 }
 
 class TheirLookup implements LookupService {

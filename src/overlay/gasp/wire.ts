@@ -27,7 +27,7 @@ export interface ListedOutput {
   readonly score: number
 }
 
-export interface ListedTransaction {
+interface ListedTransaction {
   readonly txid: string
   readonly score: number
 }

@@ -3,7 +3,7 @@
  * may be late, early, twice, outdated or a lie.
  */
 import { type Bump, type Transaction, Writer } from '../../chain/index.ts'
-import type { Txid } from '../../keyspace/index.ts'
+import { formatTxid, type Txid } from '../../keyspace/index.ts'
 import { someMarks } from './marks.testing.ts'
 import type { Model } from './model.testing.ts'
 import type { Operation } from './operation.testing.ts'
@@ -42,6 +42,29 @@ export class Actions {
       [1, async () => [{ kind: 'rollbackTo', height: this.#model().tip - this.#random.between(0, 6) }]]
     ])
     return act()
+  }
+
+  /** Things that get into each other's way, to be done at once. */
+  async collision(): Promise<Operation[][]> {
+    const [random, world] = [this.#random, this.#world]
+    const [subject] = random.some(
+      world.made.filter(each => world.isAlive(each)),
+      1
+    )
+    if (!subject) return []
+    const [index, proof] = [await this.index(subject), await this.prove(subject.txid)]
+    const { stored } = this.#model()
+    const ancestors = [subject.txid, ...subject.inputs.map(({ txid }) => txid)]
+    const known = ancestors.filter(txid => stored.has(formatTxid(txid)))
+    const [other] = random.some(known, 1)
+    const rival = world.rivalOf(subject)
+    return random.weighted<() => Operation[][] | Promise<Operation[][]>>([
+      [4, () => [[index], other ? [{ kind: 'rollback', txid: other }] : []]],
+      [2, () => [proof, [{ kind: 'rollback', txid: other ?? subject.txid }]]],
+      [2, async () => [[index], rival ? [await this.index(rival)] : []]],
+      [2, async () => [await this.#reorg(), [index], proof]],
+      [1, () => [[index], [{ kind: 'plugin', txid: subject.txid, marks: someMarks(random, subject) }]]]
+    ])()
   }
 
   async headers(): Promise<Operation[]> {

@@ -36,6 +36,12 @@ export const checkRest = async (player: Player): Promise<void> => {
   await checkFollowers(player)
 }
 
+/** What has to hold at any time. */
+export const checkMeanwhile = async (player: Player): Promise<void> => {
+  await checkTopics(player)
+  await checkFollowers(player)
+}
+
 const fail = (what: string, reason: string | undefined): void => {
   if (reason !== undefined) throw new Error(`${what} does not agree: ${reason}`)
 }
@@ -188,7 +194,7 @@ const checkTopics = async ({ model, target }: Player): Promise<void> => {
 }
 
 /** They were told everything once, in order, and know from that what there is. */
-export const checkFollowers = async ({ follower, listener, target }: Player): Promise<void> => {
+const checkFollowers = async ({ follower, listener, target }: Player): Promise<void> => {
   const last = await target.outputs.journal.last()
   await follower.catchUp(target.outputs, last)
   await listener.catchUp(target.outputs, follower.touching(listener).at(-1)?.position ?? 0)

@@ -97,7 +97,7 @@ const playRow = (model: Model, row: readonly Happened[]): string | undefined => 
 }
 
 /** Plays all of an operation. */
-export const played = (model: Model, operation: Operation): string => {
+const played = (model: Model, operation: Operation): string => {
   const play = model.play(operation)
   for (;;) {
     const step = play.next()

@@ -36,7 +36,10 @@ export class Follower {
 
   connect(index: OutputStore): void {
     const controller = new AbortController()
-    this.#connection = { controller, done: this.#listen(index, controller.signal) }
+    const done = this.#listen(index, controller.signal)
+    // Whoever disconnects is told.
+    done.catch(() => {})
+    this.#connection = { controller, done }
   }
 
   async #listen(index: OutputStore, signal: AbortSignal): Promise<void> {
@@ -46,9 +49,10 @@ export class Follower {
   }
 
   async disconnect(): Promise<void> {
-    this.#connection?.controller.abort()
-    await this.#connection?.done
+    const connection = this.#connection
     this.#connection = undefined
+    connection?.controller.abort()
+    await connection?.done
   }
 
   /** Waits for all that there is, up to a position of which they have to hear. */

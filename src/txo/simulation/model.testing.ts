@@ -24,7 +24,7 @@ export interface Place {
 }
 
 /** What the index says of a transaction itself. */
-export interface ModelRecord {
+interface ModelRecord {
   readonly seen: number
   /** Whether its outputs were parsed; otherwise only what it spends is known, for the sake of those who rest on it. */
   readonly isIndexed: boolean

@@ -6,7 +6,7 @@ import { Beef, Bump, type Transaction } from '../../chain/index.ts'
 import { formatTxid, type Txid } from '../../keyspace/index.ts'
 import { openStore } from '../../store/index.ts'
 import { Actions } from './actions.testing.ts'
-import { checkFollowers } from './checks.testing.ts'
+import { checkMeanwhile } from './checks.testing.ts'
 import { firstDifference } from './differences.testing.ts'
 import { explain } from './explain.testing.ts'
 import { Follower } from './follower.testing.ts'
@@ -60,8 +60,12 @@ export class Player {
     this.world.tick()
     if (random.chance(0.03)) await this.#restart()
     if (random.chance(0.1)) await this.#reconnect()
-    if (random.chance(0.03)) await checkFollowers(this)
+    if (random.chance(0.03)) await checkMeanwhile(this)
     if (random.chance(0.004)) return this.takeEverythingBack()
+    if (random.chance(0.05)) {
+      await this.perform(...(await this.#actions.collision()))
+      return
+    }
     const operations = await this.#actions.next()
     if (random.chance(0.75)) {
       await this.perform(operations)

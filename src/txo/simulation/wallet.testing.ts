@@ -18,7 +18,7 @@ export interface Coin {
 }
 
 export const outpointOf = ({ transaction, vout }: Coin): Outpoint => makeOutpoint(transaction.txid, vout)
-export const nameOf = (coin: Coin): string => formatOutpoint(outpointOf(coin))
+const nameOf = (coin: Coin): string => formatOutpoint(outpointOf(coin))
 export const idOf = ({ txid }: Transaction): string => formatTxid(txid)
 export const addressOf = (key: Key): string => formatAddress(hash160(key.publicKey))
 
@@ -121,5 +121,5 @@ export class Wallet {
   }
 }
 
-export const worthOf = (coins: readonly Coin[]): number =>
+const worthOf = (coins: readonly Coin[]): number =>
   coins.reduce((sum, { transaction, vout }) => sum + transaction.outputs[vout]!.satoshis, 0)
