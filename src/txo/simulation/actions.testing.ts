@@ -47,22 +47,26 @@ export class Actions {
   /** Things that get into each other's way, to be done at once. */
   async collision(): Promise<Operation[][]> {
     const [random, world] = [this.#random, this.#world]
-    const [subject] = random.some(
-      world.made.filter(each => world.isAlive(each)),
+    const { height } = world.chain
+    const alive = world.made.filter(each => world.isAlive(each))
+    const recent = alive.filter(({ txid }) => (world.chain.heightOf(txid) ?? 0) > height - MAX_DEPTH)
+    const isReorg = recent.length > 0 && random.chance(0.3)
+    const [subject] = random.some(isReorg ? recent : alive, 1)
+    if (!subject) return []
+    const index = await this.index(subject)
+    const proof = await this.prove(subject.txid)
+    if (isReorg) return [await this.#reorg(), random.chance(0.5) ? [index] : proof]
+    const { stored } = this.#model()
+    const below = [subject.txid, ...subject.inputs.map(({ txid }) => txid)]
+    const [txid = subject.txid] = random.some(
+      below.filter(each => stored.has(formatTxid(each))),
       1
     )
-    if (!subject) return []
-    const [index, proof] = [await this.index(subject), await this.prove(subject.txid)]
-    const { stored } = this.#model()
-    const ancestors = [subject.txid, ...subject.inputs.map(({ txid }) => txid)]
-    const known = ancestors.filter(txid => stored.has(formatTxid(txid)))
-    const [other] = random.some(known, 1)
     const rival = world.rivalOf(subject)
     return random.weighted<() => Operation[][] | Promise<Operation[][]>>([
-      [4, () => [[index], other ? [{ kind: 'rollback', txid: other }] : []]],
-      [2, () => [proof, [{ kind: 'rollback', txid: other ?? subject.txid }]]],
+      [4, () => [[index], [{ kind: 'rollback', txid }]]],
+      [2, () => [proof, [{ kind: 'rollback', txid }]]],
       [2, async () => [[index], rival ? [await this.index(rival)] : []]],
-      [2, async () => [await this.#reorg(), [index], proof]],
       [1, () => [[index], [{ kind: 'plugin', txid: subject.txid, marks: someMarks(random, subject) }]]]
     ])()
   }

@@ -14,10 +14,14 @@ export const jittery = (engine: Engine, random: Random, isOn: () => boolean): En
       const call = (...args: unknown[]) => Reflect.apply(member, target, args)
       if (!PAUSED.has(String(name))) return call
       return async (...args: unknown[]) => {
-        if (isOn()) for (let pauses = random.between(0, 3); pauses > 0; pauses--) await setImmediate()
+        if (isOn()) for (let turns = pause(random); turns > 0; turns--) await setImmediate()
         return call(...args)
       }
     }
   })
+
+/** Mostly short; now and then so long that others come to their end. */
+const pause = (random: Random): number =>
+  random.chance(0.06) ? random.between(10, 60) : random.between(0, 3)
 
 const PAUSED = new Set(['get', 'range', 'hget', 'hmget', 'hgetall', 'hrange', 'zscore', 'zrows', 'commit'])
