@@ -3,52 +3,23 @@
  * cannot be derived (which transactions, since when, where, who said what of them); rows and balances follow from that
  * and are compared elsewhere.
  */
-import { Beef, Bump, type Transaction } from '../../chain/index.ts'
+import { Beef, Bump } from '../../chain/index.ts'
+import { formatTxid, type Txid } from '../../keyspace/index.ts'
 import {
-  formatOutpoint,
-  formatTxid,
-  makeOutpoint,
-  type Topic,
-  type Txid,
-  toHex
-} from '../../keyspace/index.ts'
-import { marked, type Outputs, showMarks, unmarked } from './marks.testing.ts'
+  type Found,
+  inputsOf,
+  isOf,
+  type Place,
+  placeOf,
+  recordOf,
+  rootsOf,
+  type Stored
+} from './knowledge.testing.ts'
+import { marked, showMarks, unmarked } from './marks.testing.ts'
 import { answerOf, conflictOf, DONE, type Operation } from './operation.testing.ts'
-
-/** Where a proof puts a transaction. */
-export interface Place {
-  readonly height: number
-  readonly index: number
-  /** Of the block. */
-  readonly root: string
-}
-
-/** What the index says of a transaction itself. */
-interface ModelRecord {
-  readonly seen: number
-  /** Whether its outputs were parsed; otherwise only what it spends is known, for the sake of those who rest on it. */
-  readonly isIndexed: boolean
-  readonly topics: ReadonlySet<Topic>
-  readonly outputs: Outputs
-}
-
-export interface Stored {
-  readonly transaction: Transaction
-  readonly place: Place | undefined
-  readonly record: ModelRecord
-}
-
-/** What a BEEF has that is news. */
-interface Found {
-  readonly fresh: readonly Transaction[]
-  readonly proofs: ReadonlyMap<string, { readonly txid: Txid; readonly bump: Bump }>
-}
 
 /** A play of an operation: it stops between what the index does one after the other, and says where it is. */
 export type Play = Generator<string, string>
-
-const HEADER_LENGTH = 80
-const ROOT_AT = 36
 
 export class Model {
   stored = new Map<string, Stored>()
@@ -329,31 +300,3 @@ export class Model {
     }
   }
 }
-
-/** What a transaction spends, as texts. */
-export const inputsOf = ({ inputs, isCoinbase }: Transaction): string[] =>
-  isCoinbase ? [] : inputs.map(({ txid, vout }) => formatOutpoint(makeOutpoint(txid, vout)))
-
-const recordOf = (seen: number): ModelRecord => ({
-  seen,
-  isIndexed: false,
-  topics: new Set(),
-  outputs: new Map()
-})
-
-const isOf = (roots: readonly string[], txid: Txid, bump: Bump): boolean => {
-  const root = bump.rootOf(txid)
-  return root !== undefined && roots[bump.height] === toHex(root)
-}
-
-const placeOf = (bump: Bump, txid: Txid): Place => ({
-  height: bump.height,
-  index: bump.offsetOf(txid)!,
-  root: toHex(bump.root)
-})
-
-const rootsOf = (headers: Uint8Array): string[] =>
-  Array.from({ length: headers.length / HEADER_LENGTH }, (_, height) => {
-    const at = height * HEADER_LENGTH + ROOT_AT
-    return toHex(headers.subarray(at, at + 32))
-  })

@@ -8,8 +8,9 @@ import type { StoreReads } from '../../store/index.ts'
 import { outputEvents } from '../events.ts'
 import { outputFields, outputs, spendFields } from '../keys.ts'
 import { dataOf, eventsOf, fieldName, type OutputState, outputState, topicsOf } from '../output-state.ts'
+import { inputsOf, type Place } from './knowledge.testing.ts'
 import { NOTE, type OutputMarks, PLUGIN_EVENTS } from './marks.testing.ts'
-import { inputsOf, type Model, type Place } from './model.testing.ts'
+import type { Model } from './model.testing.ts'
 
 /** Texts by what they are about. */
 export type Lines = ReadonlyMap<string, string>
