@@ -68,6 +68,10 @@ export const oneSat =
       const answer = await chain.proof(parseTxid(pathname.split('/').at(-2)!))
       if (answer.status === 'mined') sendBytes(response, answer.bump.toBytes())
       else sendJson(response, { error: 'not found' }, 404)
+    } else if (/\/beef\/[0-9a-f]{64}\/tx$/.test(pathname)) {
+      const transaction = chain.transaction(parseTxid(pathname.split('/').at(-2)!))
+      if (transaction) sendBytes(response, transaction.raw)
+      else sendJson(response, { error: 'not found' }, 404)
     } else sendJson(response, { error: `no route ${pathname}${searchParams}` }, 404)
   }
 

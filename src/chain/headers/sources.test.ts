@@ -105,12 +105,12 @@ describe('the Block Headers Service', () => {
 })
 
 describe('proofs of a 1Sat stack', () => {
-  it('are of what is mined; all else is unknown', async () => {
+  it('are of what is mined; what is there without one waits, and all else is unknown', async () => {
     const chain = devChain(2)
     const { txid } = chain.fund(new Uint8Array([0x51]), 100)
     const { url } = await started(oneSat(chain))
     const source = proofService(url)
-    expect(await source.proof(txid)).toStrictEqual({ status: 'unknown' })
+    expect(await source.proof(txid)).toStrictEqual({ status: 'unmined' })
     chain.mine()
     const answer = await source.proof(txid)
     expect(answer.status === 'mined' && formatHash(answer.bump.rootOf(txid)!)).toBe(

@@ -67,7 +67,10 @@ export const sdkTracker = (tracker: RootTracker, name = 'chain tracker'): RootSo
   }
 }
 
-/** The proofs of a 1Sat stack: `GET {url}/beef/{txid}/proof` answers with the bytes of a BUMP. */
+/**
+ * The proofs of a 1Sat stack: `GET {url}/beef/{txid}/proof` answers with the bytes of a BUMP. One that has the
+ * transaction (`…/tx`) without a proof says that it waits; unknown means that it is to be taken back.
+ */
 export const proofService = (url: string, options?: ServiceOptions): ProofSource => {
   const service = new Service(url, options)
   return {
@@ -75,7 +78,10 @@ export const proofService = (url: string, options?: ServiceOptions): ProofSource
     async proof(txid, { signal } = {}) {
       const path = `/beef/${formatTxid(txid)}/proof`
       const answer = await service.ask(path, { signal }, [404])
-      if (answer.status === 404) return { status: 'unknown' }
+      if (answer.status === 404) {
+        const { status } = await service.ask(`/beef/${formatTxid(txid)}/tx`, { signal }, [404])
+        return { status: status === 404 ? 'unknown' : 'unmined' }
+      }
       const bump = parsed(answer.bytes)
       if (!bump?.proves(txid)) throw service.failure(path, 'answered with something that is no proof of it')
       return { status: 'mined', bump }
