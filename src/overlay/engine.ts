@@ -160,6 +160,7 @@ export class Engine {
       lookups: this.lookups,
       notices: this.#notices,
       secondThoughts: this.#secondThoughts,
+      proofs: this.proofs,
       index: this.#options.index ?? false,
       broadcast: this.#options.broadcast,
       topicTimeout: this.#options.topicTimeout ?? 10_000

@@ -18,7 +18,7 @@ import {
   txidOf,
   voutOf
 } from '../keyspace/index.ts'
-import { Change, type Intake, indexTransaction, type OutputStore, takeIn } from '../txo/index.ts'
+import { Change, type Intake, indexTransaction, type OutputStore, type Proofs, takeIn } from '../txo/index.ts'
 import { admitOutput } from './admission.ts'
 import { arriveIn } from './arrivals.ts'
 import { coinInputs, hasNewCoins, previousCoins } from './coins.ts'
@@ -40,6 +40,7 @@ export interface Submitting {
   readonly lookups: ReadonlyMap<string, AnyLookup>
   readonly notices: Notices
   readonly secondThoughts: SecondThoughts
+  readonly proofs: Proofs
   readonly index: boolean | { readonly tags: readonly string[] }
   readonly broadcast: Broadcast | undefined
   readonly topicTimeout: number
@@ -176,7 +177,7 @@ export class Submission {
     before: Judgements,
     judged: Judgements
   ): Promise<void> {
-    const { outputs, broadcast, notices, secondThoughts } = this.#context
+    const { outputs, broadcast, notices, secondThoughts, proofs } = this.#context
     const { mode, bytes, offChainValues } = this.#given
     const intake = await takeIn(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
     if (broadcast && mode === 'current-tx' && !intake.position) {
@@ -217,6 +218,9 @@ export class Submission {
       notices.enqueueIn(batch, subject.txid, offChainValues, expelled)
     })
     await outputs.commit(...intake.changes, change, ...leaving)
+    if (mode !== 'historical-tx-no-spv') {
+      for (const { txid, bump } of verified.proofs) await proofs.recheck(txid, bump)
+    }
     await notices.deliver(subject.txid)
   }
 

@@ -19,7 +19,7 @@ import { Random } from './simulation/random.testing.ts'
 const key = makeKey('ann')
 const SEEN = 1_700_000_000
 /** How often two meet, each time in another way. */
-const MEETINGS = 100
+const MEETINGS = 60
 
 const stores: Store[] = []
 afterEach(async () => {

@@ -22,7 +22,7 @@ import type { Performed, Target } from './target.testing.ts'
 const PROGRAM = fileURLToPath(new URL('./node.process.testing.ts', import.meta.url))
 const CRASHES = 0.06
 /** It takes a second to come back. */
-const MOST_CRASHES = 8
+const MOST_CRASHES = 5
 /** The longest that it lives on once it is asked something; most is done after a few. */
 const MOST_MS = 12
 

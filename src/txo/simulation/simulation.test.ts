@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { simulate, type Variant } from './simulation.testing.ts'
 
 const counts = new Map<string, number>()
-const play = async (seed: number, variant: Variant, steps = 120): Promise<void> => {
+const play = async (seed: number, variant: Variant, steps = 100): Promise<void> => {
   for (const [name, times] of await simulate(seed, { variant, steps })) {
     counts.set(name, (counts.get(name) ?? 0) + times)
   }
@@ -18,7 +18,7 @@ describe('a history leaves what the chain alone would', () => {
   it.each([15, 16])('seed %i, on LMDB', seed => play(seed, 'lmdb'))
   it('seed 17, on LevelDB', () => play(17, 'level'))
   it('seed 18, on Redis', () => play(18, 'redis'))
-  it('seed 19, on LMDB in a process that is killed', () => play(19, 'crash', 60))
+  it('seed 19, on LMDB in a process that is killed', () => play(19, 'crash', 40))
 
   const random = randomInt(1_000_000)
   it(`seed ${random}, which nobody has chosen, in memory`, () => play(random, 'memory'))
