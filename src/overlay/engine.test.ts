@@ -210,6 +210,26 @@ describe('submitting', () => {
     expect(trusted).toEqual({ tm_ones: admitted([0]) })
   })
 
+  it('a proof that a reorg makes void while a topic judges is not kept', async () => {
+    const reorganising: QuoinTopic = {
+      ...about('reorganising'),
+      admit: async () => {
+        await chain.reorg(1)
+        return { outputs: [0] }
+      }
+    }
+    engine = await opened({ topics: { tm_reorg: reorganising }, proofs: chain })
+    const transaction = await minted()
+    chain.mine()
+    await submit(transaction, 'tm_reorg')
+    const [kept, right] = [
+      await engine.outputs.transactions.proof(transaction.txid),
+      await chain.proof(transaction.txid)
+    ]
+    expect(right.status === 'mined' && kept?.root).toEqual(right.status === 'mined' && right.bump.root)
+    expect((await engine.outputs.record(transaction.txid))?.position?.height).toBe(kept?.height)
+  })
+
   it('a topic that is not there is an error', async () => {
     await expect(submit(await minted(), 'tm_nowhere')).rejects.toMatchObject({ code: 'ERR_TOPIC_UNKNOWN' })
   })

@@ -47,7 +47,7 @@ export class LogReads<T = Uint8Array> {
     this.#codec = codec
   }
 
-  /** The entries after a position, the oldest of them first. An empty page is the end, for now. */
+  /** The entries after a position, the oldest of them first. An empty page is the end, until more is appended. */
   async read(page: { readonly after?: number; readonly limit?: number } = {}): Promise<LogPage<T>> {
     const after = wholeNumber('after', page.after ?? 0, 0)
     const limit = wholeNumber('limit', page.limit ?? 1000, 1)

@@ -39,6 +39,7 @@ export class LimitedProcess<Job, Answer> {
 
   run(job: Job, limitMs: number): Promise<Outcome<Answer>> {
     const outcome = this.#queue.then(() => this.#runNow(job, limitMs))
+    // Whoever asked for the job is told; the next one begins all the same.
     this.#queue = outcome.catch(() => {})
     return outcome
   }
