@@ -166,7 +166,7 @@ export const writeBeef = ({ version, atomic, transactions }: BeefParts): Uint8Ar
   if (atomic) checkAtomic(atomic, transactions, places, parents)
   const entries = sorted(transactions, parents)
   const { bumps, indexes } = mergedBumps(entries)
-  const writer = new Writer(4096)
+  const writer = Writer.ofAnySize()
   if (atomic) {
     writer.u32(ATOMIC)
     writer.bytes(atomic)
@@ -206,9 +206,9 @@ const mergedBumps = (
   const blocks = new Map<string, { readonly index: number; readonly bumps: Bump[] }>()
   const indexes = new Map<Bump, number>()
   for (const [bump, txids] of proved) {
-    const { height, depth } = bump
+    const { height } = bump
     // The root is needed only to tell blocks of one height apart, as there are after a reorg.
-    const key = atHeight.get(height) === 1 ? `${height}` : `${height} ${depth} ${bytesKey(bump.root)}`
+    const key = atHeight.get(height) === 1 ? `${height}` : `${height} ${bump.depth} ${bytesKey(bump.root)}`
     const block = blocks.get(key) ?? { index: blocks.size, bumps: [] }
     blocks.set(key, block)
     block.bumps.push(bump.provingOnly(txids))

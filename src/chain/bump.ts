@@ -16,12 +16,15 @@ const MAX_HEIGHT = 0xffffffff
 export class Bump {
   /** The height of the block. */
   readonly height: number
-  readonly #tree: MerkleTree
+  /** What `toBytes` of a bump for this txid alone was. */
+  readonly #written: { readonly bytes: Uint8Array; readonly txid: Txid } | undefined
+  #read: MerkleTree | undefined
   #txids: readonly Txid[] | undefined
 
-  private constructor(height: number, levels: readonly Level[]) {
+  private constructor(height: number, source: readonly Level[] | { bytes: Uint8Array; txid: Txid }) {
     this.height = height
-    this.#tree = new MerkleTree(levels)
+    if ('txid' in source) this.#written = source
+    else this.#read = new MerkleTree(source)
   }
 
   static parse(bytes: Uint8Array): Bump {
@@ -33,25 +36,17 @@ export class Bump {
 
   /** Its hashes are views of what is read. More than `limit` nodes are refused before they are made. */
   static read(reader: Reader, limit = Number.POSITIVE_INFINITY): Bump {
-    const height = reader.varint()
-    if (height > MAX_HEIGHT) throw reader.error('not the height of a block', { height })
-    const depth = reader.u8()
-    if (depth < 1 || depth > MAX_DEPTH) throw reader.error('a merkle tree is 1 to 64 levels high', { depth })
-    const levels: Level[] = []
-    let room = limit
-    for (let i = 0; i < depth; i++) {
-      const level = readLevel(reader, room)
-      room -= level.length
-      levels.push(level)
-    }
-    // Depth 1 with more than two leaves is how a whole block is written: the levels above follow from the leaves.
-    if (depth === 1 && levels[0]!.length > 2) return new Bump(height, levelsAbove(levels[0]!))
-    for (const [i, level] of levels.entries()) {
-      if (level.length > 0 && level.at(-1)!.offset >= 2 ** (depth - i)) {
-        throw reader.error('a merkle node outside of its tree', { level: i, offset: level.at(-1)!.offset })
-      }
-    }
-    return new Bump(height, levels)
+    return new Bump(readHeight(reader), readLevels(reader, limit))
+  }
+
+  /** What `trimmedTo(txid).toBytes()` was. It was checked then, and is not read before something of it is asked for. */
+  static written(bytes: Uint8Array, txid: Txid): Bump {
+    return new Bump(readHeight(new Reader(bytes, 'ERR_BEEF_FORMAT')), { bytes, txid })
+  }
+
+  get #tree(): MerkleTree {
+    this.#read ??= Bump.parse(this.#written!.bytes).#tree
+    return this.#read
   }
 
   /** One bump for all that these prove, which must be bumps of one block. */
@@ -117,6 +112,7 @@ export class Bump {
 
   /** The smallest bump that proves these txids. */
   provingOnly(txids: readonly Txid[]): Bump {
+    if (this.#written && txids.length === 1 && compareBytes(txids[0]!, this.#written.txid) === 0) return this
     const leaves = txids.map(txid => {
       const leaf = this.#tree.find(txid)
       if (!leaf?.proven) throw treeError('the bump does not prove a txid', { txid: formatTxid(txid) })
@@ -132,6 +128,10 @@ export class Bump {
   }
 
   write(writer: Writer): void {
+    if (this.#written) {
+      writer.bytes(this.#written.bytes)
+      return
+    }
     const { levels } = this.#tree
     writer.varint(this.height)
     writer.u8(levels.length)
@@ -158,6 +158,32 @@ export class Bump {
   #wanted(): MerkleNode[] {
     return this.#tree.levels[0]!.filter(({ wanted }) => wanted)
   }
+}
+
+const readHeight = (reader: Reader): number => {
+  const height = reader.varint()
+  if (height > MAX_HEIGHT) throw reader.error('not the height of a block', { height })
+  return height
+}
+
+const readLevels = (reader: Reader, limit: number): readonly Level[] => {
+  const depth = reader.u8()
+  if (depth < 1 || depth > MAX_DEPTH) throw reader.error('a merkle tree is 1 to 64 levels high', { depth })
+  const levels: Level[] = []
+  let room = limit
+  for (let i = 0; i < depth; i++) {
+    const level = readLevel(reader, room)
+    room -= level.length
+    levels.push(level)
+  }
+  // Depth 1 with more than two leaves is how a whole block is written: the levels above follow from the leaves.
+  if (depth === 1 && levels[0]!.length > 2) return levelsAbove(levels[0]!)
+  for (const [i, level] of levels.entries()) {
+    if (level.length > 0 && level.at(-1)!.offset >= 2 ** (depth - i)) {
+      throw reader.error('a merkle node outside of its tree', { level: i, offset: level.at(-1)!.offset })
+    }
+  }
+  return levels
 }
 
 /** Nodes may come in any order, but only one for each place. */

@@ -63,7 +63,7 @@ export class TransactionStore {
 
   async proof(txid: Txid): Promise<Bump | undefined> {
     const bytes = await this.#reads.use(proofs).get(txid)
-    return bytes && Bump.parse(bytes)
+    return bytes && Bump.written(bytes, txid)
   }
 
   /** Transactions with proofs of heights from one to another, both included, in the order of the chain. */

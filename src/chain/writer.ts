@@ -1,13 +1,26 @@
 /** Bytes written one after the other into a buffer that grows. Integers are little-endian. */
 
+/** What a writer of any size leaves to the next one, up to so much. */
+let spare: Uint8Array | undefined
+const MOST_SPARE = 1 << 20
+
 export class Writer {
   #bytes: Uint8Array
   #view: DataView
   #at = 0
+  #isLent = false
 
-  constructor(capacity = 256) {
-    this.#bytes = new Uint8Array(capacity)
+  constructor(capacity: number | Uint8Array = 256) {
+    this.#bytes = typeof capacity === 'number' ? new Uint8Array(capacity) : capacity
     this.#view = new DataView(this.#bytes.buffer)
+  }
+
+  /** For what is long or short: begins in memory that the last one left, since clearing new memory takes long. */
+  static ofAnySize(): Writer {
+    const writer = new Writer(spare ?? 4096)
+    spare = undefined
+    writer.#isLent = true
+    return writer
   }
 
   get length(): number {
@@ -62,9 +75,12 @@ export class Writer {
     this.bytes(bytes)
   }
 
-  /** What was written, in memory of its own and no more of it than needed. */
+  /** What was written, in memory of its own and no more of it than needed. This ends the writer. */
   finish(): Uint8Array {
-    return this.#at === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#at)
+    if (!this.#isLent && this.#at === this.#bytes.length) return this.#bytes
+    const written = this.#bytes.slice(0, this.#at)
+    if (this.#isLent && this.#bytes.length <= MOST_SPARE) spare = this.#bytes
+    return written
   }
 
   #room(length: number): number {

@@ -12,7 +12,7 @@ import type { Found, History } from './types.ts'
 export interface AnsweredOutput {
   readonly outpoint: Outpoint
   readonly context: Uint8Array | undefined
-  /** What proves the output, its own transaction among it. */
+  /** What proves the output: its own transaction first, the others on the ways back from it. */
   readonly transactions: readonly BeefTransaction[]
 }
 
@@ -73,12 +73,8 @@ const provedAll = async (
 }
 
 /** As one BEEF, with the transaction of the output at the end. */
-export const answerBeef = ({ outpoint, transactions }: AnsweredOutput): Uint8Array => {
-  const subject = bytesKey(txidOf(outpoint))
-  const last = transactions.filter(({ txid }) => bytesKey(txid) === subject)
-  const others = transactions.filter(({ txid }) => bytesKey(txid) !== subject)
-  return writeBeef({ version: 1, transactions: [...others, ...last] })
-}
+export const answerBeef = ({ transactions }: AnsweredOutput): Uint8Array =>
+  writeBeef({ version: 1, transactions: transactions.toReversed() })
 
 /** The transactions to open: those on the way to an output of the history. */
 const walk = async (

@@ -130,7 +130,7 @@ const listed = (found: readonly AnsweredOutput[]): Answer => {
  * its history can be walked, is open in the whole: its proof would end the walk.
  */
 const aggregated = (found: readonly AnsweredOutput[]): Uint8Array => {
-  const writer = new Writer(4096)
+  const writer = Writer.ofAnySize()
   writer.varint(found.length)
   const merged = new Map<string, BeefTransaction>()
   for (const { outpoint, context, transactions } of found) {

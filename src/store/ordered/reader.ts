@@ -13,6 +13,7 @@ import type {
   Rows,
   ScoredMember
 } from '../engine.ts'
+import { copyOfRow } from './copies.ts'
 import { copyKey, type ReadKey, type RowReads } from './kv.ts'
 import {
   cardinalityKey,
@@ -47,8 +48,6 @@ const CHUNK = 10_000
 /** A set with so many times the members of another is walked beside it; in a larger one members are looked up. */
 const WALK_RATIO = 12
 
-const copy = (row: Uint8Array): Uint8Array => row.slice()
-
 export class OrderedReads implements Reads {
   readonly #rows: RowReads
 
@@ -58,7 +57,7 @@ export class OrderedReads implements Reads {
 
   get(key: Uint8Array): Uint8Array | undefined {
     const row = this.#rows.get(tagged(TAG.value, key))
-    return row && copy(row)
+    return row && copyOfRow(row)
   }
 
   async range(range: KeyRange, limit = ALL): Promise<KeyValue[]> {
@@ -72,20 +71,17 @@ export class OrderedReads implements Reads {
     const id = wideId(row)
     if (id === undefined) return packedField(row, field)
     const value = this.#rows.get(numbered(TAG.field, id, field))
-    return value && copy(value)
+    return value && copyOfRow(value)
   }
 
   hmget(key: Uint8Array, fields: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     const row = this.#rows.get(tagged(TAG.hash, key))
     if (!row) return fields.map(() => undefined)
     const id = wideId(row)
-    if (id === undefined) {
-      const packed = copy(row)
-      return fields.map(field => packedField(packed, field))
-    }
+    if (id === undefined) return fields.map(field => packedField(row, field))
     return fields.map(field => {
       const value = this.#rows.get(numbered(TAG.field, id, field))
-      return value && copy(value)
+      return value && copyOfRow(value)
     })
   }
 
@@ -243,12 +239,12 @@ export class OrderedReads implements Reads {
     const items = await this.#walk(role, key, rows)
     const row = this.#rows.get(tagged(TAG.items, key))
     if (!row) return []
-    const packed = copy(row)
+    const packed = copyOfRow(row)
     const id = wideId(packed)
     return items.map(({ member: item, score: at }) => {
       const record =
         id === undefined ? packedField(packed, item) : this.#rows.get(numbered(TAG.field, id, item))
-      const { score, enqueued, attempts, errorClass, reason } = unpackItem(copy(record!))
+      const { score, enqueued, attempts, errorClass, reason } = unpackItem(copyOfRow(record!))
       return { item, at, score, enqueued, attempts, errorClass, reason }
     })
   }

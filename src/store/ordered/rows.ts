@@ -5,6 +5,7 @@
 import { QuoinError } from '../../keyspace/index.ts'
 import type { FieldValue, QueueItem } from '../engine.ts'
 import { TOKEN_LENGTH } from '../program.ts'
+import { copyOfPart, copyOfRow } from './copies.ts'
 import { readId, writeId } from './layout.ts'
 
 /** A hash that would be longer than this gets a row for each field: rows stay small enough to share a page. */
@@ -102,16 +103,15 @@ class PackedReader {
   }
 }
 
-/** A copy of part of a row, which a database may only lend. */
-const copy = (row: Uint8Array, start: number, end: number): Uint8Array => row.slice(start, end)
-
+/** All fields, in one copy of the row. */
 export const unpackHash = (row: Uint8Array): FieldValue[] => {
   const fields: FieldValue[] = []
-  const reader = new PackedReader(row)
+  const copy = copyOfRow(row)
+  const reader = new PackedReader(copy)
   while (reader.next()) {
     fields.push({
-      field: copy(row, reader.fieldStart, reader.fieldEnd),
-      value: copy(row, reader.valueStart, reader.valueEnd)
+      field: copy.subarray(reader.fieldStart, reader.fieldEnd),
+      value: copy.subarray(reader.valueStart, reader.valueEnd)
     })
   }
   return fields
@@ -121,7 +121,7 @@ export const packedField = (row: Uint8Array, field: Uint8Array): Uint8Array | un
   const reader = new PackedReader(row)
   while (reader.next()) {
     if (equalsAt(row, reader.fieldStart, reader.fieldEnd, field)) {
-      return copy(row, reader.valueStart, reader.valueEnd)
+      return copyOfPart(row, reader.valueStart, reader.valueEnd)
     }
   }
   return undefined
@@ -225,9 +225,9 @@ export const unpackItem = (row: Uint8Array): ItemRecord => {
     score: view.getFloat64(0),
     enqueued: view.getFloat64(8),
     attempts: view.getUint32(16),
-    token: copy(row, 24, classAt),
+    token: copyOfPart(row, 24, classAt),
     errorClass: decoder.decode(row.subarray(classAt, reasonAt)),
     reason: decoder.decode(row.subarray(reasonAt, dependencyAt)),
-    dependency: copy(row, dependencyAt, row.length)
+    dependency: copyOfPart(row, dependencyAt, row.length)
   }
 }
