@@ -17,4 +17,5 @@ export {
 export type { Steak, TopicAnswer } from './steak.ts'
 export type { Broadcast } from './submission.ts'
 export type * from './types.ts'
+export { isQuoinLookup } from './types.ts'
 export { type Reason, type Why, type WhyCode, why } from './why.ts'

@@ -5,6 +5,7 @@ import type { Engine, Logger, SyncService } from '../overlay/index.ts'
 import type { DevNetwork } from './dev-network.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
+import type { NodeQueue } from './queues.ts'
 
 /** Whether a part of the node is as it should be, for `/health/ready`. */
 export interface Check {
@@ -47,6 +48,8 @@ export interface Context {
   readonly limits: Limits
   readonly logger: Logger
   readonly metrics: Metrics
+  /** By name, for the operator. */
+  readonly queues: ReadonlyMap<string, NodeQueue>
   /** Unix milliseconds. */
   readonly started: number
   /** Aborted when the server begins to close. */

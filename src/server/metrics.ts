@@ -2,9 +2,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HeaderStore } from '../chain/index.ts'
 import type { Engine, Steak, SyncService } from '../overlay/index.ts'
-import { noticeQueues } from './queues.ts'
+import type { NodeQueue } from './queues.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+/** What there is to measure beside the engine. */
+export interface Measured {
+  readonly headers: HeaderStore | undefined
+  readonly sync: SyncService | undefined
+  readonly queues: ReadonlyMap<string, NodeQueue>
+}
 
 export class Metrics {
   readonly registry = new Registry()
@@ -16,7 +23,7 @@ export class Metrics {
   readonly #lookups: Counter<'service'>
   streams = 0
 
-  constructor(engine: Engine, headers: HeaderStore | undefined, sync: SyncService | undefined) {
+  constructor(engine: Engine, { headers, sync, queues }: Measured) {
     const registers = [this.registry]
     collectDefaultMetrics({ register: this.registry })
     this.#requests = new Histogram({
@@ -56,12 +63,12 @@ export class Metrics {
       labelNames: ['service'],
       registers
     })
-    this.#measure(engine)
+    this.#measure(engine, queues)
     if (headers) this.#measureChain(headers)
     if (sync) this.#measureSync(sync)
   }
 
-  #measure({ outputs, lookups }: Engine): void {
+  #measure({ outputs }: Engine, queues: Measured['queues']): void {
     const registers = [this.registry]
     const commits = new Histogram({
       name: 'quoin_commit_seconds',
@@ -70,7 +77,6 @@ export class Metrics {
       registers
     })
     outputs.onCommit(seconds => commits.observe(seconds))
-    const queues = noticeQueues(outputs.store, lookups)
     new Gauge({
       name: 'quoin_queue_items',
       help: 'Items of a queue by state.',

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { oneSat, serve, type TestService } from '../chain/headers/services.testing.ts'
+import { blockHeadersService, oneSat, serve, type TestService } from '../chain/headers/services.testing.ts'
 import { DevChain, type Transaction } from '../chain/index.ts'
 import { makeKey, payTo, spend, withKeyHash } from '../chain/verify/signed.testing.ts'
 import { makeOutpoint, type Topic } from '../keyspace/index.ts'
@@ -178,6 +178,30 @@ describe('a node that follows headers', () => {
     await expect.poll(async () => (await outputs.transactions.proof(kept.txid))?.height).toBe(fork + 2)
     await expect.poll(() => outputs.isInTopic(TOPIC, makeOutpoint(lost.txid, 0))).toBe(false)
     expect(await outputs.isInTopic(TOPIC, makeOutpoint(kept.txid, 0))).toBe(true)
+  })
+
+  it('asks for the proofs of what waits when a block comes', async () => {
+    await started({ chain: `headers:${service.url}`, network: 'regtest', proofs: service.url })
+    await expect.poll(() => readiness(node!)).toEqual({ status: 200, reasons: [] })
+    const transaction = pay(chain)
+    await chain.submit(transaction)
+    await submit(node!, chain.beef(transaction.txid))
+    chain.mine()
+    await node!.sync!.once()
+    const { transactions } = node!.engine.outputs
+    await expect.poll(async () => (await transactions.proof(transaction.txid))?.height).toBe(chain.height)
+  })
+
+  it('gets them of a Block Headers Service too, with its token', async () => {
+    const other = await serve(blockHeadersService(chain, [], 'a-token-of-some-length'))
+    await started({
+      chain: `block-headers:${other.url}`,
+      network: 'regtest',
+      chainToken: 'a-token-of-some-length'
+    })
+    await expect.poll(() => readiness(node!)).toEqual({ status: 200, reasons: [] })
+    expect((await node!.headers!.tip()).height).toBe(5)
+    await other.close()
   })
 
   it('that cannot get them is not ready, says why, and closes at once', async () => {

@@ -36,6 +36,7 @@ import { HeaderSync } from './header-sync.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { jsonLogger } from './log.ts'
 import { loadPlugins } from './plugins.ts'
+import { ProofWatch } from './proof-watch.ts'
 import { Reorgs } from './reorgs.ts'
 import { createServer, type Server } from './server.ts'
 import type { Config } from './settings.ts'
@@ -72,6 +73,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
     const { engine, headers, dev } = node
     closing.add(await follow(chain, engine, config, logger))
+    closing.add(watchProofs(chain, engine, logger))
     const peers = new SyncService(engine, { peers: config.peers })
     closing.add(() => peers.stop())
     const server = createServer({
@@ -227,6 +229,19 @@ const follow = async (
   await dev?.start(engine, blockTime)
   sync?.start()
   return () => reorgs.close()
+}
+
+/** Begins to ask for proofs of what waits, where there is somebody to ask. Returns what ends it. */
+const watchProofs = (
+  { headers, dev, proofs }: Chain,
+  engine: Engine,
+  logger: Logger
+): (() => Promise<void>) => {
+  // The chain of the node itself brings them.
+  if (!headers || !proofs || dev) return async () => undefined
+  const watch = new ProofWatch(engine, headers, proofs, logger)
+  watch.start()
+  return () => watch.close()
 }
 
 const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {

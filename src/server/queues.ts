@@ -1,14 +1,63 @@
-/** The queues of a node, by name: for each lookup service in the foreign form, what it has yet to be told. */
-import type { Txid } from '../keyspace/index.ts'
-import { type AnyLookup, overlay } from '../overlay/index.ts'
-import type { Queue, Store } from '../store/index.ts'
+/**
+ * The queues of a node, by name, for its operator: what foreign lookup services have yet to be told, what is looked at
+ * again, and what is fetched from other nodes. Items are txids or outpoints, as people write them.
+ */
+import {
+  formatOutpoint,
+  formatTxid,
+  type Outpoint,
+  parseOutpoint,
+  parseTxid,
+  type Txid
+} from '../keyspace/index.ts'
+import { type Engine, isQuoinLookup, overlay, type SyncService } from '../overlay/index.ts'
+import type { ItemPage, Queue, QueueState, QueueStats } from '../store/index.ts'
 
-export const noticeQueues = (
-  store: Store,
-  lookups: ReadonlyMap<string, AnyLookup>
-): ReadonlyMap<string, Queue<Txid>> =>
-  new Map(
-    [...lookups]
-      .filter(([, lookup]) => !('index' in lookup))
-      .map(([name]) => [`notify:${name}`, store.queueAt(overlay.collections.notify, [name])])
-  )
+export interface NodeQueue {
+  stats(): Promise<QueueStats>
+  list(
+    state: QueueState,
+    page: { readonly limit?: number; readonly cursor?: string }
+  ): Promise<ItemPage<string>>
+  revive(item: string): Promise<void>
+  remove(item: string): Promise<void>
+}
+
+export const nodeQueues = (
+  { outputs: { store }, lookups }: Engine,
+  sync: SyncService | undefined
+): ReadonlyMap<string, NodeQueue> => {
+  const { notify, judgeAgain, admitAgain } = overlay.collections
+  return new Map<string, NodeQueue>([
+    ...[...lookups]
+      .filter(([, lookup]) => !isQuoinLookup(lookup))
+      .map(([name]) => [`notify:${name}`, ofTxids(store.queueAt(notify, [name]))] as const),
+    ['again:judge', ofTxids(store.queueAt(judgeAgain, []))],
+    ['again:admit', ofOutpoints(store.queueAt(admitAgain, []))],
+    ...(sync?.queues ?? []).map(
+      ({ topic, peer, queue }) => [`sync:${topic}:${peer}`, ofOutpoints(queue)] as const
+    )
+  ])
+}
+
+/** A queue with its items as texts. */
+const namedQueue = <T>(
+  queue: Queue<T>,
+  format: (item: T) => string,
+  parse: (text: string) => T
+): NodeQueue => ({
+  stats: () => queue.stats(),
+  list: async (state, page) => {
+    const { items, cursor } = await queue.list(state, page)
+    return { items: items.map(each => ({ ...each, item: format(each.item) })), cursor }
+  },
+  revive: async item => {
+    await queue.revive(parse(item))
+  },
+  remove: async item => {
+    await queue.remove(parse(item))
+  }
+})
+
+const ofTxids = (queue: Queue<Txid>): NodeQueue => namedQueue(queue, formatTxid, parseTxid)
+const ofOutpoints = (queue: Queue<Outpoint>): NodeQueue => namedQueue(queue, formatOutpoint, parseOutpoint)

@@ -21,6 +21,7 @@ import { httpError } from './errors.ts'
 import { toJson } from './json.ts'
 import { LIMITS, RateLimiter } from './limits.ts'
 import { Metrics } from './metrics.ts'
+import { nodeQueues } from './queues.ts'
 import { RequestReader } from './request.ts'
 import { type Answer, JSON_TYPE, type Route } from './route.ts'
 import { allRoutes } from './routes/index.ts'
@@ -70,13 +71,15 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
   const closing = new AbortController()
   // Each live stream listens.
   setMaxListeners(0, closing.signal)
+  const queues = nodeQueues(engine, options.sync)
   const context: Context = {
     engine,
     headers,
     options,
     limits: { ...LIMITS, ...options.limits },
     logger: options.logger ?? SILENT,
-    metrics: new Metrics(engine, headers, options.sync),
+    metrics: new Metrics(engine, { headers, sync: options.sync, queues }),
+    queues,
     started: Date.now(),
     closing: closing.signal
   }

@@ -94,7 +94,8 @@ const schema = Type.Object(
     proofs: Type.Optional(
       text(
         {
-          description: 'a service that has merkle proofs, asked after a reorg: GET URL/beef/{txid}/proof',
+          description:
+            'a service that has merkle proofs, asked after each block and each reorg: GET URL/beef/{txid}/proof',
           argument: 'url',
           expects: 'an http or https URL'
         },

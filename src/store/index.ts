@@ -19,7 +19,14 @@ export {
 export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
 export { storeRows } from './ordered/layout.ts'
-export { type Failure, type Lease, Queue, type QueueOptions, type QueueStats } from './queue.ts'
+export {
+  type Failure,
+  type ItemPage,
+  type Lease,
+  Queue,
+  type QueueOptions,
+  type QueueStats
+} from './queue.ts'
 export { type FoundRow, type Join, MAX_LIMIT, type Search, type SearchPage } from './search.ts'
 export { openStore, type RangeLimits, type ScoreRange, Store, StoreReads } from './store.ts'
 export type {

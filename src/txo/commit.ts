@@ -8,6 +8,7 @@ import {
   parseOutpoint,
   parseTxid,
   QuoinError,
+  type Topic,
   txidOf,
   voutOf
 } from '../keyspace/index.ts'
@@ -185,14 +186,29 @@ const describe = (work: WorkingSet, txid: string): StoredChange => {
     outputs: changed.map(name => ({
       vout: voutOf(outpointOfName(name)),
       events: eventsOf(state(work.output(name))),
-      topics: topicsOf(state(work.output(name)))
+      topics: topicsOf(state(work.output(name))),
+      ...leftBy(work.output(name))
     })),
     spends: spent.map(({ outpoint, events }) => ({
       outpoint: formatOutpoint(outpoint),
-      events: [...new Set([...eventsOf(state(work.output(nameOf(outpoint)))), ...events])].sort()
+      events: [...new Set([...eventsOf(state(work.output(nameOf(outpoint)))), ...events])].sort(),
+      topics: topicsEver(work.output(nameOf(outpoint)))
     }))
   }
 }
+
+/** A topic that an output leaves has to hear of it. */
+const leftBy = ({ before, after }: Slot<OutputState>): { left?: readonly Topic[] } => {
+  if (!isSaved(after)) return {}
+  const topics = topicsOf(after)
+  const left = topicsOf(before).filter(topic => !topics.includes(topic))
+  return left.length > 0 ? { left } : {}
+}
+
+/** What a spend takes out of a topic with it was in it. */
+const topicsEver = ({ before, after }: Slot<OutputState>): Topic[] => [
+  ...new Set([...topicsOf(before), ...topicsOf(after)])
+]
 
 const { conflicts } = outputs.collections
 

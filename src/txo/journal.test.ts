@@ -53,9 +53,9 @@ describe('following the journal', () => {
       [4, 'removed', txid(2)]
     ])
     expect(changes[0]!.outputs).toEqual([{ vout: 0, events: [ANN], topics: [] }])
-    expect(changes[1]!.spends).toEqual([{ outpoint: `${txid(1)}.0`, events: [ANN] }])
+    expect(changes[1]!.spends).toEqual([{ outpoint: `${txid(1)}.0`, events: [ANN], topics: [] }])
     expect(changes[2]).toMatchObject({ score: 7.000000001, spends: [{ outpoint: `${txid(1)}.0` }] })
-    expect(changes[3]!.spends).toEqual([{ outpoint: `${txid(1)}.0`, events: [ANN] }])
+    expect(changes[3]!.spends).toEqual([{ outpoint: `${txid(1)}.0`, events: [ANN], topics: [] }])
   })
 
   it('wakes who waits, and filters by event', async () => {

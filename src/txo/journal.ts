@@ -23,9 +23,15 @@ export interface StoredChange {
     readonly vout: number
     readonly events: readonly string[]
     readonly topics: readonly string[]
+    /** Topics that it was in before. */
+    readonly left?: readonly string[]
   }[]
-  /** Outputs of others that are spent by it now, or were. */
-  readonly spends: readonly { readonly outpoint: string; readonly events: readonly string[] }[]
+  /** Outputs of others that are spent by it now, or were, with the topics that they were in, or are. */
+  readonly spends: readonly {
+    readonly outpoint: string
+    readonly events: readonly string[]
+    readonly topics: readonly string[]
+  }[]
 }
 
 export interface LiveChange extends StoredChange {

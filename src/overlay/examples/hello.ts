@@ -4,16 +4,13 @@ import { decodePushDrop, event } from '../../txo/index.ts'
 import { definePlugin } from '../plugin.ts'
 
 const about = {
-  getDocumentation: async () =>
-    '`{ message?, limit?, cursor? }`; the cursor is the context of the last output.',
+  getDocumentation: async () => '`{ message?, limit? }`',
   getMetaData: async () => ({ name: 'Hello', shortDescription: 'Messages of up to 64 bytes.' })
 }
-
 const messageOf = (script: Uint8Array): string | undefined => {
   const fields = decodePushDrop(script)?.fields ?? []
   return fields.length === 1 && fields[0]!.length <= 64 ? Buffer.from(fields[0]!).toString() : undefined
 }
-
 export const hello = definePlugin({
   name: 'hello',
   setup: ({ outputs, events }) => {
@@ -33,16 +30,9 @@ export const hello = definePlugin({
           topics: ['tm_hello'],
           index: ({ output }) => ({ events: [said.text(messageOf(output.script)!)] }),
           lookup: async (query: unknown) => {
-            const { message, ...page } = (query ?? {}) as {
-              message?: string
-              limit?: number
-              cursor?: string
-            }
+            const { message, limit = 100 } = (query ?? {}) as { message?: string; limit?: number }
             const key = message === undefined ? 'tp:tm_hello' : said.text(message)
-            const { rows, cursor } = await outputs.search({ ...page, keys: [key], filterSpent: true })
-            return rows.map(({ outpoint }, i) =>
-              cursor && i === rows.length - 1 ? { outpoint, context: Buffer.from(cursor) } : { outpoint }
-            )
+            return (await outputs.search({ keys: [key], limit, filterSpent: true })).rows
           }
         }
       }

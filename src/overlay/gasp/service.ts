@@ -1,5 +1,7 @@
 /** Sync by itself: every topic from each of its peers, again and again, one peer of a topic at a time. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outpoint } from '../../keyspace/index.ts'
+import type { Queue } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
 import { type SyncReport, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
@@ -104,6 +106,17 @@ export class SyncService {
     this.#stopping?.abort()
     this.#stopping = undefined
     await this.#loops
+  }
+
+  /** What is to be fetched, by topic and peer. */
+  get queues(): readonly {
+    readonly topic: string
+    readonly peer: string
+    readonly queue: Queue<Outpoint>
+  }[] {
+    return this.#topics
+      .flat()
+      .map(({ sync }) => ({ topic: sync.topic, peer: sync.peer.name, queue: sync.queue }))
   }
 
   status(): Promise<SyncStatus[]> {

@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HeaderStore, syncHeaders } from '../../chain/index.ts'
-import { formatTxid, makeOutpoint } from '../../keyspace/index.ts'
-import { overlay } from '../../overlay/index.ts'
+import { formatOutpoint, formatTxid, makeOutpoint } from '../../keyspace/index.ts'
+import { overlay, SyncService } from '../../overlay/index.ts'
 import { verifyBackup } from '../../store/index.ts'
 import { createServer, type Server } from '../index.ts'
 import { said, startNode, type TestNode } from '../node.testing.ts'
 
 const TOKEN = 'a token of some length'
 const bearer = { authorization: `Bearer ${TOKEN}` }
+const PEER = 'http://127.0.0.1:1'
 let node: TestNode
+let sync: SyncService
 let server: Server
 let url: string
 let directory: string
@@ -24,7 +26,8 @@ beforeAll(async () => {
   const headers = await HeaderStore.open(node.engine.outputs.store, { network: 'regtest' })
   node.chain.mine()
   await syncHeaders(headers, node.chain)
-  server = createServer({ engine: node.engine, headers, options: { adminToken: TOKEN, backups } })
+  sync = new SyncService(node.engine, { peers: { tm_ones: [PEER] } })
+  server = createServer({ engine: node.engine, headers, options: { adminToken: TOKEN, backups, sync } })
   ;({ url } = await server.listen())
 })
 afterAll(async () => {
@@ -103,7 +106,14 @@ describe('what an operator may do', () => {
     for (const lease of await queue.lease(2, 60)) {
       await queue.fail(lease, { outcome: 'dead', reason: 'the service says no' })
     }
-    expect((await said(get('/admin/queues'))).data).toMatchObject([{ name: 'notify:ls_ones', dead: 2 }])
+    const { data: queues } = await said(get('/admin/queues'))
+    expect(queues[0]).toMatchObject({ name: 'notify:ls_ones', dead: 2 })
+    expect(queues.map(({ name }: { name: string }) => name)).toEqual([
+      'notify:ls_ones',
+      'again:judge',
+      'again:admit',
+      `sync:tm_ones:${PEER}`
+    ])
     const { items } = (await said(get('/admin/queues/notify:ls_ones/dead'))).data
     expect(items.map(({ reason }: { reason: string }) => reason)).toEqual(
       Array(2).fill('the service says no')
@@ -114,6 +124,23 @@ describe('what an operator may do', () => {
     expect(await queue.stats()).toMatchObject({ dead: 0, due: 1 })
     expect((await get('/admin/queues/nothing/dead')).status).toBe(404)
     expect((await get('/admin/queues/notify:ls_ones/alive')).status).toBe(400)
+  })
+
+  it('do the same with what could not be fetched from another node', async () => {
+    const { queue } = sync.queues[0]!
+    const [one, two] = [await node.minted(), await node.minted()].map(({ txid }) => makeOutpoint(txid, 1))
+    for (const outpoint of [one!, two!]) await queue.enqueue(outpoint, 0)
+    for (const lease of await queue.lease(2, 60))
+      await queue.fail(lease, { outcome: 'dead', reason: 'a lie' })
+    const path = `/admin/queues/${encodeURIComponent(`sync:tm_ones:${PEER}`)}`
+    const { items } = (await said(get(`${path}/dead`))).data
+    expect(items.map(({ item }: { item: string }) => item).sort()).toEqual(
+      [one!, two!].map(each => formatOutpoint(each)).sort()
+    )
+    expect((await said(send(`${path}/retry`, { item: formatOutpoint(one!) }))).data).toEqual({ retried: 1 })
+    expect((await send(`${path}/items/${formatOutpoint(two!)}`, undefined, 'DELETE')).status).toBe(200)
+    expect(await queue.stats()).toMatchObject({ dead: 0, due: 1 })
+    expect((await send(`${path}/retry`, { item: 'no outpoint' })).status).toBe(400)
   })
 
   it('make a backup, in one place only', async () => {

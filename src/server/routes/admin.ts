@@ -4,7 +4,6 @@ import { Type } from '@sinclair/typebox'
 import { type ChainHeader, type HeaderStore, headerJson } from '../../chain/index.ts'
 import {
   formatOutpoint,
-  formatTxid,
   makeOutpoint,
   type Outpoint as OutpointBytes,
   parseOutpoint,
@@ -14,7 +13,6 @@ import {
 } from '../../keyspace/index.ts'
 import { outputs as outputKeys } from '../../txo/index.ts'
 import type { Context } from '../context.ts'
-import { noticeQueues } from '../queues.ts'
 import { type Answer, BYTES, JSON_TYPE, json, type Method, type Route, route } from '../route.ts'
 import { Outpoint, Txid } from '../schemas.ts'
 import { bearer } from '../token.ts'
@@ -97,9 +95,12 @@ const topics = ({ engine }: Context): Route[] => [
 /** Dead letters to revive at once. */
 const REVIVED = 1000
 
-const queues = ({ engine, limits }: Context): Route[] => {
-  const all = noticeQueues(engine.outputs.store, engine.lookups)
-  const Queue = Type.String({ description: 'As the list of queues has it.' })
+const queues = ({ queues: all, limits }: Context): Route[] => {
+  const Queue = Type.String({ maxLength: 1024, description: 'As the list of queues has it.' })
+  const Item = Type.String({
+    maxLength: 80,
+    description: 'A txid or an outpoint, as the list of items has it.'
+  })
   const queueOf = (name: string) => {
     const queue = all.get(name)
     if (!queue) throw new QuoinError('ERR_NOT_FOUND', `no queue is called ${name}`)
@@ -125,7 +126,7 @@ const queues = ({ engine, limits }: Context): Route[] => {
       },
       async handle({ params: { queue, state }, query }) {
         const { items, cursor = null } = await queueOf(queue).list(state as 'dead', query)
-        return success({ items: items.map(each => ({ ...each, item: formatTxid(each.item) })), cursor })
+        return success({ items, cursor })
       }
     }),
     route({
@@ -136,11 +137,11 @@ const queues = ({ engine, limits }: Context): Route[] => {
         'Dead items become due again: one, or up to 1,000.'
       ),
       params: { queue: Queue },
-      body: Type.Object({ item: Type.Optional(Txid) }),
+      body: Type.Object({ item: Type.Optional(Item) }),
       async handle({ params: { queue: name }, body: { item } }) {
         const queue = queueOf(name)
         const items = item
-          ? [parseTxid(item)]
+          ? [item]
           : (await queue.list('dead', { limit: REVIVED })).items.map(each => each.item)
         for (const each of items) await queue.revive(each)
         return success({ retried: items.length })
@@ -148,9 +149,9 @@ const queues = ({ engine, limits }: Context): Route[] => {
     }),
     route({
       ...admin('delete', 'queues/:queue/items/:item', 'removeItem', 'Takes an item out of a queue.'),
-      params: { queue: Queue, item: Txid },
+      params: { queue: Queue, item: Item },
       async handle({ params: { queue, item } }) {
-        await queueOf(queue).remove(parseTxid(item))
+        await queueOf(queue).remove(item)
         return success({ removed: item })
       }
     })

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import { formatHash } from '../../chain/index.ts'
 import type { Check, Context } from '../context.ts'
-import { noticeQueues } from '../queues.ts'
 import { JSON_TYPE, json, type Route, route } from '../route.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -139,8 +138,7 @@ const checked = async ({ name, run }: Check) => {
 }
 
 const status = (context: Context): Route => {
-  const { engine, headers, metrics: counted } = context
-  const queues = noticeQueues(engine.outputs.store, engine.lookups)
+  const { engine, headers, queues, metrics: counted } = context
   return route({
     method: 'get',
     path: '/status',

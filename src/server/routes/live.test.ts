@@ -99,6 +99,17 @@ describe('GET /live', () => {
     wanting.close()
   })
 
+  it('tells who wants a topic of what spends its outputs', async () => {
+    const minted = await node.minted()
+    await node.submit(minted, 'tm_ones')
+    const client = new Client(`${node.url}/live?topics=tm_ones`)
+    await expect.poll(() => client.lastId, SOON).toBeDefined()
+    const spending = await node.spent(minted, 0, [0])
+    await node.submit(spending, 'tm_ones')
+    await expect.poll(() => client.txids, SOON).toContain(formatTxid(spending.txid))
+    client.close()
+  })
+
   it('a position that is gone, or that never was, is 410', async () => {
     for (let i = 0; i < 25; i++) await one()
     await node.engine.outputs.journal.trim()

@@ -27,7 +27,10 @@ export const liveRoutes = (context: Context): Route[] => {
       })
     ),
     topics: Type.Optional(
-      Type.Array(TopicName, { maxItems: limits.topics, description: 'Or outputs of one of these, repeated.' })
+      Type.Array(TopicName, {
+        maxItems: limits.topics,
+        description: 'Or outputs of one of these, admitted or spent, repeated.'
+      })
     ),
     after: Type.Optional(Position)
   }
@@ -84,8 +87,9 @@ const wantedBy = (events: readonly string[] | undefined, topics: readonly string
   const ofEvents = new Set(events)
   const ofTopics = new Set(topics)
   return ({ outputs, spends }) =>
-    outputs.some(each => each.events.some(has(ofEvents)) || each.topics.some(has(ofTopics))) ||
-    spends.some(each => each.events.some(has(ofEvents)))
+    [...outputs, ...spends].some(
+      ({ events, topics }) => events.some(has(ofEvents)) || topics.some(has(ofTopics))
+    ) || outputs.some(({ left }) => left?.some(has(ofTopics)))
 }
 const has =
   (set: ReadonlySet<string>) =>
