@@ -1,24 +1,44 @@
 /**
- * Makes sure that the programs which tests start are on this machine: `redis-server`, 7 or later. Where it may (Debian
- * and its kin, as root) it installs what is missing; elsewhere it says what to run. The tests start servers of their
- * own, so the service that the package brings along is kept from starting.
+ * Makes sure that the programs which tests start are on this machine: `redis-server`, 7 or later, and Chromium. Where it
+ * may (Debian and its kin, as root) it installs what is missing; elsewhere it says what to run. The tests start servers
+ * of their own, so a service that a package brings along is kept from starting.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
-const MAJOR = 7
 const INSTALL_MS = 600_000
-const APT = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', 'redis-server']
 /** Asked by Debian's packages whether they may start their service; the exit code 101 forbids it. */
 const POLICY = '/usr/sbin/policy-rc.d'
 
 const say = line => process.stdout.write(`quoin: ${line}\n`)
 
-const redisVersion = () => {
-  const { stdout } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' })
-  return stdout?.match(/\bv=(\d+\.\d+\.\d+)/)?.[1]
+const versionOf = (command, pattern) => {
+  const { stdout } = spawnSync(command, ['--version'], { encoding: 'utf8' })
+  return stdout?.match(pattern)?.[1]
 }
-const suffices = version => version !== undefined && Number.parseInt(version, 10) >= MAJOR
+
+/** What the tests start, each with the packages that have it. */
+const PROGRAMS = [
+  {
+    name: 'redis-server',
+    major: 7,
+    version: () => versionOf('redis-server', /\bv=(\d+\.\d+\.\d+)/),
+    packages: { debian: 'redis-server', alpine: 'redis', brew: 'redis' },
+    service: 'redis-server'
+  },
+  {
+    name: 'chromium',
+    major: 120,
+    version: () =>
+      ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+        .filter(existsSync)
+        .map(path => versionOf(path, /(\d+(?:\.\d+)+)/))
+        .find(version => version !== undefined),
+    packages: { debian: 'chromium', alpine: 'chromium', brew: '--cask chromium' }
+  }
+]
+
+const suffices = (version, { major }) => version !== undefined && Number.parseInt(version, 10) >= major
 
 /** Runs `work` while no package may start a service, and leaves the machine's own policy as it was. */
 const withoutServices = work => {
@@ -45,45 +65,51 @@ const aptGet = args => {
   return stderr?.trim().split('\n').at(-1) || error?.message || signal || `exit ${status}`
 }
 
-/** Installs the package, from fresh lists where those that are here do not lead to it; says what failed, if it did. */
-const install = () =>
-  withoutServices(() => {
-    if (aptGet(APT) === undefined) return undefined
-    return aptGet(['update']) ?? aptGet(APT)
+/** Installs a package, from fresh lists where those that are here do not lead to it; says what failed, if it did. */
+const install = name => {
+  const apt = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', name]
+  return withoutServices(() => {
+    if (aptGet(apt) === undefined) return undefined
+    return aptGet(['update']) ?? aptGet(apt)
   })
-
-/** What a person would run here. */
-const remedy = () => {
-  if (process.platform === 'darwin') return 'brew install redis'
-  if (existsSync('/etc/debian_version')) return 'sudo apt-get update && sudo apt-get install redis-server'
-  if (existsSync('/etc/alpine-release')) return 'apk add redis'
-  return 'install Redis with your package manager, or see https://redis.io/docs/latest/operate/oss_and_stack/install'
 }
 
-const fail = reason => {
+/** What a person would run here. */
+const remedy = ({ name, packages: { debian, alpine, brew } }) => {
+  if (process.platform === 'darwin') return `brew install ${brew}`
+  if (existsSync('/etc/debian_version')) return `sudo apt-get update && sudo apt-get install ${debian}`
+  if (existsSync('/etc/alpine-release')) return `apk add ${alpine}`
+  return `install ${name} with your package manager`
+}
+
+const fail = (program, reason) => {
+  const { name, major } = program
   process.stderr.write(
-    `quoin: the tests need redis-server ${MAJOR} or later on PATH: ${reason}.\n  ${remedy()}\n`
+    `quoin: the tests need ${name} ${major} or later on this machine: ${reason}.\n  ${remedy(program)}\n`
   )
   process.exitCode = 1
 }
 
-const main = () => {
-  const found = redisVersion()
-  if (suffices(found)) return say(`redis-server ${found} is here`)
+const provide = program => {
+  const { name, version, packages, service } = program
+  const found = version()
+  if (suffices(found, program)) return say(`${name} ${found} is here`)
   const lack = found ? `this one is ${found}` : 'there is none'
   const mayInstall = existsSync('/etc/debian_version') && process.getuid?.() === 0
-  if (!mayInstall) return fail(lack)
+  if (!mayInstall) return fail(program, lack)
 
-  say(`redis-server: ${lack}; installing it with apt-get ...`)
-  const failure = install()
-  if (failure !== undefined) return fail(`apt-get could not install it (${failure})`)
+  say(`${name}: ${lack}; installing it with apt-get ...`)
+  const failure = install(packages.debian)
+  if (failure !== undefined) return fail(program, `apt-get could not install it (${failure})`)
   // Not now, and not at the next start of the machine. There may be no systemd, and then nothing to disable.
-  spawnSync('systemctl', ['disable', 'redis-server'])
-  const installed = redisVersion()
-  if (!suffices(installed)) return fail(installed ? `apt-get has ${installed}` : 'apt-get did not bring one')
-  say(`redis-server ${installed} was installed from the package redis-server; its service is not started`)
+  if (service) spawnSync('systemctl', ['disable', service])
+  const installed = version()
+  if (!suffices(installed, program)) {
+    return fail(program, installed ? `apt-get has ${installed}` : 'apt-get did not bring one')
+  }
+  say(`${name} ${installed} was installed from the package ${packages.debian}; no service is started`)
 }
 
 // With a handler, an interrupt ends apt-get and not this process before it has put the policy back.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-main()
+for (const program of PROGRAMS) provide(program)

@@ -147,3 +147,43 @@ export type ErrorCode =
   | 'ERR_BROADCAST'
   /** The command line is wrong. */
   | 'ERR_USAGE'
+  /** A text is no decimal number of its number of places, or a number has no square root. */
+  | 'ERR_DECIMAL'
+  /** What is to be stored in a key-value store is no key, value, tag or protocol; `details.field` says which. */
+  | 'ERR_KV_ENTRY'
+  /** A tuple of a key-value store has several live tokens; `details.outpoints` has them. */
+  | 'ERR_KV_AMBIGUOUS'
+  /** What a wallet has for a key is no value; `details.outpoints` has the outputs. */
+  | 'ERR_KV_CORRUPT'
+  /** A host of the key-value store cannot be reached, or answers nonsense; `details.hosts` has each with its reason. */
+  | 'ERR_KV_HOST'
+  /** No host of the key-value store took a transaction; `details.hosts` has each with its reason. */
+  | 'ERR_KV_REFUSED'
+  /** A wallet did not do what is asked of every wallet. */
+  | 'ERR_KV_WALLET'
+  /** A tick or a price is outside of what pools know. */
+  | 'ERR_LIQUIDITY_RANGE'
+  /** An operation on a pool or a position is refused; `details.reason` is the reason in a word. */
+  | 'ERR_LIQUIDITY_REFUSED'
+  /** A value of concentrated liquidity is none: a number does not fit its field, a text is no moment or address. */
+  | 'ERR_LIQUIDITY_VALUE'
+  /** A source of transactions cannot be reached, or the connection to it was lost. */
+  | 'ERR_SOURCE_CONNECTION'
+  /** A source of transactions does not let us in, or ends what it gave; `details.code` is its own. */
+  | 'ERR_SOURCE_REFUSED'
+  /** What a source of transactions sends is not of its protocol. */
+  | 'ERR_SOURCE_FORMAT'
+  /** The address, the subscription or another setting of a source is none. */
+  | 'ERR_SOURCE_OPTION'
+  /** The store keeps concentrated liquidity under another profile than the one asked for. */
+  | 'ERR_LIQUIDITY_PROFILE'
+  /** An import into the store was cut off, so what is there is not whole. */
+  | 'ERR_LIQUIDITY_LOADING'
+  /** A token is not indexed; `details.reason` says why. */
+  | 'ERR_TOKEN_INACTIVE'
+  /** What is imported is not a state of concentrated liquidity; `details.path` or `details.line` says where. */
+  | 'ERR_LIQUIDITY_IMPORT'
+  /** The schema of an export has no room for what is to be exported. */
+  | 'ERR_LIQUIDITY_EXPORT'
+  /** A state is imported into an empty store only. */
+  | 'ERR_LIQUIDITY_NOT_EMPTY'

@@ -2,7 +2,8 @@
 import { bsv21, bsv21Events } from './bsv21/index.ts'
 import { chain } from './chain/index.ts'
 import { type AnyKeyspace, KeyspaceGroup } from './keyspace/index.ts'
-import { liquidityChain, liquiditySeed } from './liquidity/index.ts'
+import { kvEvents } from './kvstore/index.ts'
+import { liquidityBeside, liquidityChain, liquiditySeed, liquiditySeedBeside } from './liquidity/index.ts'
 import { overlay } from './overlay/index.ts'
 import { storeRows } from './store/index.ts'
 import {
@@ -18,7 +19,8 @@ import {
 } from './txo/index.ts'
 
 /** The types of events that a node has before plug-ins register theirs. */
-export const nodeEvents = (): EventRegistry => new EventRegistry(outputEvents, scriptEvents, bsv21Events)
+export const nodeEvents = (): EventRegistry =>
+  new EventRegistry(outputEvents, scriptEvents, bsv21Events, kvEvents)
 
 const nodeKeyspaces: readonly AnyKeyspace[] = [
   chain,
@@ -27,14 +29,23 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
   scriptEvents.keyspace,
   overlay,
   bsv21,
-  bsv21Events.keyspace
+  bsv21Events.keyspace,
+  kvEvents.keyspace
 ]
 
 /** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
 export const nodeStore = (): KeyspaceGroup => new KeyspaceGroup('node', nodeKeyspaces)
 
+/** The profiles of concentrated liquidity, each with what is kept beside it. */
+const liquidityProfiles: readonly (readonly AnyKeyspace[])[] = [
+  [liquiditySeed, liquiditySeedBeside, liquidityBeside],
+  [liquidityChain, liquidityBeside]
+]
+
 /** Keyspaces of stores: what a raw key can be. */
-export const storeKeyspaces: readonly AnyKeyspace[] = [...nodeKeyspaces, liquiditySeed, liquidityChain]
+export const storeKeyspaces: readonly AnyKeyspace[] = [
+  ...new Set([...nodeKeyspaces, ...liquidityProfiles.flat()])
+]
 
 /**
  * With the fields of hashes, which are keyspaces of their own, and with the rows that all of these become where a
@@ -53,9 +64,9 @@ export const shippedKeyspaces: readonly AnyKeyspace[] = [
 /** Stores that hold several keyspaces. Liquidity may live beside the node's own keys, in either profile. */
 export const shippedStores = (): readonly KeyspaceGroup[] => [
   nodeStore(),
-  ...[liquiditySeed, liquidityChain].map(profile => {
-    const store = new KeyspaceGroup(`node with ${profile.name}`, nodeStore().members)
-    store.add(profile)
+  ...liquidityProfiles.map(profile => {
+    const store = new KeyspaceGroup(`node with ${profile[0]!.name}`, nodeStore().members)
+    for (const space of profile) store.add(space)
     return store
   })
 ]

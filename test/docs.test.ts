@@ -17,7 +17,11 @@ const PAGES = [
   'src/chain/README.md',
   'src/txo/README.md',
   'src/overlay/README.md',
+  'src/bsv21/README.md',
+  'src/kvstore/README.md',
+  'src/liquidity/README.md',
   'src/server/README.md',
+  'explorer/README.md',
   'docs/audit.md'
 ]
 // Inside the package, so that `quoin/keyspace` means this one, and ignored by git.

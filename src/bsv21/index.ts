@@ -1,2 +1,30 @@
-/** The BSV21 token pipeline. */
+/** The BSV21 token pipeline: rules, topics, what tokens come to, and how transactions get there. */
+export {
+  Activation,
+  type ActivationOptions,
+  type ActivationReason,
+  type TokenList,
+  type TokenStatus
+} from './activation.ts'
+export { type FeeAddresses, feeAddresses } from './fee-address.ts'
+export { type AddressSource, FeePayments, type FeePaymentsOptions } from './fee-payments.ts'
 export { bsv21, bsv21Events } from './keys.ts'
+export { tokenLedger } from './ledger.ts'
+export { HELD, type HeldLock, readTokenLock, type TokenLock } from './lock.ts'
+export { parseTokenId, tokenLookup } from './lookup.ts'
+export { tokenOverlay, tokenPlugin } from './overlay.ts'
+export { Pipeline, type PipelineOptions, type PipelineStatus } from './pipeline/pipeline.ts'
+export type { SourceProgress } from './pipeline/progress.ts'
+export { discoveryQueue, queueOfToken } from './pipeline/queues.ts'
+export { type Claims, claimsOf, type Judged, judgeToken, type Refusal } from './rules.ts'
+export * from './source/index.ts'
+export {
+  type Holder,
+  type HolderPage,
+  type Token,
+  type TokenBalance,
+  Tokens,
+  type TokenTotals
+} from './tokens.ts'
+export { DISCOVERY, tokenOfTopic, topicOf } from './topic-names.ts'
+export { discoveryTopic, tokenTopic, tokenTopics } from './topics.ts'

@@ -6,29 +6,49 @@ import {
   keyspace,
   outpoint,
   queueOf,
+  rawValue,
   setOf,
-  tokenId
+  single,
+  sortedSetOf,
+  tokenId,
+  txid,
+  word
 } from '../keyspace/index.ts'
 import { event, events } from '../txo/index.ts'
 
 export const bsv21 = keyspace(
   'bsv21',
   {
+    arrived: collection({
+      key: ['a:', txid('txid')],
+      value: rawValue('BEEF'),
+      about: 'A transaction that a source brought, with its proof, until it is taken in.'
+    }),
     tokenQueue: collection({
       key: ['q:tok:', tokenId('token')],
       scans: [[]],
       value: queueOf(outpoint('outpoint')),
       about: 'Outputs of a token that nobody has worked on.'
     }),
-    whitelist: collection({
-      key: ['s:bsv21:whitelist'],
-      value: setOf(tokenId('token')),
-      about: 'Tokens that are always active.'
+    ready: collection({
+      key: ['q:bsv21:ready'],
+      value: sortedSetOf(tokenId('token')),
+      about: 'Tokens whose queues have something in them, by how often something was put there.'
     }),
-    blacklist: collection({
-      key: ['s:bsv21:blacklist'],
+    idle: collection({
+      key: ['q:bsv21:idle'],
+      value: sortedSetOf(tokenId('token')),
+      about: 'Tokens whose queues have something in them and which are not active.'
+    }),
+    fees: collection({
+      key: ['f:', address('address')],
+      value: single(tokenId('token')),
+      about: 'The token that is paid for with what an address gets.'
+    }),
+    lists: collection({
+      key: ['s:bsv21:', word('list', 'whitelist', 'blacklist')],
       value: setOf(tokenId('token')),
-      about: 'Tokens that are never active.'
+      about: 'Tokens that are always active, and tokens that never are.'
     })
   },
   { about: 'The BSV21 token pipeline.' }

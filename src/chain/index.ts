@@ -18,6 +18,8 @@ export {
   type BeefTransaction,
   writeBeef
 } from './beef.ts'
+export { type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
+export { beefOf, parseBeefText } from './beef-text.ts'
 export { Bump } from './bump.ts'
 export { DevChain, type DevChainOptions, type DevReorg, type ReorgOptions } from './dev/dev-chain.ts'
 export type { DevChainJson } from './dev/json.ts'
@@ -44,7 +46,7 @@ export {
   HeaderStore,
   type HeaderStoreOptions
 } from './headers/header-store.ts'
-export type { ServiceOptions } from './headers/http.ts'
+export { Service, type ServiceOptions } from './headers/http.ts'
 export {
   type Imported,
   type ImportOptions,
@@ -97,6 +99,7 @@ export {
   type Signature,
   type SignatureBackend,
   signatureBackend,
+  tweakPublicKey,
   verifySignature
 } from './verify/secp256k1.ts'
 export { SIGHASH, Sighash } from './verify/sighash.ts'

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { EXIT, EXIT_HELP } from './exit.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
+import { addLiquidityCommands } from './liquidity/commands.ts'
 import { addNodeCommands } from './node/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
 import { printJson } from './terminal.ts'
+import { addTokenCommands } from './tokens/commands.ts'
 import { addVerifyCommand } from './verify.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -28,6 +30,8 @@ Examples:
   quoin store stats lmdb:./data        say how large a store is, and what it runs on
   quoin store backup lmdb:./data ./b   copy a store beside the process that writes to it
   quoin verify --store lmdb:./data     rebuild the index from its transactions, and compare
+  quoin token <id>                     what a BSV21 token is, and who has it
+  quoin liquidity --help               pools, ticks and positions of a Cosmos chain
 
 ${EXIT_HELP}`
   )
@@ -36,7 +40,9 @@ ${EXIT_HELP}`
 await addNodeCommands(program)
 addKeyspaceCommands(program)
 addStoreCommands(program)
+addTokenCommands(program)
 addVerifyCommand(program)
+addLiquidityCommands(program)
 inheritSettings(program)
 
 // A reader that closes early (`quoin keyspace doc | head`) has had enough; that is no error.

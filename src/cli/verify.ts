@@ -1,9 +1,10 @@
 /** `quoin verify`: whether the index of a store is what follows from its transactions. */
+
 import type { Command } from 'commander'
 import { type AnyKeyspace, shortHex, toHex } from '../keyspace/index.ts'
 import type { Difference, Verdict } from '../txo/index.ts'
 import { EXIT, finish } from './exit.ts'
-import { existing } from './store/url.ts'
+import { existing } from './store-url.ts'
 import { count, paint, plural, print, printJson } from './terminal.ts'
 
 interface Options {
@@ -36,6 +37,7 @@ const verify = async ({ store: url, limit, json = false }: Options): Promise<num
   const { openStore, QuoinError } = await import('../store/index.ts')
   const { verifyIndex } = await import('../txo/index.ts')
   const { nodeEvents, storeKeyspaces } = await import('../keyspaces.ts')
+  const { tokenLedger } = await import('../bsv21/index.ts')
   if (!/^[1-9][0-9]{0,8}$/.test(limit)) {
     throw new QuoinError('ERR_USAGE', `--limit is a whole number from 1, not ${limit}`)
   }
@@ -44,6 +46,7 @@ const verify = async ({ store: url, limit, json = false }: Options): Promise<num
   try {
     const verdict = await verifyIndex(store, {
       events: nodeEvents(),
+      ledger: tokenLedger,
       limit: Number(limit),
       onProgress: (done, total) => {
         if (progress) process.stderr.write(`\r\u001b[K${count(done)} of ${count(total)} transactions`)

@@ -1,2 +1,86 @@
-/** Concentrated liquidity. */
-export { liquidityChain, liquiditySeed } from './keys.ts'
+/** Concentrated liquidity: its state behind a proved key space, and the machine that changes it. */
+export { type Address, formatAddress, parseAddress } from './bech32.ts'
+export { BIG_DEC, type BigDec, bigDec, DEC, type Dec, dec } from './decimal.ts'
+export { type Depth, type DepthOptions, type DepthPoint, depthOf, priceAtTick, priceOf } from './depth.ts'
+export { depthPicture, shortNumber } from './depth-picture.ts'
+export type { Draft } from './draft.ts'
+export { exportGenesis } from './dump/genesis-export.ts'
+export type { Schema } from './dump/genesis-form.ts'
+export { importGenesis } from './dump/genesis-import.ts'
+export type { Drift, LoadOptions, LoadProgress, LoadReport } from './dump/load.ts'
+export { type Encoding, exportRaw, importRaw, type RawOptions } from './dump/raw.ts'
+export { type Explained, type ExplainedEntry, explainEntry } from './explain.ts'
+export { HOOK_ACTIONS, liquidityChain, liquiditySeed } from './keys.ts'
+export type { Coin } from './machine/coins.ts'
+export { createIncentive, type NewIncentive } from './machine/incentive.ts'
+export { type Locking, lockPosition, unlockPosition } from './machine/lock.ts'
+export { createPool, type NewPool } from './machine/pool.ts'
+export {
+  type Addition,
+  type Amounts,
+  addToPosition,
+  createPosition,
+  type Enlarged,
+  type NewPosition,
+  type Opened,
+  type Transfer,
+  transferPositions,
+  type Withdrawal,
+  type Withdrawn,
+  withdrawPosition,
+  worthOf
+} from './machine/position.ts'
+export type { Reason } from './machine/refusal.ts'
+export {
+  type CollectedIncentives,
+  collectIncentives,
+  collectSpreadRewards,
+  type PositionClaim
+} from './machine/rewards.ts'
+export {
+  quoteExactIn,
+  quoteExactOut,
+  type SwapIn,
+  type SwapOut,
+  swapExactIn,
+  swapExactOut
+} from './machine/swap.ts'
+export { UPTIMES } from './machine/uptime.ts'
+export type { Quote, Swapped } from './machine/way.ts'
+export {
+  MAX_TICK,
+  MIN_TICK,
+  priceToTick,
+  sqrtPriceToTick,
+  tickToPrice,
+  tickToSqrtPrice
+} from './math/tick.ts'
+export {
+  type IncentiveKey,
+  type IncentiveRecord,
+  liquidityBeside,
+  liquiditySeedBeside,
+  type Profile
+} from './profile.ts'
+export type { AccumulatorName, After, HookAction, Reader, Threshold, Tick, TickWalk } from './reader.ts'
+export { type Reserves, wholeCoins } from './reserves.ts'
+export { Liquidity, type LiquidityOptions } from './state.ts'
+export { formatTime, NEVER, parseTime, type Time } from './time.ts'
+export {
+  type AccumulatorContent,
+  type AccumulatorRecord,
+  accumulatorCodec,
+  accumulatorRecordCodec,
+  type DecCoin,
+  type DecCoins,
+  type IncentiveRecordBody,
+  incentiveCodec,
+  type Pool,
+  type Position,
+  poolCodec,
+  positionCodec,
+  type TickInfo,
+  tickInfoCodec
+} from './values.ts'
+export type { Difference } from './verify.ts'
+export { depthView, incentiveView, poolView, positionView, quoteView, tickView } from './view.ts'

@@ -13,19 +13,46 @@ import {
   hex,
   keyspace,
   raw,
-  rawValue,
+  single,
   tick9,
   u64,
+  type Value,
+  value,
   word
 } from '../keyspace/index.ts'
+import {
+  accumulatorCodec,
+  accumulatorRecordCodec,
+  decProtoCodec,
+  incentiveCodec,
+  intCodec,
+  markValue,
+  poolCodec,
+  positionCodec,
+  tickInfoCodec,
+  u64Value,
+  uint64Codec
+} from './values.ts'
 
 const pool = decimal('pool')
 const position = decimal('position')
 /** An index into the supported uptimes, of which there are six. */
 const uptime = decimal('uptime', { bits: 8 })
 
-const constant = (prefix: string, holds: string, about: string) =>
-  collection({ key: [raw(prefix)], value: rawValue(holds), about })
+/** What a contract can be called at. */
+export const HOOK_ACTIONS = [
+  'beforeCreatePosition',
+  'afterCreatePosition',
+  'beforeWithdrawPosition',
+  'afterWithdrawPosition',
+  'beforeSwapExactAmountIn',
+  'afterSwapExactAmountIn',
+  'beforeSwapExactAmountOut',
+  'afterSwapExactAmountOut'
+] as const
+
+const constant = (prefix: string, holds: Value<bigint>, about: string) =>
+  collection({ key: [raw(prefix)], value: holds, about })
 
 const ticks = collection({
   key: [raw('01'), u64('pool'), tick9('tick')],
@@ -33,32 +60,32 @@ const ticks = collection({
     { prefix: [], order: 'value' },
     { prefix: ['pool'], order: 'value' }
   ],
-  value: rawValue('TickInfo'),
+  value: value(tickInfoCodec),
   about: 'Ticks of a pool, from most negative to most positive. The sign byte of a tick is 05 or 06.'
 })
-const pools = collection({ key: [raw('03'), pool], scans: [[]], value: rawValue('Pool'), about: 'Pools.' })
+const pools = collection({ key: [raw('03'), pool], scans: [[]], value: value(poolCodec), about: 'Pools.' })
 const positions = collection({
   key: [raw('08'), position],
   scans: [[]],
-  value: rawValue('Position'),
+  value: value(positionCodec),
   about: 'Positions by id.'
 })
 const positionLocks = collection({
   key: [raw('0D'), position],
   scans: [[]],
-  value: rawValue('u64be'),
+  value: u64Value,
   about: 'The lock of a position.'
 })
 const fullRangeLiquidity = collection({
   key: [raw('0E'), pool],
   scans: [[]],
-  value: rawValue('DecProto'),
+  value: value(decProtoCodec),
   about: 'Full-range liquidity of a pool.'
 })
 const lockPositions = collection({
   key: [raw('10'), decimal('lock')],
   scans: [[]],
-  value: rawValue('u64be'),
+  value: u64Value,
   about: 'The position of a lock.'
 })
 
@@ -66,7 +93,7 @@ const positionsByOwner = (separator: string) =>
   collection({
     key: [raw('02'), separator, hex('owner'), separator, pool, separator, position],
     scans: [[], ['owner'], ['owner', 'pool']],
-    value: rawValue('01'),
+    value: markValue,
     about: 'Positions of an owner.'
   })
 
@@ -78,7 +105,7 @@ const positionsByPool = (separator: string) =>
       { prefix: [], order: 'value' },
       { prefix: ['pool'], order: 'value', trailing: false }
     ],
-    value: rawValue('01'),
+    value: markValue,
     about: 'Positions of a pool.'
   })
 
@@ -87,25 +114,25 @@ const accumulators = (inner: string, mark: string) => ({
   spreadAccumulators: collection({
     key: [`accum${inner}acc${inner}`, raw('0B'), '/', pool],
     scans: [[]],
-    value: rawValue('AccumulatorContent'),
+    value: value(accumulatorCodec),
     about: 'Spread rewards of a pool.'
   }),
   uptimeAccumulators: collection({
     key: [`accum${inner}acc${inner}`, raw('0C'), '/', pool, '/', uptime],
     scans: [[], ['pool']],
-    value: rawValue('AccumulatorContent'),
+    value: value(accumulatorCodec),
     about: 'Incentive rewards of a pool for an uptime.'
   }),
   spreadPositions: collection({
     key: [`accum${inner}pos${inner}`, raw('0B'), '/', pool, '||', raw('0A'), mark, position],
     scans: [[], ['pool']],
-    value: rawValue('Record'),
+    value: value(accumulatorRecordCodec),
     about: 'A position in the spread rewards of a pool.'
   }),
   uptimePositions: collection({
     key: [`accum${inner}pos${inner}`, raw('0C'), '/', pool, '/', uptime, '||', raw('08'), position],
     scans: [['pool', 'uptime']],
-    value: rawValue('Record'),
+    value: value(accumulatorRecordCodec),
     about: 'A position in the incentive rewards of a pool for an uptime.'
   })
 })
@@ -119,7 +146,7 @@ export const liquiditySeed = keyspace(
     incentives: collection({
       key: [raw('04'), '|', pool, '|', uptime, '|', denom('denom'), '|', bech32('creator', { hrp: 'osmo' })],
       scans: [[], ['pool'], ['pool', 'uptime']],
-      value: rawValue('IncentiveRecordBody'),
+      value: value(incentiveCodec),
       about: 'Incentive records of a pool and an uptime.'
     }),
     positions,
@@ -146,10 +173,10 @@ export const liquidityChain = keyspace(
     incentives: collection({
       key: [raw('04'), '|', pool, '|', uptime, '|', decimal('incentive'), '|'],
       scans: [[], ['pool'], ['pool', 'uptime']],
-      value: rawValue('IncentiveRecordBody'),
+      value: value(incentiveCodec),
       about: 'Incentive records of a pool and an uptime.'
     }),
-    nextPosition: constant('07', 'UInt64Value', 'The id of the next position.'),
+    nextPosition: constant('07', value(uint64Codec), 'The id of the next position.'),
     positions,
     positionsByPool: positionsByPool('|'),
     ...accumulators('||', '|'),
@@ -171,7 +198,7 @@ export const liquidityChain = keyspace(
         decimal('balancerUptime', { bits: 8 })
       ],
       scans: [['pool', 'uptime']],
-      value: rawValue('Record'),
+      value: value(accumulatorRecordCodec),
       about: 'A balancer pool in the incentive rewards, written within one call by releases 16 to 19.'
     }),
     positionLocks,
@@ -182,36 +209,25 @@ export const liquidityChain = keyspace(
       scans: [[]],
       about: 'Declared by the chain as a lock prefix and used by nothing.'
     }),
-    nextIncentive: constant('12', 'UInt64Value', 'The id of the next incentive record.'),
+    nextIncentive: constant('12', value(uint64Codec), 'The id of the next incentive record.'),
     totalLiquidity: collection({
       key: [raw('13'), denom('denom')],
       scans: [[]],
-      value: rawValue('Int'),
+      value: value(intCodec),
       about: 'Total liquidity of a denom.'
     }),
     hooks: collection({
-      key: [
-        raw('14'),
-        pool,
-        '|',
-        word(
-          'action',
-          'beforeCreatePosition',
-          'afterCreatePosition',
-          'beforeWithdrawPosition',
-          'afterWithdrawPosition',
-          'beforeSwapExactAmountIn',
-          'afterSwapExactAmountIn',
-          'beforeSwapExactAmountOut',
-          'afterSwapExactAmountOut'
-        )
-      ],
+      key: [raw('14'), pool, '|', word('action', ...HOOK_ACTIONS)],
       scans: [[], ['pool']],
-      value: rawValue('bech32 contract'),
+      value: single(bech32('contract')),
       about: 'The contract to call at an action on a pool.'
     }),
-    incentiveThreshold: constant('15', 'u64be', 'The last pool whose incentive accumulators are not scaled.'),
-    spreadThreshold: constant('16', 'u64be', 'The last pool whose spread accumulators are not scaled.')
+    incentiveThreshold: constant(
+      '15',
+      u64Value,
+      'The last pool whose incentive accumulators are not scaled.'
+    ),
+    spreadThreshold: constant('16', u64Value, 'The last pool whose spread accumulators are not scaled.')
   },
   { about: 'Concentrated liquidity as the chain stores it.' }
 )

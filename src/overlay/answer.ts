@@ -22,10 +22,14 @@ export const answerAll = async (outputs: OutputStore, found: readonly Found[]): 
   const stored = found.filter((_, i) => known[i])
   const plain = await provedAll(
     outputs,
-    stored.filter(({ history }) => history === undefined)
+    stored.filter(({ history, transactions }) => history === undefined && !transactions)
   )
   const answered = await Promise.all(
-    stored.map(each => (each.history === undefined ? plain(each) : withHistory(outputs, each, each.history)))
+    stored.map(each => {
+      const { outpoint, context, transactions, history } = each
+      if (transactions) return { outpoint, context, transactions }
+      return history === undefined ? plain(each) : withHistory(outputs, each, history)
+    })
   )
   return answered.filter(each => each !== undefined)
 }

@@ -33,6 +33,7 @@ import { Notices } from './notices.ts'
 import { SecondThoughts } from './second-thoughts.ts'
 import type { Steak } from './steak.ts'
 import { type Broadcast, Submission, type Submitting } from './submission.ts'
+import { type TopicFamily, Topics } from './topics.ts'
 import {
   type AnyLookup,
   type AnyTopic,
@@ -47,6 +48,8 @@ export interface EngineOptions {
   /** What says which blocks there are; `scripts only` takes proofs on trust. */
   readonly tracker: RootTracker | 'scripts only'
   readonly topics?: Readonly<Record<string, AnyTopic>>
+  /** Topics that are made when somebody asks for them. */
+  readonly families?: readonly TopicFamily[]
   readonly lookups?: Readonly<Record<string, AnyLookup>>
   /** Whether whatever is submitted is indexed too, with all its outputs: with these parsers, or all. */
   readonly index?: boolean | { readonly tags: readonly string[] }
@@ -75,7 +78,7 @@ const TRUSTING: RootTracker = {
 export class Engine {
   readonly outputs: OutputStore
   readonly proofs: Proofs
-  readonly topics: ReadonlyMap<string, AnyTopic>
+  readonly topics: Topics
   readonly lookups: ReadonlyMap<string, AnyLookup>
   readonly #options: EngineOptions
   readonly #tracker: RootTracker
@@ -92,7 +95,7 @@ export class Engine {
     this.outputs = outputs
     this.#tracker = tracker === 'scripts only' ? TRUSTING : tracker
     this.proofs = new Proofs(outputs, this.#tracker, options.proofs)
-    this.topics = new Map(Object.entries(topics))
+    this.topics = new Topics(topics, options.families ?? [])
     this.lookups = new Map(Object.entries(lookups))
     this.#notices = new Notices(outputs, this.lookups, logger)
     this.#secondThoughts = new SecondThoughts(
@@ -127,7 +130,7 @@ export class Engine {
    */
   async submit(submitted: Submitted, mode: Mode = 'current-tx'): Promise<Steak> {
     const topics = [...new Set(submitted.topics)]
-    for (const topic of topics) this.#topic(topic)
+    for (const topic of topics) await this.topics.open(topic)
     const beef = Beef.parse(submitted.beef)
     const working = this.#inTurn(beef.subject, async () => {
       const given = { beef, bytes: submitted.beef, offChainValues: submitted.offChainValues, mode }
@@ -259,12 +262,6 @@ export class Engine {
     return this.#notices.untold(txid)
   }
 
-  #topic(name: string): AnyTopic {
-    const topic = this.topics.get(name)
-    if (topic) return topic
-    throw new QuoinError('ERR_TOPIC_UNKNOWN', `no topic is called ${name}`, { topic: name })
-  }
-
   topicMetaData(): Promise<Record<string, MetaData>> {
     return metaData(this.topics)
   }
@@ -275,7 +272,7 @@ export class Engine {
 }
 
 const metaData = async (
-  plugins: ReadonlyMap<string, AnyTopic | AnyLookup>
+  plugins: Iterable<[string, AnyTopic | AnyLookup]>
 ): Promise<Record<string, MetaData>> =>
   Object.fromEntries(
     await Promise.all([...plugins].map(async ([name, each]) => [name, await each.getMetaData()]))

@@ -16,6 +16,7 @@ export {
 } from './plugin.ts'
 export type { Steak, TopicAnswer } from './steak.ts'
 export type { Broadcast } from './submission.ts'
+export type { TopicFamily } from './topics.ts'
 export type * from './types.ts'
 export { isQuoinLookup } from './types.ts'
 export { type Reason, type Why, type WhyCode, why } from './why.ts'

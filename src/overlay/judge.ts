@@ -2,7 +2,14 @@
 import type { Transaction } from '../chain/index.ts'
 import { QuoinError } from '../keyspace/index.ts'
 import type { Judgement } from './keys.ts'
-import { type AnyTopic, type Candidate, isQuoinTopic, type Mode, type PreviousCoin } from './types.ts'
+import {
+  type AnyTopic,
+  type Awaitable,
+  type Candidate,
+  isQuoinTopic,
+  type Mode,
+  type PreviousCoin
+} from './types.ts'
 
 export interface Judging {
   readonly transaction: Transaction
@@ -40,10 +47,10 @@ interface Said {
   readonly refused?: Readonly<Record<number, string>>
 }
 
-const judgeOwn = async (
+const judgeOwn = (
   topic: Extract<AnyTopic, { admit: unknown }>,
   { transaction, previousCoins, offChainValues, mode }: Judging
-): Promise<Said> => topic.admit({ transaction, previousCoins, offChainValues, mode } satisfies Candidate)
+): Awaitable<Said> => topic.admit({ transaction, previousCoins, offChainValues, mode } satisfies Candidate)
 
 const judgeForeign = async (
   topic: Exclude<AnyTopic, { admit: unknown }>,
@@ -70,7 +77,13 @@ const indexes = (topic: string, of: string, given: readonly number[], count: num
   return [...new Set(given)].sort((a, b) => a - b)
 }
 
-const inTime = async <T>(topic: string, timeout: number, work: () => Promise<T>): Promise<T> => {
+const isPending = <T>(given: Awaitable<T>): given is Promise<T> =>
+  typeof given === 'object' && given !== null && 'then' in given
+
+const inTime = async <T>(topic: string, timeout: number, work: () => Awaitable<T>): Promise<T> => {
+  const working = work()
+  // Most topics have nothing to wait for.
+  if (!isPending(working)) return working
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -79,7 +92,7 @@ const inTime = async <T>(topic: string, timeout: number, work: () => Promise<T>)
     )
   })
   try {
-    return await Promise.race([work(), late])
+    return await Promise.race([working, late])
   } finally {
     clearTimeout(timer)
   }

@@ -27,6 +27,7 @@ import {
 } from '../txo/index.ts'
 import { overlay } from './keys.ts'
 import { type Logger, SILENT } from './logger.ts'
+import type { TopicFamily } from './topics.ts'
 import type { AnyLookup, AnyTopic } from './types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: collections of any keys and values; each is inferred.
@@ -47,6 +48,7 @@ export interface PluginContext {
 export interface Installed {
   readonly topics: Readonly<Record<string, AnyTopic>>
   readonly lookups: Readonly<Record<string, AnyLookup>>
+  readonly families: readonly TopicFamily[]
 }
 
 export interface Plugin {
@@ -72,12 +74,14 @@ export const installPlugins = async (
 ): Promise<Installed> => {
   const topics: Record<string, AnyTopic> = {}
   const lookups: Record<string, AnyLookup> = {}
+  const families: TopicFamily[] = []
   for (const { name, setup } of plugins) {
     const made = await setup(contextOf(name, outputs, keyspaces, logger))
     take(name, 'topic', topics, made.topics)
     take(name, 'lookup', lookups, made.lookups)
+    families.push(...(made.families ?? []))
   }
-  return { topics, lookups }
+  return { topics, lookups, families }
 }
 
 const OWN: readonly AnyKeyspace[] = [chain, outputKeys, outputEvents.keyspace, scriptEvents.keyspace, overlay]

@@ -28,7 +28,8 @@ import type { Notices } from './notices.ts'
 import { leavingWith } from './removal.ts'
 import type { SecondThoughts } from './second-thoughts.ts'
 import { answerOf, failureOf, type Steak } from './steak.ts'
-import type { AnyLookup, AnyTopic, Mode, PreviousCoin } from './types.ts'
+import type { Topics } from './topics.ts'
+import type { AnyLookup, Mode, PreviousCoin } from './types.ts'
 
 /** Sends a transaction to the network; throws when that does not take it. */
 export type Broadcast = (transaction: Transaction, beef: Uint8Array) => Promise<void>
@@ -36,7 +37,7 @@ export type Broadcast = (transaction: Transaction, beef: Uint8Array) => Promise<
 export interface Submitting {
   readonly outputs: OutputStore
   readonly tracker: RootTracker
-  readonly topics: ReadonlyMap<string, AnyTopic>
+  readonly topics: Topics
   readonly lookups: ReadonlyMap<string, AnyLookup>
   readonly notices: Notices
   readonly secondThoughts: SecondThoughts

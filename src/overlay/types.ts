@@ -5,7 +5,7 @@
  * everything else.
  */
 import type { AdmittanceInstructions, LookupQuestion, Script } from '@bsv/sdk'
-import type { Output, Transaction } from '../chain/index.ts'
+import type { BeefTransaction, Output, Transaction } from '../chain/index.ts'
 import type { Outpoint, Topic } from '../keyspace/index.ts'
 import type { Batch } from '../store/index.ts'
 import type { OutputChange } from '../txo/index.ts'
@@ -14,7 +14,7 @@ import type { OutputChange } from '../txo/index.ts'
 export const MODES = ['current-tx', 'historical-tx', 'historical-tx-no-spv'] as const
 export type Mode = (typeof MODES)[number]
 
-type Awaitable<T> = T | Promise<T>
+export type Awaitable<T> = T | Promise<T>
 
 export interface MetaData {
   name: string
@@ -73,6 +73,16 @@ export interface QuoinTopic extends Documented {
   admit(candidate: Candidate): Awaitable<Admittance>
   /** Outputs that have to be known before it can judge. */
   needs?(candidate: Candidate): Awaitable<readonly Outpoint[]>
+  /** What there is to say of an output that it has, for those who ask why. */
+  explain?(outpoint: Outpoint): Awaitable<readonly Remark[]>
+}
+
+export interface Remark {
+  /** `ambiguous`: another live output says something else of the same thing. */
+  readonly code: 'ambiguous'
+  /** One sentence. */
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
 export type AnyTopic = TopicManager | QuoinTopic
@@ -146,6 +156,8 @@ export interface AdmittedOutput {
 export interface Found {
   readonly outpoint: Outpoint
   readonly history?: History
+  /** What proves it, if the lookup put that together: its own transaction first, the others on the ways back. */
+  readonly transactions?: readonly BeefTransaction[]
   readonly context?: Uint8Array
 }
 

@@ -12,6 +12,7 @@ import {
 import type { LoadedOutput, TransactionRecord } from '../txo/index.ts'
 import type { Engine } from './engine.ts'
 import { type Judgements, overlay } from './keys.ts'
+import { isQuoinTopic } from './types.ts'
 
 export type WhyCode =
   /** Of the transaction. */
@@ -36,6 +37,7 @@ export type WhyCode =
   | 'admitted'
   | 'removed'
   | 'history-removed'
+  | 'ambiguous'
   /** Of a lookup service. */
   | 'untold'
 
@@ -194,7 +196,9 @@ const ofTopic = async (engine: Engine, facts: Facts, topic: string): Promise<Rea
   const failure = engine.failures.of(txid).get(topic)
   if (judgement) {
     if (vouts !== undefined && vout >= vouts) return []
-    if (judgement.outputsToAdmit.includes(vout)) return [await ofAdmitted(engine, facts, topic)]
+    if (judgement.outputsToAdmit.includes(vout)) {
+      return [await ofAdmitted(engine, facts, topic), ...(await remarks(engine, facts, topic))]
+    }
     const reason = judgement.refused?.[vout]
     const said = reason === undefined ? 'and said nothing about why' : `because ${reason}`
     return [{ code: 'refused', topic, message: `${topic} did not admit it, ${said}.`, details: { reason } }]
@@ -217,6 +221,14 @@ const ofTopic = async (engine: Engine, facts: Facts, topic: string): Promise<Rea
     ]
   }
   return [{ code: 'not-submitted', topic, message: `The transaction was not submitted to ${topic}.` }]
+}
+
+/** What the topic itself has to say of an output that it has. */
+const remarks = async (engine: Engine, { loaded }: Facts, topic: string): Promise<Reason[]> => {
+  const asked = engine.topics.get(topic)
+  if (!loaded?.topics?.includes(topic as Topic) || !asked || !isQuoinTopic(asked)) return []
+  const said = (await asked.explain?.(loaded.outpoint)) ?? []
+  return said.map(each => ({ ...each, topic }))
 }
 
 /** Of an output that the topic has, or had. */

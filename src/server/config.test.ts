@@ -74,6 +74,17 @@ describe('sources', () => {
     expect(() => loadConfig({ file: join(folder, 'absent.yaml') })).toThrow('cannot read the configuration')
   })
 
+  it('what is true or false is either of the two, and on unless it is told otherwise', () => {
+    expect(loadConfig({}).config.kvstore).toBe(true)
+    expect(loadConfig({ environment: { QUOIN_KVSTORE: 'false' } }).config.kvstore).toBe(false)
+    expect(loadConfig({ file: file('kvstore: false\n'), options: { kvstore: 'true' } }).config.kvstore).toBe(
+      true
+    )
+    expect(() => loadConfig({ options: { kvstore: 'no' } })).toThrow(
+      'kvstore is "no"; expected true or false'
+    )
+  })
+
   it('lists, peers and kinds of script are texts where there is nothing but text', () => {
     const environment = {
       QUOIN_PLUGINS: './a.js, ./b.js',

@@ -184,6 +184,7 @@ const parseText = ({ key, schema }: Setting, text: string): unknown => {
   const list = text.split(',').map(each => each.trim())
   if (schema['type'] === 'integer') return /^\d{1,15}$/.test(text) ? Number(text) : text
   if (schema['type'] === 'array') return list
+  if (schema['type'] === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   if (key === 'index') return text === 'all' || text === 'off' ? text : list
   if (key !== 'peers') return text
   const peers = new Map<string, string[]>()

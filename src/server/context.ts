@@ -6,6 +6,7 @@ import type { DevNetwork } from './dev-network.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { NodeQueue } from './queues.ts'
+import type { NodeTokens } from './tokens.ts'
 
 /** Whether a part of the node is as it should be, for `/health/ready`. */
 export interface Check {
@@ -27,6 +28,8 @@ export interface ServerOptions {
   readonly backups?: string
   /** The development chain of the node, which may be told to pay and to mine. */
   readonly dev?: DevNetwork
+  /** The BSV21 tokens of the node, if it has any. */
+  readonly tokens?: NodeTokens
   /** What keeps the node in step with its peers, for `/status` and the metrics. */
   readonly sync?: SyncService
   /** More to be well before the node is ready, as an index that is being built. */

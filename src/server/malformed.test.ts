@@ -9,6 +9,7 @@ import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { formatAddress, HeaderStore, hash160, syncHeaders } from '../chain/index.ts'
 import { formatTxid } from '../keyspace/index.ts'
+import { createPool, createPosition, Liquidity } from '../liquidity/index.ts'
 import { createServer, type Server } from './index.ts'
 import { families, Generator, type Malformed, type Real } from './malformed.testing.ts'
 import { key, startNode, type TestNode } from './node.testing.ts'
@@ -18,7 +19,8 @@ const COUNT = Number(process.env['QUOIN_MALFORMED'] ?? 200)
 const SEED = Number(process.env['QUOIN_SEED'] ?? 20)
 const AT_ONCE = 16
 const TOKEN = 'token'
-const FAMILIES = ['overlay', 'txo', 'beef', 'live', 'keyspace', 'health', 'admin']
+const OWNER = 'osmo1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqruwfv6g3'
+const FAMILIES = ['overlay', 'txo', 'beef', '1sat', 'live', 'liquidity', 'keyspace', 'health', 'admin']
 
 let node: TestNode
 let server: Server
@@ -37,6 +39,24 @@ const heap = async (): Promise<number> => {
   return process.memoryUsage().heapUsed
 }
 
+const provideLiquidity = (liquidity: Liquidity): Promise<unknown> =>
+  liquidity.change(async draft => {
+    const [address, now] = [OWNER, 0n]
+    await createPool(draft, {
+      id: 1n,
+      token0: 'uatom',
+      token1: 'uosmo',
+      tickSpacing: 100n,
+      spreadFactor: 0n,
+      address,
+      incentivesAddress: address,
+      spreadRewardsAddress: address,
+      now
+    })
+    const range = { lowerTick: -1000n, upperTick: 1000n, amount0: 1_000_000n, amount1: 1_000_000n }
+    return createPosition(draft, { pool: 1n, owner: OWNER, ...range, now })
+  })
+
 beforeAll(async () => {
   node = await startNode()
   const { engine, chain } = node
@@ -45,6 +65,7 @@ beforeAll(async () => {
   await syncHeaders(headers, chain)
   const minted = [await node.minted(), await node.minted()]
   for (const each of minted) await node.submit(each, 'tm_ones')
+  await provideLiquidity(await Liquidity.open(engine.outputs.store))
   const options = { adminToken: TOKEN, arcToken: TOKEN, backups: '/nonexistent', heartbeat: 50 }
   server = createServer({ engine, headers, options })
   ;({ port } = await server.listen())
@@ -56,7 +77,11 @@ beforeAll(async () => {
       'tm_ones',
       'ls_ones',
       'notify:ls_ones',
-      'yes'
+      'yes',
+      '1',
+      '-1000',
+      '100uatom',
+      OWNER
     ],
     beefs: [...minted.map(({ txid }) => chain.beef(txid)), new Uint8Array(), Uint8Array.of(1, 0, 0xbe, 0xef)]
   }

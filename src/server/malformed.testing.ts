@@ -70,7 +70,8 @@ export class Generator {
     for (const { name, schema } of at('path')) {
       url = url.replace(`{${name}}`, encodeURIComponent(wellFormed(this.#text(schema as Schema))))
     }
-    const query = at('query').flatMap(({ name, schema, required }) => {
+    // What is JSON in a query has no schema of its own place.
+    const query = at('query').flatMap(({ name, schema = {}, required }) => {
       if (!this.#chance(required ? 0.9 : 0.4)) return []
       const count = this.#chance(0.2) ? this.#upTo(4) : 1
       return Array.from({ length: count }, () => `${name}=${this.#escaped(this.#text(schema as Schema))}`)

@@ -173,6 +173,16 @@ export class Metrics {
     })
   }
 
+  /** Since the process began. */
+  async totals(): Promise<{ readonly submits: number; readonly refused: number; readonly admitted: number }> {
+    const [{ values: submits }, { values: admitted }] = await Promise.all([
+      this.#submits.get(),
+      this.#admitted.get()
+    ])
+    const refused = sum(submits.filter(({ labels }) => labels.outcome === 'refused'))
+    return { submits: sum(submits), refused, admitted: sum(admitted) }
+  }
+
   requested(method: string, route: string, status: number, seconds: number): void {
     this.#requests.observe({ method, route, status: String(status) }, seconds)
   }
@@ -194,3 +204,6 @@ export class Metrics {
     this.#lookups.inc({ service })
   }
 }
+
+const sum = (values: readonly { readonly value: number }[]): number =>
+  values.reduce((total, { value }) => total + value, 0)

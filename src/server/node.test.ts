@@ -247,7 +247,27 @@ describe('plug-ins', () => {
     const [first, second] = await loadPlugins([PLUGIN, own])
     expect([first!.name, second!.name]).toEqual(['first', 'own'])
     await started({ plugins: `${PLUGIN},${own}` })
-    expect([...node!.engine.topics.keys()]).toEqual(['tm_first', 'tm_own'])
+    expect([...node!.engine.topics.keys()]).toEqual(['tm_bsv21', 'tm_kvstore', 'tm_first', 'tm_own'])
+  })
+
+  it('the key-value store is one that every node has, unless it is told otherwise', async () => {
+    await started({})
+    expect([...node!.engine.lookups.keys()]).toContain('ls_kvstore')
+    expect((await fetch(`${node!.url}/kv?key=nothing`)).status).toBe(200)
+    await node!.close()
+    await started({ kvstore: 'false' })
+    expect([...node!.engine.lookups.keys()]).not.toContain('ls_kvstore')
+    expect((await fetch(`${node!.url}/kv?key=nothing`)).status).toBe(404)
+  })
+
+  it('so are tokens', async () => {
+    await started({})
+    expect([...node!.engine.topics.keys()]).toContain('tm_bsv21')
+    expect(node!.tokens).toBeDefined()
+    await node!.close()
+    await started({ 'bsv21.enabled': 'false' })
+    expect([...node!.engine.topics.keys()]).not.toContain('tm_bsv21')
+    expect(node!.tokens).toBeUndefined()
   })
 
   it.each([

@@ -7,6 +7,7 @@
  * console.log(node.url)
  * await node.close()
  */
+import { tokenLedger, tokenPlugin } from '../bsv21/index.ts'
 import {
   blockHeadersServiceSource,
   chaintracksSource,
@@ -18,6 +19,7 @@ import {
 } from '../chain/index.ts'
 import { QuoinError } from '../error.ts'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
+import { kvstore } from '../kvstore/index.ts'
 import {
   Engine,
   type EngineOptions,
@@ -40,6 +42,7 @@ import { ProofWatch } from './proof-watch.ts'
 import { Reorgs } from './reorgs.ts'
 import { createServer, type Server } from './server.ts'
 import type { Config } from './settings.ts'
+import { activationOf, type NodeTokens, openPipeline } from './tokens.ts'
 
 export interface NodeOptions {
   /** Beside those that the configuration names. */
@@ -57,6 +60,8 @@ export interface OpenNode {
   readonly dev: DevNetwork | undefined
   /** With headers from somewhere else. */
   readonly sync: HeaderSync | undefined
+  /** With BSV21. */
+  readonly tokens: NodeTokens | undefined
   /** Ends what is being done, then gives everything back. Once; again it is the same end. */
   close(): Promise<void>
 }
@@ -87,6 +92,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(config.arcToken !== undefined && { arcToken: config.arcToken }),
         ...(config.backups !== undefined && { backups: config.backups }),
         ...(dev && { dev }),
+        ...(node.tokens && { tokens: node.tokens }),
         sync: peers,
         checks: [...chain.checks, { name: 'peers', run: async () => untriedPeer(await peers.status()) }],
         keyspaces: keyspaces.members,
@@ -95,6 +101,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     })
     closing.add(() => server.close())
     engine.start()
+    node.tokens?.pipeline.start()
     const { url, port } = await listening(server, config)
     // A peer that is slow or gone does not keep the node from listening.
     peers.start()
@@ -131,8 +138,14 @@ const open = async (
   const chain = await openChain(config, store, logger)
   closing.add(chain.close)
   const keyspaces = nodeStore()
-  const outputs = new OutputStore(store, { events: nodeEvents(), journal: config.journal })
-  const installed = await installPlugins(all, { outputs, keyspaces, logger })
+  const outputs = new OutputStore(store, {
+    events: nodeEvents(),
+    ledger: tokenLedger,
+    journal: config.journal
+  })
+  const activation = activationOf(config, outputs)
+  const own = [...(activation ? [tokenPlugin(activation)] : []), ...(config.kvstore ? [kvstore] : [])]
+  const installed = await installPlugins([...own, ...all], { outputs, keyspaces, logger })
   checkPeers(config, Object.keys(installed.topics))
   const tracker = chain.headers ?? 'scripts only'
   const engine = new Engine({
@@ -146,9 +159,12 @@ const open = async (
     logger
   } satisfies EngineOptions)
   closing.add(() => engine.close())
+  const pipeline = activation && openPipeline(config, activation, engine, tracker, logger)
+  if (pipeline) closing.add(() => pipeline.close())
   const { headers, dev, sync } = chain
   return {
     engine,
+    tokens: activation && pipeline && { activation, pipeline },
     store,
     tracker,
     headers,

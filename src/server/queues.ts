@@ -1,7 +1,8 @@
 /**
  * The queues of a node, by name, for its operator: what foreign lookup services have yet to be told, what is looked at
- * again, and what is fetched from other nodes. Items are txids or outpoints, as people write them.
+ * again, what is fetched from other nodes, and what the token pipeline has to do. Items are txids or outpoints, as people write them.
  */
+import { discoveryQueue, queueOfToken } from '../bsv21/index.ts'
 import {
   formatOutpoint,
   formatTxid,
@@ -12,6 +13,7 @@ import {
 } from '../keyspace/index.ts'
 import { type Engine, isQuoinLookup, overlay, type SyncService } from '../overlay/index.ts'
 import type { ItemPage, Queue, QueueState, QueueStats } from '../store/index.ts'
+import { isTokenId } from '../txo/index.ts'
 
 export interface NodeQueue {
   stats(): Promise<QueueStats>
@@ -34,10 +36,17 @@ export const nodeQueues = (
       .map(([name]) => [`notify:${name}`, ofTxids(store.queueAt(notify, [name]))] as const),
     ['again:judge', ofTxids(store.queueAt(judgeAgain, []))],
     ['again:admit', ofOutpoints(store.queueAt(admitAgain, []))],
+    ...(lookups.has('ls_bsv21') ? [['bsv21', ofTxids(discoveryQueue(store))] as const] : []),
     ...(sync?.queues ?? []).map(
       ({ topic, peer, queue }) => [`sync:${topic}:${peer}`, ofOutpoints(queue)] as const
     )
   ])
+}
+
+/** The queue of a token, `tok:{tokenId}`: there are too many to be listed. */
+export const tokenQueue = ({ outputs: { store } }: Engine, name: string): NodeQueue | undefined => {
+  const token = name.startsWith('tok:') ? name.slice(4) : undefined
+  return isTokenId(token) ? ofOutpoints(queueOfToken(store, token)) : undefined
 }
 
 /** A queue with its items as texts. */

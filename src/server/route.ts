@@ -65,7 +65,18 @@ export interface Declared<
   handle(asked: Asked<P, Q, H, B>): Promise<Answer> | Answer
 }
 
-type Family = 'overlay' | 'txo' | 'beef' | 'live' | 'keyspace' | 'health' | 'dev' | 'admin'
+type Family =
+  | 'overlay'
+  | 'txo'
+  | 'kv'
+  | 'liquidity'
+  | 'beef'
+  | '1sat'
+  | 'live'
+  | 'keyspace'
+  | 'health'
+  | 'dev'
+  | 'admin'
 
 /** Refuses what is not the token. */
 export interface Token {

@@ -161,6 +161,7 @@ describe('health', () => {
       store: { engine: 'memory' },
       topics: ['tm_ones'],
       lookups: ['ls_ones'],
+      totals: { submits: 1, refused: 0, admitted: 1 },
       chain: null
     })
   })

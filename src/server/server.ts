@@ -18,6 +18,7 @@ import { QuoinError } from '../keyspace/index.ts'
 import { type Engine, SILENT } from '../overlay/index.ts'
 import type { Context, ServerOptions } from './context.ts'
 import { httpError } from './errors.ts'
+import { explorerRoutes } from './explorer.ts'
 import { toJson } from './json.ts'
 import { LIMITS, RateLimiter } from './limits.ts'
 import { Metrics } from './metrics.ts'
@@ -84,7 +85,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
     closing: closing.signal
   }
   const routes = allRoutes(context)
-  const app = appOf(routes, context)
+  const app = appOf([...explorerRoutes(routes), ...routes], context)
   const node = nodeServer((request, env) => app.fetch(request, env))
   return {
     routes,

@@ -33,6 +33,8 @@ const choice = <const T extends readonly string[]>(values: T, about: Omit<About,
     values.map(value => Type.Literal(value as T[number])),
     { ...about, expects: `one of ${values.join(', ')}` }
   )
+const flag = (about: Omit<About, 'expects' | 'argument'>) =>
+  Type.Boolean({ ...about, argument: 'true|false', expects: 'true or false' })
 const token = (description: string) =>
   Type.Optional(
     text(
@@ -143,6 +145,82 @@ const schema = Type.Object(
         expects: `all, off, or a list of ${[...PARSERS.keys()].join(', ')}`,
         default: 'all'
       }
+    ),
+    kvstore: flag({
+      description: 'whether the node has the key-value store of BRC-35: tm_kvstore, ls_kvstore and /kv',
+      default: true
+    }),
+    bsv21: Type.Object(
+      {
+        enabled: flag({
+          description: 'whether the node has BSV21 tokens: tm_bsv21, a topic for each token, and /1sat/bsv21',
+          default: true
+        }),
+        activation: choice(['listed', 'all'], {
+          description:
+            'which tokens are indexed: listed (whitelisted or paid for), or all; blacklisted ones never are',
+          argument: 'which',
+          default: 'listed'
+        }),
+        feeXpub: Type.Optional(
+          text(
+            {
+              description:
+                'the extended public key that fee addresses of tokens are derived from; without it nothing can be paid for',
+              argument: 'xpub',
+              expects: 'an extended public key, xpub…'
+            },
+            '^xpub[1-9A-HJ-NP-Za-km-z]{107,108}$'
+          )
+        ),
+        feePerOutput: whole(0, 1e9, {
+          description: 'satoshis that an indexed output costs a token that is paid for',
+          default: 1000
+        }),
+        lifecycle: whole(1, 86_400, {
+          description: 'seconds between looks at tokens that are not active',
+          default: 300
+        }),
+        junglebus: Type.Optional(
+          text(
+            {
+              description: 'a JungleBus to take transactions from',
+              argument: 'url',
+              expects: 'an http or https URL'
+            },
+            URL_PATTERN
+          )
+        ),
+        subscription: Type.Optional(
+          text(
+            {
+              description: 'the id of the JungleBus subscription',
+              argument: 'id',
+              expects: '64 hexadecimal digits'
+            },
+            '^[0-9a-f]{64}$'
+          )
+        ),
+        fromBlock: whole(0, 0xffffffff, {
+          description: 'the block that the subscription begins with, if nothing has come of it yet',
+          default: 783_968
+        }),
+        reorgDepth: whole(0, 1000, {
+          description: 'the last blocks of the subscription that are taken again after a restart',
+          default: 6
+        }),
+        mempool: flag({
+          description: 'whether transactions that are not mined are taken from JungleBus',
+          default: false
+        }),
+        peers: Type.Array(Type.String({ pattern: URL_PATTERN }), {
+          description: 'other Quoin nodes to take token transactions from',
+          argument: 'url',
+          expects: 'a list of http or https URLs',
+          default: []
+        })
+      },
+      { additionalProperties: false }
     ),
     plugins: Type.Array(Type.String({ minLength: 1 }), {
       description: 'modules that export topics and lookups',

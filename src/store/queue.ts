@@ -196,8 +196,12 @@ export class Queue<T = Uint8Array> {
   /** A dead item becomes due again, with all its attempts. */
   async revive(item: T): Promise<void> {
     const batch = this.#batch()
-    batch.program.operation(CODE.revive).key(this.#key).key(this.#codec.encode(item))
+    this.reviveIn(batch, item)
     await batch.commit()
+  }
+
+  reviveIn(batch: Batch, item: T): void {
+    batch.program.operation(CODE.revive).key(this.#key).key(this.#codec.encode(item))
   }
 
   /** Takes an item out, whatever its state. */

@@ -107,8 +107,8 @@ describe('typed access', () => {
     batch.use(settings).at('depth').set(7)
     batch.use(settings).at('limit').set(9)
     batch
-      .use(bsv21.collections.whitelist)
-      .at()
+      .use(bsv21.collections.lists)
+      .at('whitelist')
       .add(token as never)
     await batch.commit()
     expect(await store.use(settings).get('depth')).toBe(7)
@@ -116,7 +116,7 @@ describe('typed access', () => {
       { key: ['depth'], value: 7 },
       { key: ['limit'], value: 9 }
     ])
-    const list = store.use(bsv21.collections.whitelist).at()
+    const list = store.use(bsv21.collections.lists).at('whitelist')
     expect(await list.has(token as never)).toBe(true)
     expect(await list.members()).toEqual([token])
     await store.close()

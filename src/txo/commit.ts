@@ -16,7 +16,8 @@ import type { Batch, Store } from '../store/index.ts'
 import type { EventKeys, EventTypes } from './events.ts'
 import type { Journal, StoredChange } from './journal.ts'
 import { outputs } from './keys.ts'
-import { eventsOf, isSaved, type OutputState, topicsOf } from './output-state.ts'
+import type { LedgerChange, LedgerOutput, Ledgers } from './ledger.ts'
+import { dataOf, eventsOf, isSaved, type OutputState, topicsOf } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
 import { type OutputView, type Tallies, writeOutputRows, writeTallies, writeTransactionRows } from './rows.ts'
@@ -29,6 +30,7 @@ export interface Committing {
   readonly store: Store
   readonly events: EventTypes
   readonly journal: Journal
+  readonly ledgers: Ledgers | undefined
   readonly now: () => number
 }
 
@@ -53,7 +55,7 @@ export const commitWork = async (context: Committing, apply: Work): Promise<bool
 }
 
 const tryCommit = async (
-  { store, events, journal }: Committing,
+  { store, events, journal, ledgers }: Committing,
   work: WorkingSet,
   apply: Work
 ): Promise<boolean> => {
@@ -62,9 +64,10 @@ const tryCommit = async (
   if (changed.size === 0 && !beside) return false
   const batch = store.batch()
   work.guardIn(batch)
+  const names = changed.size > 0 ? touched(work) : new Set<string>()
   if (changed.size > 0) {
     work.writeIn(batch)
-    writeRows(batch, work, events)
+    writeRows(batch, work, names, events)
     for (const txid of changed) {
       if (isNews(work, txid)) journal.appendIn(batch, txidOfName(txid), describe(work, txid))
     }
@@ -72,7 +75,16 @@ const tryCommit = async (
   // Not waited for without need: a batch that waits holds its memory.
   const writing = beside?.(batch)
   if (writing) await writing
-  await batch.commit()
+  const posting = ledgers?.postIn(batch, ledgerChanges(work, names))
+  const posted = posting instanceof Promise ? await posting : posting
+  const committing = batch.commit()
+  if (posted) {
+    committing.then(
+      () => posted.settle(true),
+      () => posted.settle(false)
+    )
+  }
+  await committing
   if (changed.size > 0) journal.published(changed.size)
   return changed.size > 0
 }
@@ -108,7 +120,12 @@ const sameRecord = (a: TransactionRecord, b: TransactionRecord): boolean =>
   a.spends.length === b.spends.length &&
   a.spends.every(({ events }, i) => events.join('\n') === b.spends[i]!.events.join('\n'))
 
-const writeRows = (batch: Batch, work: WorkingSet, registry: EventTypes): void => {
+const writeRows = (
+  batch: Batch,
+  work: WorkingSet,
+  names: ReadonlySet<string>,
+  registry: EventTypes
+): void => {
   const known = new Map<string, EventKeys>()
   const keys = (event: string): EventKeys => {
     const found = known.get(event) ?? registry.parse(event)
@@ -116,7 +133,7 @@ const writeRows = (batch: Batch, work: WorkingSet, registry: EventTypes): void =
     return found
   }
   const tallies: Tallies = new Map()
-  for (const name of touched(work)) {
+  for (const name of names) {
     const [before, after] = (['before', 'after'] as const).map(side => viewOf(work, name, side))
     writeOutputRows(batch, outpointOfName(name), before!, after!, keys, tallies)
   }
@@ -151,6 +168,25 @@ const viewOf = (work: WorkingSet, name: string, side: 'before' | 'after'): Outpu
     record: work.record(txidNameOf(name))[side],
     spender,
     spentEvents: spender?.spends.find(each => Buffer.compare(each.outpoint, outpoint) === 0)?.events ?? []
+  }
+}
+
+/** What a ledger is to look at: outputs that are known before or after. */
+function* ledgerChanges(work: WorkingSet, names: Iterable<string>): Generator<LedgerChange> {
+  for (const name of names) {
+    yield { before: ledgerOutput(work, name, 'before'), after: ledgerOutput(work, name, 'after') }
+  }
+}
+
+const ledgerOutput = (work: WorkingSet, name: string, side: 'before' | 'after'): LedgerOutput | undefined => {
+  const state = work.output(name)[side]
+  if (!isSaved(state) || !work.record(txidNameOf(name))[side]) return undefined
+  return {
+    outpoint: outpointOfName(name),
+    topics: topicsOf(state),
+    events: eventsOf(state),
+    isSpent: work.spend(name)[side] !== undefined,
+    data: tag => dataOf(state, [tag])[tag]
   }
 }
 

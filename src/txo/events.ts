@@ -30,6 +30,8 @@ export interface EventDeclaration<P extends Components = Components> {
   readonly about: string
   /** Whether the balance of each event is kept, so that it is one read. */
   readonly balance?: boolean
+  /** Whether outputs leave their events when they are spent, without going into the spent twins. */
+  readonly live?: boolean
 }
 
 /** Declares a type of event: `event('p2pkh', 'Tokens by holder.', address('holder'), tokenId('token'))`. */
@@ -45,11 +47,18 @@ export const balanced = <const P extends Components>(declared: EventDeclaration<
   balance: true
 })
 
+/** The same, for what is asked of unspent outputs only: however many are spent, the search has none of them to pass. */
+export const unspent = <const P extends Components>(declared: EventDeclaration<P>): EventDeclaration<P> => ({
+  ...declared,
+  live: true
+})
+
 export class EventType<P extends Components = Components> {
   readonly name: string
   /** What its events begin with: `own`. */
   readonly prefix: string
   readonly balance: boolean
+  readonly live: boolean
   /** Outputs with the event. */
   readonly index: Collection<P, readonly [], OutpointSet>
   /** Outputs with the event that are spent. */
@@ -58,13 +67,14 @@ export class EventType<P extends Components = Components> {
   /** @internal */
   constructor(
     name: string,
-    { prefix, balance = false }: EventDeclaration,
+    { prefix, balance = false, live = false }: EventDeclaration,
     index: Collection<P, readonly [], OutpointSet>,
     spent: Collection<P, readonly [], OutpointSet>
   ) {
     this.name = name
     this.prefix = prefix
     this.balance = balance
+    this.live = live
     this.index = index
     this.spent = spent
   }
@@ -175,6 +185,7 @@ export interface EventKeys {
   readonly index: Uint8Array
   readonly spent: Uint8Array
   readonly balance: boolean
+  readonly live: boolean
 }
 
 /** Tells of a text which event it is. */
@@ -210,7 +221,7 @@ export class EventRegistry implements EventTypes {
   find(text: string): EventKeys | undefined {
     const keys = keysOf(text)
     const type = this.#types.get(firstWord(text))?.find(each => each.index.owns(keys.index))
-    return type && { ...keys, balance: type.balance }
+    return type && { ...keys, balance: type.balance, live: type.live }
   }
 }
 
@@ -224,7 +235,8 @@ const keysOf = (text: string): EventKeys => ({
   text,
   index: encoder.encode(KEY_PREFIX + text),
   spent: encoder.encode(`${KEY_PREFIX}${text}${SPENT}`),
-  balance: false
+  balance: false,
+  live: false
 })
 
 const firstWord = (text: string): string => {

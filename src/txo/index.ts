@@ -1,4 +1,6 @@
 /** The output store: outputs, events, spends, balances, topics, rollback. */
+export type { Amount, Amounts } from './amounts.ts'
+export { Book, type RankedAccount, type RankedPage } from './book.ts'
 export { type Admission, Change, type OutputChange, type SpentEvents } from './change.ts'
 export { compareIndexes, type Difference } from './compare.ts'
 export type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
@@ -14,8 +16,10 @@ export {
   event,
   events,
   outputEvents,
-  registerEvents
+  registerEvents,
+  unspent
 } from './events.ts'
+export { FileProgress } from './file-progress.ts'
 export { type Indexing, indexOutput, indexTransaction } from './index-transaction.ts'
 export { Indexer, type IndexerOptions } from './indexer.ts'
 export { type Intake, type IntakeOptions, takeIn } from './intake.ts'
@@ -29,6 +33,7 @@ export {
   satoshisFields,
   spendFields
 } from './keys.ts'
+export type { Ledger, LedgerOutput, Posting } from './ledger.ts'
 export type { LoadedOutput, LoadOptions } from './load.ts'
 export {
   type At,

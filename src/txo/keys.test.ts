@@ -45,8 +45,8 @@ describe('the builders of seed 000', () => {
     ['KeyMerkleState', merkle.encode(TOPIC, 2n), 'z:merkle:tm_bsv21:2'],
     ['KeyQueue', queue.encode('bsv21'), 'q:bsv21'],
     ['KeyTokenQueue', bsv21.collections.tokenQueue.encode(TOKEN), `q:tok:${TOKEN}`],
-    ['KeySet whitelist', bsv21.collections.whitelist.encode(), 's:bsv21:whitelist'],
-    ['KeySet blacklist', bsv21.collections.blacklist.encode(), 's:bsv21:blacklist'],
+    ['KeySet whitelist', bsv21.collections.lists.encode('whitelist'), 's:bsv21:whitelist'],
+    ['KeySet blacklist', bsv21.collections.lists.encode('blacklist'), 's:bsv21:blacklist'],
     [
       'PeerInteractionField',
       progressFields.collections.peer.encode(TOPIC, 'https://a:1'),

@@ -33,6 +33,7 @@ import {
   u64,
   word
 } from '../keyspace/index.ts'
+import { amounts } from './amounts.ts'
 import type { StoredChange } from './journal.ts'
 import { blockPosition } from './position.ts'
 import { transactionRecord } from './record.ts'
@@ -102,6 +103,16 @@ export const spendFields = keyspace(
       key: [txid('txid')],
       value: transactionRecord,
       about: 'What is known of a transaction as a whole.'
+    }),
+    totals: collection({
+      key: [outpoint('book'), ':totals'],
+      value: amounts,
+      about: 'What the outputs of a book come to in all.'
+    }),
+    account: collection({
+      key: [outpoint('book'), bytes('account', { length: 20 })],
+      value: amounts,
+      about: 'What one holder has of a book, by the hash of the key.'
     })
   },
   { about: 'Fields of `h:spnd`.' }
@@ -133,6 +144,11 @@ export const progressFields = keyspace(
       value: rawValue('decimal text'),
       about: 'The score up to which a topic was synced with a host.'
     }),
+    live: collection({
+      key: ['live:', text('node', { min: 1 })],
+      value: single(u64('position')),
+      about: 'The last position of the journal of another node that was read.'
+    }),
     file: collection({
       key: ['file:', hex('path', { length: 32 })],
       value: json<FilePlace>(),
@@ -144,6 +160,9 @@ export const progressFields = keyspace(
 
 /** A change is named by its transaction and eight random bytes. */
 export const CHANGE_ID = 40
+
+/** The place of an account among those of its book. */
+const PLACE = 36
 
 export const changeFields = keyspace(
   'change-fields',
@@ -202,6 +221,12 @@ export const outputs = keyspace(
       scans: [[]],
       value: sortedSetOf(text('event', { min: 1 })),
       about: 'What the unspent outputs of an event come to, for the types of event that ask for it.'
+    }),
+    ranks: collection({
+      key: ['z:rank:', outpoint('book')],
+      value: sortedSetOf(bytes('place', { length: PLACE })),
+      about:
+        'The accounts of a book, the richest first: 2^128 − 1 less what it has (16 bytes), and whose it is.'
     }),
     conflicts: collection({
       key: ['z:conflict:', txid('txid'), u32('vout')],

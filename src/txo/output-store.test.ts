@@ -1,11 +1,12 @@
 /** What the output store promises, on every engine where it matters that there are several. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { makeOutpoint, type Outpoint, type Topic, type Txid } from '../keyspace/index.ts'
+import { makeOutpoint, type Outpoint, type Topic, type Txid, word } from '../keyspace/index.ts'
 import { openStore, type Store } from '../store/index.ts'
 import { describeStores } from '../store/stores.testing.ts'
 import { Change } from './change.ts'
 import { compareIndexes, type Difference } from './compare.ts'
+import { EventRegistry, event, events, outputEvents, unspent } from './events.ts'
 import {
   ADDRESSES,
   changeOf,
@@ -19,6 +20,7 @@ import {
   txidNumber
 } from './history.testing.ts'
 import { OutputStore } from './output-store.ts'
+import { verifyIndex } from './rebuild.ts'
 
 const [ANN, BOB] = ADDRESSES.map(own) as [string, string]
 const TOPIC = 'tm_test' as Topic
@@ -153,6 +155,37 @@ describe('spending', () => {
     })
     expect(rest.rows).toHaveLength(30)
     expect((await outputs.search({ keys: [`${ANN}:spnd`], limit: 1000 })).rows).toHaveLength(450)
+  })
+
+  it('outputs of events for what is unspent leave them when they are spent, and come back with a rollback', async () => {
+    const declared = events('live', {
+      note: unspent(event('note', 'Notes that are unspent.', word('note', 'a', 'b'))),
+      every: event('every', 'All notes.', word('note', 'a', 'b'))
+    })
+    const types = new EventRegistry(outputEvents, declared)
+    const outputs = new OutputStore(await openStore('memory:'), { now: () => NOW, events: types })
+    const [note, every] = [declared.types.note.text('a'), declared.types.every.text('a')]
+    await outputs.commit(
+      new Change(A, mined(1)).output(0, { events: [note, every] }).output(1, { events: [note] })
+    )
+    const before = await found(outputs, note)
+    expect(before.map(([outpoint]) => outpoint)).toEqual([A0, A1])
+    await outputs.commit(
+      new Change(B)
+        .spend(A0)
+        .spend(A1, [note])
+        .output(0, { events: [note] })
+    )
+    expect((await found(outputs, note)).map(([outpoint]) => outpoint)).toEqual([B0])
+    expect(await found(outputs, `${note}:spnd`)).toEqual([])
+    expect(await found(outputs, `${every}:spnd`)).toHaveLength(1)
+    // What is spent does not come back when its transaction moves.
+    await outputs.commit(new Change(A, mined(7)))
+    expect((await found(outputs, note)).map(([outpoint]) => outpoint)).toEqual([B0])
+    expect((await verifyIndex(outputs.store, { events: types })).differences).toEqual([])
+    await outputs.rollback(B)
+    await outputs.commit(new Change(A, mined(1)))
+    expect(await found(outputs, note)).toEqual(before)
   })
 
   it('a coin that another transaction spends is a conflict: refused whole, and recorded', async () => {

@@ -17,6 +17,7 @@ import { type Committing, commitWork } from './commit.ts'
 import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
 import { Journal, type LiveChange, type Subscription } from './journal.ts'
 import { outputs, satoshisFields, spendFields } from './keys.ts'
+import { type Ledger, Ledgers } from './ledger.ts'
 import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
 import { outputState, topicsOf } from './output-state.ts'
 import type { BlockPosition } from './position.ts'
@@ -30,6 +31,8 @@ export interface OutputStoreOptions {
   readonly events?: EventTypes
   /** Unix seconds. */
   readonly now?: () => number
+  /** What outputs carry beside satoshis; the sums are kept, and `Book` reads them. */
+  readonly ledger?: Ledger
   /** Changes that the journal keeps for those who follow it, 100,000 unless given. */
   readonly journal?: number
 }
@@ -85,7 +88,8 @@ export class OutputStore {
     this.transactions = new TransactionStore(store)
     this.journal = new Journal(store, options.journal ?? 100_000)
     const now = options.now ?? (() => Date.now() / 1000)
-    this.#committing = { store, events: this.events, journal: this.journal, now }
+    const ledgers = options.ledger && new Ledgers(store, options.ledger)
+    this.#committing = { store, events: this.events, journal: this.journal, ledgers, now }
   }
 
   /**

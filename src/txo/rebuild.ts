@@ -18,6 +18,7 @@ import { compareIndexes, type Difference } from './compare.ts'
 import { EventRegistry, type EventTypes, outputEvents, withStored } from './events.ts'
 import { indexOutput } from './index-transaction.ts'
 import { outputFields, outputs, satoshisFields, spendFields } from './keys.ts'
+import type { Ledger } from './ledger.ts'
 import { dataOf, eventsOf, fieldName, type OutputState, outputState, topicsOf } from './output-state.ts'
 import { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
@@ -29,6 +30,8 @@ export interface VerifyOptions {
   readonly events?: EventTypes
   /** The parsers that the indexer used; all unless given. */
   readonly tags?: readonly string[]
+  /** The ledger that the store was written with. */
+  readonly ledger?: Ledger
   readonly onProgress?: (done: number, total: number) => void
   /** Differences to report at most, 1,000 unless given. */
   readonly limit?: number
@@ -65,7 +68,11 @@ export const verifyIndex = async (store: Store, options: VerifyOptions = {}): Pr
 
 /** Plays what is known of every transaction into an empty store; answers how many there are. */
 const rebuild = async (from: StoreReads, into: Store, options: VerifyOptions): Promise<number> => {
-  const rebuilt = new OutputStore(into, { events: withStored(options.events ?? INDEXED), journal: 0 })
+  const rebuilt = new OutputStore(into, {
+    events: withStored(options.events ?? INDEXED),
+    journal: 0,
+    ...(options.ledger && { ledger: options.ledger })
+  })
   await copyTransactions(from, rebuilt)
   const records = (await from.use(spends).at().all()).entries(recordField)
   for (const [done, { key, value }] of records.entries()) {

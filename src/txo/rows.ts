@@ -63,7 +63,10 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
   const events = eventsOf(state)
   if (record && isSaved(state)) {
     const score = scoreOf(record)
-    for (const event of events) rows.set(event, { key: keys(event).index, score })
+    for (const event of events) {
+      const { index, live } = keys(event)
+      if (!(live && spender)) rows.set(event, { key: index, score })
+    }
     for (const topic of topicsOf(state)) {
       rows.set(`\0tp:${topic}`, { key: topicOutputs.encode(topic), score })
       rows.set(`\0merkle:${topic}`, {
@@ -74,8 +77,10 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
   }
   if (spender) {
     const score = scoreOf(spender)
-    for (const event of events) rows.set(`\0spent:${event}`, { key: keys(event).spent, score })
-    for (const event of spentEvents) rows.set(`\0spent:${event}`, { key: keys(event).spent, score })
+    for (const event of [...events, ...spentEvents]) {
+      const { spent, live } = keys(event)
+      if (!live) rows.set(`\0spent:${event}`, { key: spent, score })
+    }
   }
   return rows
 }

@@ -1,10 +1,18 @@
+import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { BigNumber, ECDSA, PublicKey, TransactionSignature } from '@bsv/sdk'
+import { BigNumber, ECDSA, PrivateKey, PublicKey, TransactionSignature } from '@bsv/sdk'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sha256 } from '../hash.ts'
 import { withHighS } from './mutations.testing.ts'
-import { isPublicKeyForm, readSignature, signatureBackend, verifierBy, verifySignature } from './secp256k1.ts'
+import {
+  isPublicKeyForm,
+  readSignature,
+  signatureBackend,
+  tweakPublicKey,
+  verifierBy,
+  verifySignature
+} from './secp256k1.ts'
 import { ALL, makeKey, signDigest } from './signed.testing.ts'
 
 const require = createRequire(import.meta.url)
@@ -16,6 +24,25 @@ const fromHex = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'h
 
 test('the native library is in use where its binary loads, as here', () => {
   expect(signatureBackend()).toBe('native')
+})
+
+describe('a number added to a key', () => {
+  test('makes the key that BRC-42 derives for anyone', () => {
+    const invoice = '2-tweaked keys-1'
+    const hmac = createHmac('sha256', key.publicKey).update(invoice).digest()
+    const derived = PublicKey.fromString(toHex(key.publicKey)).deriveChild(new PrivateKey(1), invoice)
+    expect(toHex(tweakPublicKey(key.publicKey, hmac)!)).toBe(derived.encode(false, 'hex'))
+  })
+
+  test('is none for keys off the curve, numbers above the order, and what adds up to nothing', () => {
+    const order = fromHex('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141')
+    const one = makeKey('one')
+    const secret = BigInt(`0x${toHex(one.secret)}`)
+    const negated = fromHex((BigInt(`0x${toHex(order)}`) - secret).toString(16).padStart(64, '0'))
+    expect(tweakPublicKey(fromHex(`02${'ff'.repeat(32)}`), digest)).toBeUndefined()
+    expect(tweakPublicKey(one.publicKey, order)).toBeUndefined()
+    expect(tweakPublicKey(one.publicKey, negated)).toBeUndefined()
+  })
 })
 
 describe.each(['bindings', 'elliptic'])('signatures checked by secp256k1/%s.js', name => {

@@ -17,7 +17,9 @@ interface Asking {
 }
 
 export const addNodeCommands = async (program: Command): Promise<void> => {
-  const isNeeded = process.argv.some(argument => WITH_SETTINGS.includes(argument))
+  // `quoin liquidity import` is not about a node.
+  const isNeeded =
+    process.argv[2] !== 'liquidity' && process.argv.some(argument => WITH_SETTINGS.includes(argument))
   const settings = async (command: Command, shown?: readonly string[]): Promise<void> => {
     if (isNeeded) await addSettings(command, shown)
   }

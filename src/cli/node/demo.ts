@@ -1,6 +1,6 @@
 /**
  * `quoin demo`: the main job in one line. A node on a store of its own with a development chain; messages are written to
- * it over HTTP with real signatures, mined, changed, and looked up with the SDK's own client.
+ * it over HTTP with real signatures, mined, changed, and looked up with the SDK's own client; and a BSV21 token is issued.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,8 @@ import type { Node } from '../../server/index.ts'
 import { EXIT } from '../exit.ts'
 import { milliseconds, paint, print, printJson, table } from '../terminal.ts'
 import { Author, type Message } from './author.ts'
+import { askJson } from './http.ts'
+import { Minter } from './minter.ts'
 import { signals, untilEnded } from './running.ts'
 import { server } from './settings.ts'
 
@@ -39,7 +41,8 @@ export const demo = async ({ exit = false, store, port, json = false }: DemoOpti
       const began = performance.now()
       const author = new Author(node.url)
       const messages = await write(author, say)
-      const checks = await check(node, author, messages)
+      const token = await issue(new Minter(node.url), say)
+      const checks = [...(await check(node, author, messages)), ...(await checkToken(node.url, token))]
       for (const { name, holds, detail } of checks) {
         say(`  ${holds ? paint('green', 'right') : paint('red', 'WRONG')}    ${name}: ${detail}`)
       }
@@ -48,7 +51,7 @@ export const demo = async ({ exit = false, store, port, json = false }: DemoOpti
       say(`\n${right ? 'everything is right' : paint('red', 'something is wrong')}, in ${milliseconds(took)}`)
       if (json) printJson({ url: node.url, right, milliseconds: Math.round(took), checks })
       if (!exit) {
-        say(`\n${links(node.url, author.address)}\n\nCtrl-C ends it.`)
+        say(`\n${links(node.url, author.address, token)}\n\nCtrl-C ends it.`)
         await untilEnded(node, ending)
       }
       return right ? EXIT.ok : EXIT.no
@@ -66,7 +69,7 @@ const start = async (store: string, port: string | undefined): Promise<Node> => 
   const { loadConfig, startNode } = await server()
   const { hello } = await import('../../overlay/index.ts')
   const started = (at: string) => {
-    const options = { store, chain: 'dev', port: at, logLevel: 'warn' }
+    const options = { store, chain: 'dev', port: at, logLevel: 'warn', 'bsv21.activation': 'all' }
     return startNode(loadConfig({ options }).config, { plugins: [hello] })
   }
   if (port !== undefined) return started(port)
@@ -105,7 +108,8 @@ const check = async (node: Node, author: Author, messages: readonly Message[]): 
   const one = await author.lookup({ message: first }, node.headers!)
   const balance = await author.balance()
   const { events } = node.engine.outputs
-  const { transactions, differences } = await verifyIndex(node.store, { events })
+  const { tokenLedger } = await import('../../bsv21/index.ts')
+  const { transactions, differences } = await verifyIndex(node.store, { events, ledger: tokenLedger })
   const isSame = (a: readonly string[], b: readonly string[]): boolean =>
     JSON.stringify(a) === JSON.stringify(b)
   return [
@@ -137,15 +141,55 @@ const check = async (node: Node, author: Author, messages: readonly Message[]): 
   ]
 }
 
-const links = (url: string, address: string): string =>
+/** Deploys a token, mints it, and does with it what can be done; answers its id. */
+const issue = async (minter: Minter, say: (text: string) => void): Promise<string> => {
+  const step = (what: string, detail: string): void => say(`  ${paint('dim', what.padEnd(7))}  ${detail}`)
+  await minter.fund(10_000)
+  await minter.deploy('DEMO', 2)
+  step('token', `DEMO, to be minted by ${minter.address}  ${minter.id}`)
+  await minter.mint(100_000)
+  step('minted', '1,000.00 DEMO')
+  await minter.spend(
+    { [Minter.someone()]: 25_000, [Minter.someone()]: 10_000 },
+    5000,
+    { amount: 10_000, price: 777 },
+    50_000
+  )
+  step('moved', '250.00 and 100.00 given away, 50.00 burned, 100.00 offered for 777 satoshis')
+  return minter.id
+}
+
+const checkToken = async (url: string, id: string): Promise<Check[]> => {
+  const path = `/1sat/bsv21/${id}`
+  const supply = await askJson<Record<string, unknown>>(url, `${path}/supply`)
+  const { holders } = await askJson<{ holders: { amount: string }[] }>(url, `${path}/holders`)
+  const expected = { minted: '100000', supply: '95000', burned: '5000', listed: '10000', holders: 3 }
+  return [
+    {
+      name: 'token',
+      holds: Object.entries(expected).every(([name, value]) => supply[name] === value),
+      detail: 'what was minted, what there is, what was burned and what is for sale'
+    },
+    {
+      name: 'holders',
+      holds: holders.map(({ amount }) => amount).join() === '60000,25000,10000',
+      detail: `${holders.length}, the richest first`
+    }
+  ]
+}
+
+const links = (url: string, address: string, token: string): string =>
   `Open:\n${table([
+    [`  ${url}`, 'a page of all of it, for browsers'],
     [`  ${url}/status`, 'what the node has'],
     [`  ${url}/txo/balance?events=own:${address}`, 'what the author has'],
     [`  ${url}/txo/unspent?events=tp:tm_hello`, 'the messages, as outputs'],
+    [`  ${url}/1sat/bsv21/${token}/holders`, 'who has the token'],
     [`  ${url}/docs`, 'every route, and what it takes'],
     [`  ${url}/metrics`, 'for Prometheus']
   ])}
 Try:
   quoin lookup ls_hello '{}' --url ${url}
+  quoin token ${token} --url ${url}
   quoin status --url ${url}
   curl -X POST ${url}/dev/mine`

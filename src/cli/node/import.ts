@@ -1,17 +1,15 @@
 /**
  * `quoin import`: transactions from files into a store. Where it is in each file is kept in the store after every part,
- * so that it goes on there when it was interrupted, however that was; what is imported twice is there once.
+ * so that it goes on there when it was interrupted, however that was; what is imported twice is there once. Tokens that
+ * are active are brought up to date with it.
  */
-import { createHash } from 'node:crypto'
-import { resolve } from 'node:path'
-import { chain } from '../../chain/index.ts'
+import { claimsOf } from '../../bsv21/index.ts'
+import { Beef, chain, type FileRecord, fileSize, parseBeefText, recordsOf } from '../../chain/index.ts'
 import { QuoinError } from '../../error.ts'
 import type { Config, OpenNode } from '../../server/index.ts'
-import { Indexer, outputs, progressFields } from '../../txo/index.ts'
+import { FileProgress, Indexer } from '../../txo/index.ts'
 import { EXIT } from '../exit.ts'
 import { bytes, count, paint, plural, print, printJson } from '../terminal.ts'
-import { parseBeefText } from './beef-text.ts'
-import { type FileRecord, fileSize, headOf, recordsOf } from './records.ts'
 import { signals } from './running.ts'
 import { configOf, server } from './settings.ts'
 import { duration } from './status.ts'
@@ -22,8 +20,6 @@ export interface ImportOptions extends Readonly<Record<string, string | readonly
 const PART = 256
 /** Reasons that are printed; the rest are counted. */
 const MAX_REASONS = 20
-/** As much of a file as shows that it is the same one. */
-const HEAD = 4096
 
 interface Outcome {
   readonly file: string
@@ -52,13 +48,14 @@ export const importFiles = async (
   })
   try {
     await catchUp(node)
-    const take = taker(node, config, topics)
+    const take = withTokens(node, taker(node, config, topics))
     const outcomes: Outcome[] = []
     for (const [i, file] of files.entries()) {
       const work = { node, take, size: sizes[i]!, quiet: json, isStopped: () => stopped }
       outcomes.push(await importFile(file, work))
       if (stopped) break
     }
+    if (!stopped) await node.tokens?.pipeline.settle()
     if (json) printJson({ store: options['store'], interrupted: stopped, files: outcomes })
     if (stopped) process.stderr.write('quoin: interrupted; the same command goes on from here\n')
     const failed = outcomes.some(each => each.failed > 0)
@@ -118,6 +115,22 @@ const taker = ({ engine, tracker }: OpenNode, { index }: Config, topics: readonl
   }
 }
 
+/**
+ * What has tokens goes into the queue of those too, and is worked on at the end; or by the next node on the store, if it
+ * does not come to that.
+ */
+const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
+  tokens
+    ? async beef => {
+        await take(beef)
+        const { transactions } = Beef.parse(beef)
+        const hasTokens = transactions.some(
+          ({ transaction }) => transaction && claimsOf(transaction).size > 0
+        )
+        if (hasTokens) await tokens.pipeline.feed.takeBeef(beef)
+      }
+    : take
+
 interface Work {
   readonly node: OpenNode
   readonly take: Take
@@ -128,7 +141,7 @@ interface Work {
 
 const importFile = async (file: string, work: Work): Promise<Outcome> => {
   const { node, take, size, quiet, isStopped } = work
-  const place = new Place(node, file)
+  const place = new FileProgress(node.store, file)
   const from = await place.read()
   const progress = progressLine(file, from, size, !quiet)
   let [imported, failed, done] = [0, 0, from]
@@ -149,7 +162,10 @@ const importFile = async (file: string, work: Work): Promise<Outcome> => {
       }
     }
     done = part.at(-1)!.end
-    await place.write(done)
+    const mark = await place.marker(done)
+    const batch = node.store.batch()
+    mark(batch)
+    await batch.commit()
     progress.report(done, imported + failed)
   }
   let part: FileRecord[] = []
@@ -176,41 +192,6 @@ const importFile = async (file: string, work: Work): Promise<Outcome> => {
 /** What is wrong with one transaction does not stop the others; what is wrong with the store or the chain does. */
 const isAboutTheTransaction = (error: unknown): error is QuoinError =>
   error instanceof QuoinError && /^ERR_(TX|BEEF|PROOF|TXO_CONFLICT|TOPIC_FAILED)/.test(error.code)
-
-/** How far a file was imported: in the store. */
-class Place {
-  readonly #node: OpenNode
-  readonly #file: string
-  readonly #name: Uint8Array
-
-  constructor(node: OpenNode, file: string) {
-    this.#node = node
-    this.#file = file
-    this.#name = createHash('sha256').update(resolve(file)).digest()
-  }
-
-  /** From its beginning, when it is not the file that it was. */
-  async read(): Promise<number> {
-    const kept = await this.#node.store
-      .use(outputs.collections.progress)
-      .at()
-      .get(progressFields.collections.file, this.#name)
-    if (!kept || kept.bytes > (await fileSize(this.#file))) return 0
-    return kept.head === (await this.#head(kept.bytes)) ? kept.bytes : 0
-  }
-
-  async write(bytesDone: number): Promise<void> {
-    const batch = this.#node.store.batch()
-    const place = { bytes: bytesDone, head: await this.#head(bytesDone) }
-    batch.use(outputs.collections.progress).at().set(progressFields.collections.file, [this.#name], place)
-    await batch.commit()
-  }
-
-  async #head(upTo: number): Promise<string> {
-    const head = await headOf(this.#file, Math.min(HEAD, upTo))
-    return createHash('sha256').update(head).digest('hex')
-  }
-}
 
 const progressLine = (file: string, from: number, size: number, isWanted: boolean) => {
   const began = performance.now()

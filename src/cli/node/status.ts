@@ -11,6 +11,22 @@ interface Status {
   readonly topics: readonly string[]
   readonly lookups: readonly string[]
   readonly queues: Readonly<Record<string, Readonly<Record<string, number | null>>>>
+  readonly tokens?: {
+    readonly sources: readonly SourceStatus[]
+    readonly ready: number
+    readonly idle: number
+  } | null
+}
+
+interface SourceStatus {
+  readonly source: string
+  readonly state: string
+  readonly at?: number
+  readonly end?: number
+  readonly transactions: number
+  readonly rate: number
+  readonly left?: number
+  readonly trouble?: string
 }
 
 interface Health {
@@ -29,7 +45,7 @@ export const status = async (url: string, json: boolean): Promise<number> => {
 
 const report = (
   url: string,
-  { service, store, journal, chain, topics, lookups, queues }: Status,
+  { service, store, journal, chain, topics, lookups, queues, tokens }: Status,
   health: Health
 ): void => {
   const ready = health.ready ? paint('green', 'ready') : paint('red', 'not ready')
@@ -45,7 +61,11 @@ const report = (
       ['  changes', count(journal.position)],
       ['  topics', topics.join(', ') || 'none'],
       ['  lookups', lookups.join(', ') || 'none'],
-      ...Object.entries(queues).map(([name, stats]) => [`  queue ${name}`, figures(stats)])
+      ...Object.entries(queues).map(([name, stats]) => [`  queue ${name}`, figures(stats)]),
+      ...(tokens
+        ? [['  tokens', `${count(tokens.ready)} to work on, ${count(tokens.idle)} not active`]]
+        : []),
+      ...(tokens?.sources ?? []).map(each => [`  ${each.source}`, going(each)])
     ])
   )
 }
@@ -54,6 +74,14 @@ const figures = (stats: Readonly<Record<string, number | null>>): string =>
   Object.entries(stats)
     .map(([name, value]) => `${name} ${value === null ? '-' : count(value)}`)
     .join(', ')
+
+/** How far a source is, how fast it goes, and how long that will take. */
+const going = ({ state, at, end, transactions, rate, left, trouble }: SourceStatus): string => {
+  const place = at === undefined ? '' : ` at ${count(at)}${end === undefined ? '' : ` of ${count(end)}`}`
+  const time = left === undefined || left === 0 ? '' : `, ${duration(left)} left`
+  const wrong = trouble === undefined ? '' : `; ${paint('red', trouble)}`
+  return `${state}${place}, ${count(transactions)} transactions, ${rate.toFixed(0)} a second${time}${wrong}`
+}
 
 /** 3 days 4 h, 5 min 6 s, 7 s. */
 export const duration = (seconds: number): string => {

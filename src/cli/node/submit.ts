@@ -1,11 +1,11 @@
 /** `quoin submit`: a transaction to topics of a node. */
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
+import { beefOf } from '../../chain/index.ts'
 import { QuoinError } from '../../error.ts'
 import type { Steak } from '../../overlay/index.ts'
 import { EXIT } from '../exit.ts'
 import { paint, print, printJson } from '../terminal.ts'
-import { beefOf } from './beef-text.ts'
 import { askJson } from './http.ts'
 
 export interface SubmitOptions {

@@ -1,7 +1,7 @@
 /** `quoin store backup`: a copy of one state, read back. */
 import { EXIT } from '../exit.ts'
+import { existing } from '../store-url.ts'
 import { print, printJson } from '../terminal.ts'
-import { existing } from './url.ts'
 import { store, summary, watched } from './work.ts'
 
 export const backup = async (url: string, directory: string, json: boolean): Promise<number> => {

@@ -2,8 +2,8 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EXIT } from '../exit.ts'
+import { existing } from '../store-url.ts'
 import { bytes, count, paint, print, printJson, table } from '../terminal.ts'
-import { existing } from './url.ts'
 import { store } from './work.ts'
 
 export const stats = async (url: string, json: boolean): Promise<number> => {

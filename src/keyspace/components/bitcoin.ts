@@ -42,15 +42,19 @@ export const makeOutpoint = (txid: Txid, vout: number): Outpoint => {
   if (!(txid instanceof Uint8Array) || txid.length !== 32) throw valueError('txid', txid, '32 bytes')
   if (!Number.isInteger(vout) || vout < 0 || vout > MAX_VOUT)
     throw valueError('vout', vout, 'an output number')
+  // Byte by byte: a view of so short an array would first have to move it out of V8's heap.
   const bytes = new Uint8Array(36)
   bytes.set(txid)
-  new DataView(bytes.buffer).setUint32(32, vout)
+  bytes[32] = vout >>> 24
+  bytes[33] = vout >>> 16
+  bytes[34] = vout >>> 8
+  bytes[35] = vout
   return bytes as Outpoint
 }
 
 export const txidOf = (outpoint: Outpoint): Txid => copyOf(outpoint, 0, 32) as Txid
 export const voutOf = (outpoint: Outpoint): number =>
-  new DataView(outpoint.buffer, outpoint.byteOffset).getUint32(32)
+  outpoint[32]! * 0x1000000 + ((outpoint[33]! << 16) | (outpoint[34]! << 8) | outpoint[35]!)
 
 export const formatOutpoint = (outpoint: Outpoint, separator: '.' | '_' = '.'): string =>
   `${formatTxid(txidOf(outpoint))}${separator}${voutOf(outpoint)}`

@@ -77,6 +77,10 @@ export const fetchGraph = async (root: Outpoint, context: GraphContext): Promise
   let wanted: Wanted[] = [{ outpoint: root, isOptional: false }]
   let bytes = 0
   for (let depth = 0; wanted.length > 0; depth++) {
+    // Without what a topic would like to have there is less history, and the transaction all the same.
+    const room = depth > limits.depth ? 0 : limits.transactions - nodes.length
+    if (wanted.length > room) wanted = wanted.filter(({ isOptional }) => !isOptional)
+    if (wanted.length === 0) break
     if (depth > limits.depth) throw beyond(graphID, `goes back more than ${limits.depth} steps`)
     if (nodes.length + wanted.length > limits.transactions) {
       throw beyond(graphID, `has more than ${limits.transactions} transactions`)
@@ -85,10 +89,14 @@ export const fetchGraph = async (root: Outpoint, context: GraphContext): Promise
     for (let i = 0; i < wanted.length; i += AT_ONCE) {
       const slice = wanted.slice(i, i + AT_ONCE)
       const fetched = await Promise.all(slice.map(each => fetchNode(graphID, each, context)))
-      for (const node of fetched) {
+      for (const [at, node] of fetched.entries()) {
         if (!node) continue
-        bytes += node.transaction.raw.length + (node.bump?.toBytes().length ?? 0)
-        if (bytes > limits.bytes) throw beyond(graphID, `has more than ${limits.bytes} bytes`)
+        const size = node.transaction.raw.length + (node.bump?.toBytes().length ?? 0)
+        if (bytes + size > limits.bytes) {
+          if (slice[at]!.isOptional) continue
+          throw beyond(graphID, `has more than ${limits.bytes} bytes`)
+        }
+        bytes += size
         nodes.push(node)
         for (const each of await follow(node, context)) {
           const name = formatTxid(txidOf(each.outpoint))

@@ -4,4 +4,11 @@ export { type HttpPeerOptions, httpPeer, localPeer, type Peer } from './peer.ts'
 export { foreignNode, syncResponse } from './serve.ts'
 export { SyncService, type SyncServiceOptions, type SyncStatus } from './service.ts'
 export { type SyncReport, syncTopic, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
-export type { GraphNode, ListedOutput, NodeRequest, SyncRequest, SyncResponse } from './wire.ts'
+export {
+  type GraphNode,
+  type ListedOutput,
+  type NodeRequest,
+  readSyncResponse,
+  type SyncRequest,
+  type SyncResponse
+} from './wire.ts'

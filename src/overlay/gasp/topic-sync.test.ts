@@ -4,9 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DevChain, type Transaction, writeTransaction } from '../../chain/index.ts'
 import { payTo } from '../../chain/verify/signed.testing.ts'
 import { formatTxid, makeOutpoint, QuoinError, type Txid, toHex } from '../../keyspace/index.ts'
-import { verifyIndex } from '../../txo/index.ts'
+import { outputs as outputKeys, verifyIndex } from '../../txo/index.ts'
+import type { QuoinTopic } from '../types.ts'
 import { listening, serveNode } from './http.testing.ts'
-import { key, mint, pay, TestNode, TOPIC } from './node.testing.ts'
+import { key, mint, ones, pay, TestNode, TOPIC } from './node.testing.ts'
 import { httpPeer, localPeer, type Peer } from './peer.ts'
 import { SyncService } from './service.ts'
 import { syncTopic, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
@@ -56,6 +57,12 @@ const same = async (): Promise<void> => expect(await b.state()).toEqual(await a.
 const dead = async (peer = 'a') =>
   (await new TopicSync(b.engine, TOPIC, { ...localPeer(peer, a.engine) }).queue.list('dead')).items
 
+/** It wants to have seen whatever is spent. */
+const needy: QuoinTopic = {
+  ...ones(true),
+  needs: ({ transaction }) => transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
+}
+
 describe('of a Quoin node', () => {
   it('everything comes over: what is mined and what is not, spends, history', async () => {
     const first = await minted()
@@ -70,6 +77,23 @@ describe('of a Quoin node', () => {
     await same()
     expect((await b.state()).members).toHaveLength(4)
     expect(await pull()).toEqual({ listed: 0, submitted: 0, failed: 0, isBehind: false })
+  })
+
+  it('what a topic needs beside a transaction that is proved comes over with it, though the topic has none of it', async () => {
+    const c = await TestNode.open('c', chain, { [TOPIC]: needy })
+    const funding = chain.fund(payTo(key), 1000)
+    const coin = await send(a, pay([[funding, 0]], [1, 900]))
+    chain.mine()
+    for (const { txid } of [funding, coin]) {
+      const answer = await chain.proof(txid)
+      if (answer.status === 'mined') await a.engine.handleNewMerkleProof(txid, answer.bump)
+    }
+    await syncTopic(c.engine, TOPIC, localPeer('a', a.engine), options)
+    await pull()
+    expect(await c.state()).toEqual(await a.state())
+    expect(await c.engine.outputs.transactions.get(funding.txid)).toBeDefined()
+    expect(await b.engine.outputs.transactions.get(funding.txid)).toBeUndefined()
+    await c.close()
   })
 
   it('a coin that is burned there is spent here', async () => {
@@ -177,6 +201,33 @@ describe('of a node that lists outputs only', () => {
     await minted(a, [1, 1, 3])
     expect(await pull(plain(localPeer('a', a.engine)), { page: 2 })).toMatchObject({ failed: 0 })
     await same()
+  })
+
+  it('of a history that is longer than the limits allow, what there is room for comes over, and the coin', async () => {
+    let last = await mint(chain, [1])
+    await a.submit(last)
+    for (let i = 0; i < 6; i++) last = await send(a, pay([[last, 0]], [1]))
+    chain.mine()
+    for (const { member: txid } of await a.store
+      .use(outputKeys.collections.topicTransactions)
+      .at(TOPIC)
+      .range()) {
+      const answer = await chain.proof(txid)
+      if (answer.status === 'mined') await a.engine.handleNewMerkleProof(txid, answer.bump)
+    }
+    const kept = await Promise.all(
+      [{ transactions: 3 }, { depth: 1 }, { bytes: 1500 }, {}].map(async limits => {
+        const c = await TestNode.open('c', chain, { [TOPIC]: needy })
+        const peer = plain(localPeer('a', a.engine))
+        expect(await syncTopic(c.engine, TOPIC, peer, { ...options, limits })).toMatchObject({ failed: 0 })
+        const { members, unspent } = await c.state()
+        expect(unspent).toEqual([`${formatTxid(last.txid)}.0`])
+        await c.close()
+        return members.length
+      })
+    )
+    expect(kept.at(-1)).toBe(7)
+    for (const some of kept.slice(0, -1)) expect(some).toBeLessThan(7)
   })
 
   it('many outputs of one score, inclusive as the reference has it, neither loop nor are lost', async () => {

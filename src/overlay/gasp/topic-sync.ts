@@ -136,7 +136,7 @@ export class TopicSync {
       const leases = await this.queue.lease(AT_ONCE, LEASE)
       if (leases.length === 0) return worked
       const fetching = new Fetching(this.#limits.milliseconds, signal)
-      const graphs = leases.map(({ item }) => this.#fetch(item, kind, fetching))
+      const graphs = leases.map(({ item }) => this.#fetch(item, kind, state, fetching))
       // Each is waited for in its turn; that one has failed before that is not unhandled.
       for (const graph of graphs) graph.catch(() => undefined)
       const left = [...leases]
@@ -201,7 +201,12 @@ export class TopicSync {
   }
 
   /** Empty when there is nothing to do. */
-  async #fetch(item: Outpoint, kind: Kind, { fetched, signal, limit }: Fetching): Promise<Graph> {
+  async #fetch(
+    item: Outpoint,
+    kind: Kind,
+    { pending }: State,
+    { fetched, signal, limit }: Fetching
+  ): Promise<Graph> {
     if (await isJudged(this.#engine.outputs, this.topic, txidOf(item))) return []
     const { transactions } = this.#engine.outputs
     try {
@@ -217,8 +222,12 @@ export class TopicSync {
             (kind === 'applied' || (await isJudged(this.#engine.outputs, this.topic, txid)))
           )
         },
-        // Of a Quoin node the history comes by itself.
-        needs: async node => (kind === 'applied' ? [] : this.#needs(node))
+        // Of a Quoin node the history comes by itself; what else the topic needs does not.
+        needs: async node => {
+          const needed = await this.#needs(node)
+          if (kind !== 'applied') return needed
+          return needed.filter(outpoint => !pending.has(formatTxid(txidOf(outpoint))))
+        }
       })
     } catch (error) {
       if (!limit.aborted || error instanceof QuoinError) throw error
@@ -253,7 +262,8 @@ export class TopicSync {
     if (!root) return 0
     this.#checkOrder(root, state)
     const others = await this.#stored(graph)
-    const nodes = kind === 'applied' ? [root] : oldestFirst(graph)
+    // What an unproved one spends is in its BEEF; beside one that is proved there is what the topic needs.
+    const nodes = kind === 'applied' && !root.bump ? [root] : oldestFirst(graph)
     for (const node of nodes) {
       const beef = beefOf(node, graph, others)
       const steak = await this.#engine.submit({ beef, topics: [this.topic] }, 'historical-tx')

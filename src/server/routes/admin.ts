@@ -13,6 +13,7 @@ import {
 } from '../../keyspace/index.ts'
 import { outputs as outputKeys } from '../../txo/index.ts'
 import type { Context } from '../context.ts'
+import { tokenQueue } from '../queues.ts'
 import { type Answer, BYTES, JSON_TYPE, json, type Method, type Route, route } from '../route.ts'
 import { Outpoint, Txid } from '../schemas.ts'
 import { bearer } from '../token.ts'
@@ -95,14 +96,17 @@ const topics = ({ engine }: Context): Route[] => [
 /** Dead letters to revive at once. */
 const REVIVED = 1000
 
-const queues = ({ queues: all, limits }: Context): Route[] => {
-  const Queue = Type.String({ maxLength: 1024, description: 'As the list of queues has it.' })
+const queues = ({ engine, queues: all, limits }: Context): Route[] => {
+  const Queue = Type.String({
+    maxLength: 1024,
+    description: 'As the list of queues has it, or `tok:{tokenId}`.'
+  })
   const Item = Type.String({
     maxLength: 80,
     description: 'A txid or an outpoint, as the list of items has it.'
   })
   const queueOf = (name: string) => {
-    const queue = all.get(name)
+    const queue = all.get(name) ?? tokenQueue(engine, name)
     if (!queue) throw new QuoinError('ERR_NOT_FOUND', `no queue is called ${name}`)
     return queue
   }

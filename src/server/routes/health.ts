@@ -9,17 +9,19 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
   version: string
 }
 
+const Service = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  startedAt: Type.String(),
+  uptimeMs: Type.Number()
+})
+
 const Report = Type.Object(
   {
     status: Type.Union([Type.Literal('ok'), Type.Literal('error')]),
     live: Type.Boolean(),
     ready: Type.Boolean(),
-    service: Type.Object({
-      name: Type.String(),
-      version: Type.String(),
-      startedAt: Type.String(),
-      uptimeMs: Type.Number()
-    }),
+    service: Service,
     checks: Type.Array(
       Type.Object({
         name: Type.String(),
@@ -30,6 +32,58 @@ const Report = Type.Object(
     context: Type.Record(Type.String(), Type.Unknown())
   },
   { $id: 'HealthReport' }
+)
+
+const Count = Type.Integer({ minimum: 0 })
+const Status = Type.Object(
+  {
+    service: Service,
+    store: Type.Object({ engine: Type.String(), bytes: Type.Integer() }),
+    journal: Type.Object({ position: Type.Integer({ description: 'Of the last change.' }) }),
+    chain: Type.Union(
+      [
+        Type.Object({
+          height: Type.Integer(),
+          hash: Type.String(),
+          time: Type.Integer({ description: 'Of the last block, in unix seconds.' })
+        }),
+        Type.Null()
+      ],
+      { description: 'Null when the node keeps no headers.' }
+    ),
+    topics: Type.Array(Type.String()),
+    lookups: Type.Array(Type.String()),
+    totals: Type.Object(
+      { submits: Count, refused: Count, admitted: Count },
+      { description: 'Submissions, and the outputs that topics admitted, since the process began.' }
+    ),
+    queues: Type.Record(
+      Type.String(),
+      Type.Object({
+        due: Count,
+        leased: Count,
+        waiting: Count,
+        dead: Count,
+        age: Type.Optional(Type.Union([Type.Number(), Type.Null()]))
+      })
+    ),
+    sync: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    tokens: Type.Union(
+      [
+        Type.Object({
+          sources: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+          ready: Count,
+          idle: Count
+        }),
+        Type.Null()
+      ],
+      {
+        description: 'The token pipeline: how far its sources are, and the tokens that have something to do.'
+      }
+    ),
+    streams: Count
+  },
+  { $id: 'Status' }
 )
 
 /** Longer than this is not well. */
@@ -148,15 +202,16 @@ const status = (context: Context): Route => {
     answers: {
       200: {
         about: 'For people, and for programs that know what they look for.',
-        content: { [JSON_TYPE]: Type.Record(Type.String(), Type.Unknown(), { $id: 'Status' }) }
+        content: { [JSON_TYPE]: Status }
       }
     },
     async handle() {
       const { store, journal } = engine.outputs
-      const [{ engine: name, bytes }, position, tip, counts] = await Promise.all([
+      const [{ engine: name, bytes }, position, tip, totals, counts] = await Promise.all([
         store.stats(),
         journal.last(),
         headers?.tip(),
+        counted.totals(),
         Promise.all([...queues].map(async ([queue, each]) => [queue, await each.stats()] as const))
       ])
       return json({
@@ -166,8 +221,10 @@ const status = (context: Context): Route => {
         chain: tip ? { height: tip.height, hash: formatHash(tip.header.hash), time: tip.header.time } : null,
         topics: [...engine.topics.keys()],
         lookups: [...engine.lookups.keys()],
+        totals,
         queues: Object.fromEntries(counts),
         sync: (await context.options.sync?.status()) ?? [],
+        tokens: (await context.options.tokens?.pipeline.status()) ?? null,
         streams: counted.streams
       })
     }

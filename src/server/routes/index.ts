@@ -7,7 +7,10 @@ import { beefRoutes } from './beef.ts'
 import { devRoutes } from './dev.ts'
 import { healthRoutes } from './health.ts'
 import { keyspaceRoutes } from './keyspace.ts'
+import { kvRoutes } from './kv.ts'
+import { liquidityRoutes } from './liquidity.ts'
 import { liveRoutes } from './live.ts'
+import { oneSatRoutes } from './onesat/index.ts'
 import { overlayRoutes } from './overlay.ts'
 import { syncRoutes } from './sync.ts'
 import { txoRoutes } from './txo.ts'
@@ -19,6 +22,9 @@ export const allRoutes = (context: Context): readonly Route[] => {
     ...txoRoutes(context),
     ...beefRoutes(context),
     ...liveRoutes(context),
+    ...kvRoutes(context),
+    ...liquidityRoutes(context),
+    ...oneSatRoutes(context),
     ...keyspaceRoutes(context),
     ...healthRoutes(context),
     ...devRoutes(context),

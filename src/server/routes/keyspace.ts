@@ -20,12 +20,12 @@ export const keyspaceRoutes = ({ options }: Context): Route[] => {
         200: {
           about: 'As it is declared.',
           content: {
-            [JSON_TYPE]: Type.Object({ keyspaces: Type.Array(Type.Record(Type.String(), Type.Unknown())) })
+            [JSON_TYPE]: Type.Object({ keyspaces: Type.Array(Described) })
           }
         }
       },
       async handle() {
-        described ??= json({ keyspaces: (await spaces()).map(describeKeyspace) })
+        described ??= json({ keyspaces: (await spaces()).map(withVerdicts) })
         return described
       }
     }),
@@ -58,6 +58,44 @@ export const keyspaceRoutes = ({ options }: Context): Route[] => {
   ]
 }
 
+/** With what was proved of it when it was declared. */
+const withVerdicts = (each: AnyKeyspace) => ({
+  ...describeKeyspace(each),
+  verdicts: each.proof.verdicts.map(({ property, holds, checks }) => ({ property, holds, checks }))
+})
+
+const Described = Type.Object(
+  {
+    name: Type.String(),
+    about: Type.String(),
+    collections: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        about: Type.String(),
+        key: Type.String({ description: 'The key as a pattern.' }),
+        parts: Type.Array(
+          Type.Union([
+            Type.Object({ literal: Type.String({ description: 'In hex.' }) }),
+            Type.Object({ component: Type.String(), codec: Type.String(), walksBy: Type.String() })
+          ])
+        ),
+        minLength: Type.Integer(),
+        maxLength: Type.Union([Type.Integer(), Type.Null()]),
+        scans: Type.Array(Type.Object({ components: Type.Array(Type.String()), order: Type.String() })),
+        holds: Type.String()
+      })
+    ),
+    verdicts: Type.Array(
+      Type.Object({
+        property: Type.String({ description: 'P1 to P7.' }),
+        holds: Type.Boolean(),
+        checks: Type.Integer({ description: 'How many things were decided.' })
+      })
+    )
+  },
+  { $id: 'Keyspace' }
+)
+
 const Explained = Type.Object({
   key: Type.String(),
   found: Type.Boolean(),
@@ -77,5 +115,14 @@ const Explained = Type.Object({
       )
     })
   ),
-  nearest: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])
+  nearest: Type.Union([
+    Type.Object({
+      keyspace: Type.String(),
+      collection: Type.String(),
+      offset: Type.Integer(),
+      expected: Type.String(),
+      message: Type.String()
+    }),
+    Type.Null()
+  ])
 })

@@ -115,6 +115,26 @@ export const isTokenId = (value: unknown): value is TokenId =>
 const isTextIfThere = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === 'string'
 
+/** What is kept of a token output under `dt:bsv21`, whoever keeps it. */
+export interface Bsv21Data {
+  readonly id: TokenId
+  readonly op: Bsv21Operation
+  /** In decimal. */
+  readonly amt?: string
+  readonly sym?: string
+  readonly dec?: number
+  readonly icon?: string
+}
+
+export const bsv21Data = ({ id, op, amt, sym, dec, icon }: Bsv21): Bsv21Data => ({
+  id,
+  op,
+  ...(amt !== undefined && { amt: amt.toString() }),
+  ...(sym !== undefined && { sym }),
+  ...(dec !== undefined && { dec }),
+  ...(icon !== undefined && { icon })
+})
+
 const { bsv21Op, bsv21Id, bsv21Symbol } = scriptEvents.types
 
 export const bsv21Parser: ScriptParser = {
@@ -123,16 +143,9 @@ export const bsv21Parser: ScriptParser = {
   parse(view, { outpoint }) {
     const token = decodeBsv21(view, outpoint)
     if (!token) return undefined
-    const { op, id, amt, sym, dec, icon } = token
+    const { op, id, sym } = token
     return {
-      data: {
-        id,
-        op,
-        ...(amt !== undefined && { amt: amt.toString() }),
-        ...(sym !== undefined && { sym }),
-        ...(dec !== undefined && { dec }),
-        ...(icon !== undefined && { icon })
-      },
+      data: bsv21Data(token),
       events: [
         bsv21Id.text(id),
         ...(isDeployment(op) ? [bsv21Op.text(op)] : []),

@@ -3,7 +3,14 @@ export { type AuthorSignature, decodeAip } from './aip.ts'
 export { type BFile, decodeB } from './b.ts'
 export { type Bap, type BapType, decodeBap } from './bap.ts'
 export { type Bitcom, decodeBitcom, type Segment } from './bitcom.ts'
-export { type Bsv21, type Bsv21Operation, decodeBsv21 } from './bsv21.ts'
+export {
+  type Bsv21,
+  type Bsv21Data,
+  type Bsv21Operation,
+  bsv21Data,
+  decodeBsv21,
+  isTokenId
+} from './bsv21.ts'
 export { type Cosign, decodeCosign } from './cosign.ts'
 export { decodeInscription, type Inscription, type InscriptionField } from './envelope.ts'
 export { scriptEvents } from './events.ts'
@@ -18,4 +25,5 @@ export { decodePow20, type Pow20 } from './pow20.ts'
 export { decodePushDrop, type PushDrop } from './pushdrop.ts'
 export { decodeShrug, type Shrug, type ShrugOperation } from './shrug.ts'
 export { decodeSigma, type SigmaSignature } from './sigma.ts'
+export { isClaim } from './text.ts'
 export { ScriptView } from './view.ts'

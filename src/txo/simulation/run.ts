@@ -1,5 +1,5 @@
 /**
- * Plays many seeds: `npm run sim -- [--seeds N] [--from K] [--seed S] [--steps N] [--variant NAME]`. Prints those that
+ * Plays many seeds: `npm run sim -- txo [--seeds N] [--from K] [--seed S] [--steps N] [--variant NAME]`. Prints those that
  * fail and how to play them again, and keeps them in `simulation-failures.txt`.
  */
 import { appendFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ for (let seed = first; seed < first + count; seed++) {
   } catch (error) {
     if (!(error instanceof SimulationFailure)) throw error
     failures++
-    const again = `npm run sim -- --seed ${seed} --steps ${steps} --variant ${variant}`
+    const again = `npm run sim -- txo --seed ${seed} --steps ${steps} --variant ${variant}`
     appendFileSync(FAILURES, `${again}\n`)
     print(`\n${error.message}\nagain: ${again}\n`)
   }

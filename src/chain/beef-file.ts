@@ -1,7 +1,7 @@
 /** The BEEFs of a file, one after the other, each with where in the file it ends. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
-import { QuoinError } from '../../error.ts'
+import { QuoinError } from '../error.ts'
 import { isBeef } from './beef-text.ts'
 
 /** The longest line that is read. */

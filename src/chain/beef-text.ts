@@ -1,5 +1,5 @@
 /** BEEF as people and programs write it down: bytes, hexadecimal, base64, or JSON that has it in one of these. */
-import { QuoinError } from '../../error.ts'
+import { QuoinError } from '../error.ts'
 
 /** What a BEEF begins with: version 1, version 2, atomic. */
 const MAGIC = ['0100beef', '0200beef', '01010101']
@@ -35,8 +35,8 @@ const fromJson = (text: string): Uint8Array => {
 }
 
 const fromText = (text: string): Uint8Array => {
-  if (/^([0-9a-fA-F]{2})+$/.test(text)) return Buffer.from(text, 'hex')
-  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return Buffer.from(text, 'base64')
+  if (/^([0-9a-fA-F]{2})+$/.test(text)) return new Uint8Array(Buffer.from(text, 'hex'))
+  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return new Uint8Array(Buffer.from(text, 'base64'))
   throw malformed('it is neither hexadecimal nor base64')
 }
 

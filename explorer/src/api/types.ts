@@ -1,0 +1,2024 @@
+/** Written by `npm run explorer:types` from the description of the routes. */
+
+export type BlockHeader = {
+  readonly height: number
+  readonly hash: string
+  readonly version: number
+  readonly prevHash: string
+  /** The same, as wallets name it. */
+  readonly previousHash: string
+  readonly merkleRoot: string
+  readonly time: number
+  readonly bits: number
+  readonly nonce: number
+}
+
+export type Failure = {
+  readonly status: 'error'
+  /** Stable: `ERR_…`. */
+  readonly code: string
+  readonly message: string
+  readonly description: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly requestId?: string
+}
+
+export type HealthReport = {
+  readonly status: 'ok' | 'error'
+  readonly live: boolean
+  readonly ready: boolean
+  readonly service: {
+    readonly name: string
+    readonly version: string
+    readonly startedAt: string
+    readonly uptimeMs: number
+  }
+  readonly checks: readonly {
+    readonly name: string
+    readonly status: 'ok' | 'error'
+    readonly message?: string
+  }[]
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+export type IndexedOutput = {
+  /** `txid_vout` */
+  readonly outpoint: string
+  /** `height + index/1e9` when mined, unix seconds when not. */
+  readonly score: number
+  readonly satoshis?: number
+  /** Only of what is mined. */
+  readonly blockHeight?: number
+  readonly blockIdx?: number
+  /** As people see it, 64 digits. */
+  readonly spend?: string
+  readonly events?: readonly string[]
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+export type Keyspace = {
+  readonly name: string
+  readonly about: string
+  readonly collections: readonly {
+    readonly name: string
+    readonly about: string
+    /** The key as a pattern. */
+    readonly key: string
+    readonly parts: readonly (
+      | {
+          /** In hex. */
+          readonly literal: string
+        }
+      | {
+          readonly component: string
+          readonly codec: string
+          readonly walksBy: string
+        }
+    )[]
+    readonly minLength: number
+    readonly maxLength: number | null
+    readonly scans: readonly {
+      readonly components: readonly string[]
+      readonly order: string
+    }[]
+    readonly holds: string
+  }[]
+  readonly verdicts: readonly {
+    /** P1 to P7. */
+    readonly property: string
+    readonly holds: boolean
+    /** How many things were decided. */
+    readonly checks: number
+  }[]
+}
+
+export type KvEntry = {
+  /** `txid.vout` */
+  readonly outpoint: string
+  readonly protocolID: readonly unknown[]
+  readonly key: string
+  readonly value: string
+  readonly controller: string
+  readonly tags: readonly string[]
+  /** Of its block; null when it is not mined. */
+  readonly height: number | null
+  /** `height + index/1e9` when mined, unix seconds when not. */
+  readonly score: number
+  /** Whether its tuple has more than one live token. */
+  readonly ambiguous: boolean
+}
+
+export type LiquidityDepth = {
+  /** A number as text. */
+  readonly pool: string
+  readonly token0: string
+  readonly token1: string
+  /** A decimal as text, with all its places. */
+  readonly price: string
+  readonly bids: readonly {
+    readonly tick: string
+    /** A decimal as text, with all its places. */
+    readonly price: string
+    /** A decimal as text, with all its places. */
+    readonly liquidity: string
+    readonly amount0: string
+    readonly amount1: string
+  }[]
+  readonly asks: readonly {
+    readonly tick: string
+    /** A decimal as text, with all its places. */
+    readonly price: string
+    /** A decimal as text, with all its places. */
+    readonly liquidity: string
+    readonly amount0: string
+    readonly amount1: string
+  }[]
+  /** Whether all ticks that far were looked at. */
+  readonly isWhole: boolean
+}
+
+export type LiquidityIncentive = {
+  /** A number as text. */
+  readonly pool: string
+  readonly uptime: number
+  readonly uptimeSeconds: number
+  /** A number as text. */
+  readonly id?: string
+  readonly creator?: string
+  readonly remaining: {
+    readonly denom: string
+    /** A decimal as text, with all its places. */
+    readonly amount: string
+  }
+  /** A decimal as text, with all its places. */
+  readonly emissionRate: string
+  readonly startTime: string
+}
+
+export type LiquidityPool = {
+  /** A number as text. */
+  readonly id: string
+  readonly token0: string
+  readonly token1: string
+  /** A decimal as text, with all its places. */
+  readonly price: string
+  /** A decimal as text, with all its places. */
+  readonly sqrtPrice: string
+  readonly tick: string
+  /** A decimal as text, with all its places. */
+  readonly liquidity: string
+  /** A number as text. */
+  readonly tickSpacing: string
+  readonly exponentAtPriceOne: string
+  /** A decimal as text, with all its places. */
+  readonly spreadFactor: string
+  readonly address: string
+  readonly incentivesAddress: string
+  readonly spreadRewardsAddress: string
+  readonly lastLiquidityUpdate: string
+  /** A number as text. */
+  readonly reserve0?: string
+  /** A number as text. */
+  readonly reserve1?: string
+}
+
+export type LiquidityPosition = {
+  /** A number as text. */
+  readonly id: string
+  readonly owner: string
+  /** A number as text. */
+  readonly pool: string
+  readonly lowerTick: string
+  readonly upperTick: string
+  /** A decimal as text, with all its places. */
+  readonly liquidity: string
+  readonly joinTime: string
+  /** A number as text. */
+  readonly lock?: string
+  readonly inRange?: boolean
+  readonly amount0?: string
+  readonly amount1?: string
+}
+
+export type LiquidityQuote = {
+  /** A number as text. */
+  readonly pool: string
+  readonly paid: {
+    readonly denom: string
+    /** A number as text. */
+    readonly amount: string
+  }
+  readonly bought: {
+    readonly denom: string
+    /** A number as text. */
+    readonly amount: string
+  }
+  readonly spreadReward: {
+    readonly denom: string
+    /** A number as text. */
+    readonly amount: string
+  }
+  /** A decimal as text, with all its places. */
+  readonly price: string
+  /** A decimal as text, with all its places. */
+  readonly sqrtPrice: string
+  readonly tick: string
+  /** A decimal as text, with all its places. */
+  readonly liquidity: string
+  readonly ticksCrossed: number
+}
+
+export type LiquidityTick = {
+  readonly tick: string
+  /** A decimal as text, with all its places. */
+  readonly price: string
+  /** A decimal as text, with all its places. */
+  readonly liquidityGross: string
+  /** A decimal as text, with all its places. */
+  readonly liquidityNet: string
+  readonly spreadRewardGrowth: readonly {
+    readonly denom: string
+    /** A decimal as text, with all its places. */
+    readonly amount: string
+  }[]
+  readonly uptimeGrowth: readonly (readonly {
+    readonly denom: string
+    /** A decimal as text, with all its places. */
+    readonly amount: string
+  }[])[]
+}
+
+export type Output = {
+  /** `txid.vout` */
+  readonly outpoint: string
+  /** `height + index/1e9` when mined, unix seconds when not. */
+  readonly score: number
+  /** What it was found under. */
+  readonly key?: string
+  readonly satoshis?: number | null
+  /** What spends it. */
+  readonly spend?: string | null
+  readonly events?: readonly string[]
+  readonly topics?: readonly string[]
+  readonly block?: {
+    readonly height: number
+    readonly index: number
+  } | null
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly output?: {
+    readonly satoshis: number
+    readonly script: string
+  } | null
+  readonly rawtx?: string | null
+  /** A BUMP. */
+  readonly proof?: string | null
+}
+
+export type Status = {
+  readonly service: {
+    readonly name: string
+    readonly version: string
+    readonly startedAt: string
+    readonly uptimeMs: number
+  }
+  readonly store: {
+    readonly engine: string
+    readonly bytes: number
+  }
+  readonly journal: {
+    /** Of the last change. */
+    readonly position: number
+  }
+  /** Null when the node keeps no headers. */
+  readonly chain: {
+    readonly height: number
+    readonly hash: string
+    /** Of the last block, in unix seconds. */
+    readonly time: number
+  } | null
+  readonly topics: readonly string[]
+  readonly lookups: readonly string[]
+  /** Submissions, and the outputs that topics admitted, since the process began. */
+  readonly totals: {
+    readonly submits: number
+    readonly refused: number
+    readonly admitted: number
+  }
+  readonly queues: Readonly<
+    Record<
+      string,
+      {
+        readonly due: number
+        readonly leased: number
+        readonly waiting: number
+        readonly dead: number
+        readonly age?: number | null
+      }
+    >
+  >
+  readonly sync: readonly Readonly<Record<string, unknown>>[]
+  /** The token pipeline: how far its sources are, and the tokens that have something to do. */
+  readonly tokens: {
+    readonly sources: readonly Readonly<Record<string, unknown>>[]
+    readonly ready: number
+    readonly idle: number
+  } | null
+  readonly streams: number
+}
+
+export type TokenDetails = {
+  readonly tokenId: string
+  readonly token: {
+    readonly id: string
+    readonly op: string
+    /** A whole number as text. */
+    readonly amt: string
+    readonly sym?: string
+    readonly dec: number
+    readonly icon?: string
+  }
+  readonly status: {
+    readonly token_id: string
+    readonly is_active: boolean
+    /** Why it is active, or not. */
+    readonly reason: string
+    /** Satoshis: what is left of the credits. */
+    readonly balance: number
+    readonly credits: number
+    readonly debits: number
+    readonly output_count: number
+    readonly fee_per_output: number
+    /** Empty when nothing can be paid for. */
+    readonly fee_address: string
+    readonly is_whitelisted: boolean
+    readonly is_blacklisted: boolean
+  }
+}
+
+/** What each route takes, and what it answers. */
+
+export interface Routes {
+  /** Takes a token off the blacklist. */
+  'DELETE /1sat/admin/api/blacklist/{token}': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly message: string
+      readonly token: string
+      readonly topic: string
+    }
+  }
+  /** Takes a token off the whitelist. */
+  'DELETE /1sat/admin/api/whitelist/{token}': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly message: string
+      readonly token: string
+      readonly topic: string
+    }
+  }
+  /** Takes an item out of a queue. */
+  'DELETE /admin/queues/{queue}/items/{item}': {
+    readonly path: {
+      readonly queue: string
+      readonly item: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** The same for people. */
+  'GET /': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The tokens on the blacklist. */
+  'GET /1sat/admin/api/blacklist': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: readonly string[]
+  }
+  /** The lookup services. */
+  'GET /1sat/admin/api/lookups/active': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: readonly string[]
+  }
+  /** The next block of each subscription. */
+  'GET /1sat/admin/api/progress': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: readonly {
+      readonly id: string
+      readonly block: number
+    }[]
+  }
+  /** Whether there is an admin token. */
+  'GET /1sat/admin/api/status': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly configured: boolean
+    }
+  }
+  /** The topics that have names of their own; those of tokens are made when they are asked for. */
+  'GET /1sat/admin/api/topics/active': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: readonly string[]
+  }
+  /** The tokens on the whitelist. */
+  'GET /1sat/admin/api/whitelist': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: readonly string[]
+  }
+  /** A transaction with what proves it, as Atomic BEEF (BRC-95). */
+  'GET /1sat/beef/{txid}': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The proof of a transaction that is mined, as a BUMP (BRC-74). */
+  'GET /1sat/beef/{txid}/proof': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** A transaction alone. */
+  'GET /1sat/beef/{txid}/tx': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** Tokens in the order in which they were deployed, or those whose symbols begin with a text. */
+  'GET /1sat/bsv21/tokens': {
+    readonly path: undefined
+    readonly query: {
+      readonly sym?: string
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly tokens: readonly unknown[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** A token as it was deployed, and whether it is indexed. */
+  'GET /1sat/bsv21/{token}': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: TokenDetails
+  }
+  /** Who has a token, the one with the most first. */
+  'GET /1sat/bsv21/{token}/holders': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly holders: readonly {
+        readonly address: string
+        /** A whole number as text. */
+        readonly amount: string
+        readonly locks: Readonly<
+          Record<
+            string,
+            {
+              /** A whole number as text. */
+              readonly amount: string
+              readonly outputs: number
+            }
+          >
+        >
+      }[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** What of a token is for sale, and for how many satoshis. */
+  'GET /1sat/bsv21/{token}/listings': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly listings: readonly {
+        readonly outpoint: string
+        readonly score: number
+        readonly seller: string
+        /** A whole number as text. */
+        readonly amount: string
+        /** For all of it. */
+        readonly price: number
+      }[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** Changes of a token as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the outputs of the token that are made and spent by it. */
+  'GET /1sat/bsv21/{token}/live': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: {
+      readonly after?: number
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** An output, if it is a good output of the token. */
+  'GET /1sat/bsv21/{token}/outputs/{outpoint}': {
+    readonly path: {
+      readonly token: string
+      readonly outpoint: string
+    }
+    readonly query: {
+      readonly unspent?: boolean
+      readonly tags?: readonly string[]
+      readonly sats?: boolean
+      readonly spend?: boolean
+      readonly events?: boolean
+      readonly block?: boolean
+    }
+    readonly body: undefined
+    readonly answer: IndexedOutput
+  }
+  /** Whether a token is indexed and why, and what waits to be. */
+  'GET /1sat/bsv21/{token}/status': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly token_id: string
+      readonly is_active: boolean
+      /** Why it is active, or not. */
+      readonly reason: string
+      /** Satoshis: what is left of the credits. */
+      readonly balance: number
+      readonly credits: number
+      readonly debits: number
+      readonly output_count: number
+      readonly fee_per_output: number
+      /** Empty when nothing can be paid for. */
+      readonly fee_address: string
+      readonly is_whitelisted: boolean
+      readonly is_blacklisted: boolean
+      readonly discovered: boolean
+      readonly queue: {
+        readonly due: number
+        readonly leased: number
+        readonly waiting: number
+        readonly dead: number
+      }
+    }
+  }
+  /** What was minted of a token, what there is, and what was burned; of what there is, what is for sale or under a contract. */
+  'GET /1sat/bsv21/{token}/supply': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      /** A whole number as text. */
+      readonly minted: string
+      /** A whole number as text. */
+      readonly supply: string
+      /** A whole number as text. */
+      readonly burned: string
+      /** A whole number as text. */
+      readonly listed: string
+      /** A whole number as text. */
+      readonly ltm: string
+      /** A whole number as text. */
+      readonly pow20: string
+      readonly holders: number
+      readonly listings: number
+    }
+  }
+  /** What a transaction does with a token: the good outputs of it that it spends, and those that it makes. */
+  'GET /1sat/bsv21/{token}/tx/{txid}': {
+    readonly path: {
+      readonly token: string
+      readonly txid: string
+    }
+    readonly query: {
+      readonly beef?: boolean
+    }
+    readonly body: undefined
+    readonly answer: {
+      /** As people see it, 64 digits. */
+      readonly txid: string
+      readonly inputs: readonly {
+        /** As people see it, 64 digits. */
+        readonly txid?: string
+        readonly vout: number
+        readonly data: Readonly<Record<string, unknown>>
+        /** As people see it, 64 digits. */
+        readonly spend?: string
+      }[]
+      readonly outputs: readonly {
+        /** As people see it, 64 digits. */
+        readonly txid?: string
+        readonly vout: number
+        readonly data: Readonly<Record<string, unknown>>
+        /** As people see it, 64 digits. */
+        readonly spend?: string
+      }[]
+      readonly beef?: string
+      readonly block_height?: number
+    }
+  }
+  /** Why an output is a good output of a token, or is not. */
+  'GET /1sat/bsv21/{token}/why/{outpoint}': {
+    readonly path: {
+      readonly token: string
+      readonly outpoint: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: unknown
+  }
+  /** What an address has of a token. */
+  'GET /1sat/bsv21/{token}/{lock}/{address}/balance': {
+    readonly path: {
+      readonly token: string
+      readonly lock: 'p2pkh' | 'cos' | 'list'
+      readonly address: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly balance: number
+      readonly utxoCount: number
+      /** A whole number as text. */
+      readonly amount: string
+    }
+  }
+  /** All outputs, spent or not, of a token that an address has. */
+  'GET /1sat/bsv21/{token}/{lock}/{address}/history': {
+    readonly path: {
+      readonly token: string
+      readonly lock: 'p2pkh' | 'cos' | 'list'
+      readonly address: string
+    }
+    readonly query: {
+      readonly from?: number
+      readonly to?: number
+      readonly limit?: number
+      readonly rev?: boolean
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: readonly IndexedOutput[]
+  }
+  /** Unspent outputs of a token that an address has. */
+  'GET /1sat/bsv21/{token}/{lock}/{address}/unspent': {
+    readonly path: {
+      readonly token: string
+      readonly lock: 'p2pkh' | 'cos' | 'list'
+      readonly address: string
+    }
+    readonly query: {
+      readonly from?: number
+      readonly to?: number
+      readonly limit?: number
+      readonly rev?: boolean
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: readonly IndexedOutput[]
+  }
+  /** The header of a block by its hash. */
+  'GET /1sat/chaintracks/header/hash/{hash}': {
+    readonly path: {
+      readonly hash: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: BlockHeader
+  }
+  /** The header of the block at a height. */
+  'GET /1sat/chaintracks/header/height/{height}': {
+    readonly path: {
+      readonly height: number
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: BlockHeader
+  }
+  /** Headers one after the other, 80 bytes each; fewer where the chain ends. */
+  'GET /1sat/chaintracks/headers': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: number
+      readonly count: number
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The height of the last block. */
+  'GET /1sat/chaintracks/height': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly height: number
+    }
+  }
+  /** Which network the node is on. */
+  'GET /1sat/chaintracks/network': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly network: string
+    }
+  }
+  /** The header of the last block. */
+  'GET /1sat/chaintracks/tip': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: BlockHeader
+  }
+  /** The header of the last block, and of each that becomes it. */
+  'GET /1sat/chaintracks/tip/stream': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The documentation of a lookup service. */
+  'GET /1sat/overlay/getDocumentationForLookupServiceProvider': {
+    readonly path: undefined
+    readonly query: {
+      readonly lookupService?: string
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The documentation of a topic. */
+  'GET /1sat/overlay/getDocumentationForTopicManager': {
+    readonly path: undefined
+    readonly query: {
+      readonly manager?: string
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The lookup services, by name. */
+  'GET /1sat/overlay/listLookupServiceProviders': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Readonly<
+      Record<
+        string,
+        {
+          readonly name: string
+          readonly shortDescription: string
+          readonly iconURL?: string
+          readonly version?: string
+          readonly informationURL?: string
+        }
+      >
+    >
+  }
+  /** The topics, by name. */
+  'GET /1sat/overlay/listTopicManagers': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Readonly<
+      Record<
+        string,
+        {
+          readonly name: string
+          readonly shortDescription: string
+          readonly iconURL?: string
+          readonly version?: string
+          readonly informationURL?: string
+        }
+      >
+    >
+  }
+  /** Everything that addresses got and spent, in the order of the scores: an output when it came, and again when it was spent. Then `done`. */
+  'GET /1sat/owner/sync': {
+    readonly path: undefined
+    readonly query: {
+      readonly owner: readonly string[]
+      readonly from?: number
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** What the unspent outputs of an address come to. */
+  'GET /1sat/owner/{owner}/balance': {
+    readonly path: {
+      readonly owner: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly balance: number
+      readonly count: number
+      /** A whole number as text. */
+      readonly satoshis: string
+    }
+  }
+  /** The outputs of an address, one `txo` after the other, and then `done`. */
+  'GET /1sat/owner/{owner}/txos': {
+    readonly path: {
+      readonly owner: string
+    }
+    readonly query: {
+      readonly from?: number
+      readonly limit?: number
+      readonly rev?: boolean
+      readonly unspent?: boolean
+      readonly refresh?: boolean
+      readonly tags?: readonly string[]
+      readonly sats?: boolean
+      readonly spend?: boolean
+      readonly events?: boolean
+      readonly block?: boolean
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** Outputs with any of these events, in the order of their scores. */
+  'GET /1sat/txo/search': {
+    readonly path: undefined
+    readonly query: {
+      readonly key: readonly string[]
+      readonly from?: number
+      readonly to?: number
+      readonly limit?: number
+      readonly rev?: boolean
+      readonly unspent?: boolean
+      readonly tags?: readonly string[]
+      readonly sats?: boolean
+      readonly spend?: boolean
+      readonly events?: boolean
+      readonly block?: boolean
+    }
+    readonly body: undefined
+    readonly answer: readonly IndexedOutput[]
+  }
+  /** The outputs of a transaction, in order; none when it is not known. */
+  'GET /1sat/txo/tx/{txid}': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: {
+      readonly tags?: readonly string[]
+      readonly sats?: boolean
+      readonly spend?: boolean
+      readonly events?: boolean
+      readonly block?: boolean
+    }
+    readonly body: undefined
+    readonly answer: readonly IndexedOutput[]
+  }
+  /** One output. */
+  'GET /1sat/txo/{outpoint}': {
+    readonly path: {
+      readonly outpoint: string
+    }
+    readonly query: {
+      readonly tags?: readonly string[]
+      readonly sats?: boolean
+      readonly spend?: boolean
+      readonly events?: boolean
+      readonly block?: boolean
+    }
+    readonly body: undefined
+    readonly answer: IndexedOutput
+  }
+  /** What spends an output; null when nothing does that is known. */
+  'GET /1sat/txo/{outpoint}/spend': {
+    readonly path: {
+      readonly outpoint: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly spendTxid: string | null
+    }
+  }
+  /** The network, where its headers begin, and the last. */
+  'GET /admin/headers': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** The header at a height of the chain of most work. */
+  'GET /admin/headers/{height}': {
+    readonly path: {
+      readonly height: number
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** The queues: how many items are due, leased, waiting and dead. */
+  'GET /admin/queues': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** Items of a queue: the dead with the reasons. */
+  'GET /admin/queues/{queue}/{state}': {
+    readonly path: {
+      readonly queue: string
+      readonly state: 'due' | 'leased' | 'waiting' | 'dead'
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** The topics, with how much is in them. */
+  'GET /admin/topics': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** A transaction with what proves it, as Atomic BEEF (BRC-95). */
+  'GET /beef/{txid}': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The proof of a transaction that is mined, as a BUMP (BRC-74). */
+  'GET /beef/{txid}/proof': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** A transaction alone. */
+  'GET /beef/{txid}/tx': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** Which parts of the 1Sat API the node has. */
+  'GET /capabilities': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: readonly string[]
+  }
+  /** The same for people. */
+  'GET /docs': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The documentation of a lookup service. */
+  'GET /getDocumentationForLookupServiceProvider': {
+    readonly path: undefined
+    readonly query: {
+      readonly lookupService?: string
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The documentation of a topic. */
+  'GET /getDocumentationForTopicManager': {
+    readonly path: undefined
+    readonly query: {
+      readonly manager?: string
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The same. */
+  'GET /health': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: HealthReport
+  }
+  /** Whether the process answers at all. */
+  'GET /health/live': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: HealthReport
+  }
+  /** Whether to send requests here. */
+  'GET /health/ready': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: HealthReport
+  }
+  /** Every collection of keys that a store may hold. */
+  'GET /keyspace': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly keyspaces: readonly Keyspace[]
+    }
+  }
+  /** What a raw key is, byte by byte. */
+  'GET /keyspace/explain/{hex}': {
+    readonly path: {
+      readonly hex: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly key: string
+      readonly found: boolean
+      readonly matches: readonly {
+        readonly keyspace: string
+        readonly collection: string
+        readonly spans: readonly {
+          readonly start: number
+          readonly end: number
+          readonly hex: string
+          readonly component?: string
+          readonly codec?: string
+          readonly text: string
+        }[]
+      }[]
+      readonly nearest: {
+        readonly keyspace: string
+        readonly collection: string
+        readonly offset: number
+        readonly expected: string
+        readonly message: string
+      } | null
+    }
+  }
+  /** Live entries of the key-value store, with at least one of key, controller, protocolID and tag. */
+  'GET /kv': {
+    readonly path: undefined
+    readonly query: {
+      readonly key?: string
+      readonly controller?: string
+      readonly protocolID?: string
+      readonly tag?: readonly string[]
+      readonly mode?: 'all' | 'any'
+      readonly sort?: 'asc' | 'desc'
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly entries: readonly KvEntry[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** Changes of entries as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the entries that are live by it and the outpoints of those that no longer are. */
+  'GET /kv/live': {
+    readonly path: undefined
+    readonly query: {
+      readonly key?: string
+      readonly controller?: string
+      readonly protocolID?: string
+      readonly tag?: readonly string[]
+      readonly mode?: 'all' | 'any'
+      readonly after?: number
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The live entries of a key: one for each protocol, and more where they are ambiguous. */
+  'GET /kv/{controller}/{key}': {
+    readonly path: {
+      readonly controller: string
+      readonly key: string
+    }
+    readonly query: {
+      readonly protocolID?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly entries: readonly KvEntry[]
+    }
+  }
+  /** What the live entries of a key were before, each from the oldest to the newest. */
+  'GET /kv/{controller}/{key}/history': {
+    readonly path: {
+      readonly controller: string
+      readonly key: string
+    }
+    readonly query: {
+      readonly protocolID?: string
+      readonly limit?: number
+      readonly before?: readonly string[]
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly histories: readonly {
+        /** Of the live entry. */
+        readonly outpoint: string
+        readonly entries: readonly KvEntry[]
+        /** For the next page; none when there is none. */
+        readonly before: readonly string[]
+      }[]
+    }
+  }
+  /** What a raw key of a node of the chain is, and what its value says: the one given, or this store's. */
+  'GET /liquidity/explain/{key}': {
+    readonly path: {
+      readonly key: string
+    }
+    readonly query: {
+      readonly value?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly profile: string
+      readonly collection: string
+      readonly about: string
+      readonly spans: readonly Readonly<Record<string, unknown>>[]
+      readonly value?: unknown
+    }
+  }
+  /** Positions of an owner, or of an owner in a pool, in the order of their keys. */
+  'GET /liquidity/owners/{owner}/positions': {
+    readonly path: {
+      readonly owner: string
+    }
+    readonly query: {
+      readonly pool?: string
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly positions: readonly LiquidityPosition[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** The pools of concentrated liquidity, in the order of their keys. */
+  'GET /liquidity/pools': {
+    readonly path: undefined
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly pools: readonly LiquidityPool[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** A pool, what is in it, and its liquidity over the whole range. */
+  'GET /liquidity/pools/{pool}': {
+    readonly path: {
+      readonly pool: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly pool: LiquidityPool
+      /** A decimal as text, with all its places. */
+      readonly fullRangeLiquidity: string
+    }
+  }
+  /** How far the price of a pool goes for how much. */
+  'GET /liquidity/pools/{pool}/depth': {
+    readonly path: {
+      readonly pool: string
+    }
+    readonly query: {
+      readonly percent?: number
+      readonly ticks?: number
+    }
+    readonly body: undefined
+    readonly answer: LiquidityDepth
+  }
+  /** How far the price of a pool goes for how much, as a picture. */
+  'GET /liquidity/pools/{pool}/depth.svg': {
+    readonly path: {
+      readonly pool: string
+    }
+    readonly query: {
+      readonly percent?: number
+      readonly ticks?: number
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** Incentive records of a pool, or of a pool and an uptime. */
+  'GET /liquidity/pools/{pool}/incentives': {
+    readonly path: {
+      readonly pool: string
+    }
+    readonly query: {
+      readonly uptime?: number
+      readonly limit?: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly incentives: readonly LiquidityIncentive[]
+      readonly more: boolean
+    }
+  }
+  /** Positions of a pool, in the order of their numbers. */
+  'GET /liquidity/pools/{pool}/positions': {
+    readonly path: {
+      readonly pool: string
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly positions: readonly LiquidityPosition[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** What a swap would give or cost. Exactly one of `pay` and `buy`. */
+  'GET /liquidity/pools/{pool}/quote': {
+    readonly path: {
+      readonly pool: string
+    }
+    readonly query: {
+      readonly pay?: string
+      readonly buy?: string
+    }
+    readonly body: undefined
+    readonly answer: LiquidityQuote
+  }
+  /** Ticks of a pool from most negative to most positive, or back; from any tick. */
+  'GET /liquidity/pools/{pool}/ticks': {
+    readonly path: {
+      readonly pool: string
+    }
+    readonly query: {
+      readonly from?: string
+      readonly exclusive?: boolean
+      readonly reverse?: boolean
+      readonly limit?: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      /** A number as text. */
+      readonly pool: string
+      readonly ticks: readonly LiquidityTick[]
+      readonly more: boolean
+    }
+  }
+  /** A position, and what it is worth at the price of its pool. */
+  'GET /liquidity/positions/{position}': {
+    readonly path: {
+      readonly position: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly position: LiquidityPosition
+    }
+  }
+  /** What all pools hold of each denom. */
+  'GET /liquidity/total': {
+    readonly path: undefined
+    readonly query: {
+      readonly limit?: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly profile: string
+      readonly total: readonly {
+        readonly denom: string
+        /** A number as text. */
+        readonly amount: string
+      }[]
+      readonly more: boolean
+    }
+  }
+  /** The lookup services, by name. */
+  'GET /listLookupServiceProviders': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Readonly<
+      Record<
+        string,
+        {
+          readonly name: string
+          readonly shortDescription: string
+          readonly iconURL?: string
+          readonly version?: string
+          readonly informationURL?: string
+        }
+      >
+    >
+  }
+  /** The topics, by name. */
+  'GET /listTopicManagers': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Readonly<
+      Record<
+        string,
+        {
+          readonly name: string
+          readonly shortDescription: string
+          readonly iconURL?: string
+          readonly version?: string
+          readonly informationURL?: string
+        }
+      >
+    >
+  }
+  /** Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has what follows a position, 410, or on an open stream an event `gone`. */
+  'GET /live': {
+    readonly path: undefined
+    readonly query: {
+      readonly events?: readonly string[]
+      readonly topics?: readonly string[]
+      readonly after?: number
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** For Prometheus. */
+  'GET /metrics': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** This description. */
+  'GET /openapi.json': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: unknown
+  }
+  /** What the node has, and how it does. */
+  'GET /status': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Status
+  }
+  /** What the unspent outputs with any of these events come to. Where a balance is not kept, so many are added up at once, and the cursor leads to the rest. */
+  'GET /txo/balance': {
+    readonly path: undefined
+    readonly query: {
+      readonly events: readonly string[]
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      /** A whole number as text. */
+      readonly satoshis: string
+      readonly outputs: number
+      readonly cursor: string | null
+    }
+  }
+  /** Outputs with these events, spent or not. */
+  'GET /txo/history': {
+    readonly path: undefined
+    readonly query: {
+      readonly events: readonly string[]
+      readonly from?: number
+      readonly to?: number
+      readonly reverse?: boolean
+      readonly limit?: number
+      readonly cursor?: string
+      readonly include?: readonly (
+        | 'satoshis'
+        | 'spend'
+        | 'events'
+        | 'topics'
+        | 'block'
+        | 'data'
+        | 'output'
+        | 'rawtx'
+        | 'proof'
+      )[]
+      readonly tags?: readonly string[]
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly outputs: readonly Output[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** One output. */
+  'GET /txo/outpoint/{outpoint}': {
+    readonly path: {
+      readonly outpoint: string
+    }
+    readonly query: {
+      readonly include?: readonly (
+        | 'satoshis'
+        | 'spend'
+        | 'events'
+        | 'topics'
+        | 'block'
+        | 'data'
+        | 'output'
+        | 'rawtx'
+        | 'proof'
+      )[]
+      readonly tags?: readonly string[]
+    }
+    readonly body: undefined
+    readonly answer: Output
+  }
+  /** Outputs by events and topics, joined. */
+  'GET /txo/search': {
+    readonly path: undefined
+    readonly query: {
+      readonly key: readonly string[]
+      readonly join?: 'union' | 'intersect' | 'difference'
+      readonly unspent?: boolean
+      readonly from?: number
+      readonly to?: number
+      readonly reverse?: boolean
+      readonly limit?: number
+      readonly cursor?: string
+      readonly include?: readonly (
+        | 'satoshis'
+        | 'spend'
+        | 'events'
+        | 'topics'
+        | 'block'
+        | 'data'
+        | 'output'
+        | 'rawtx'
+        | 'proof'
+      )[]
+      readonly tags?: readonly string[]
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly outputs: readonly Output[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** The outputs of a transaction, in order; with a topic, those that it admitted. */
+  'GET /txo/tx/{txid}': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: {
+      readonly topic?: string
+      readonly include?: readonly (
+        | 'satoshis'
+        | 'spend'
+        | 'events'
+        | 'topics'
+        | 'block'
+        | 'data'
+        | 'output'
+        | 'rawtx'
+        | 'proof'
+      )[]
+      readonly tags?: readonly string[]
+    }
+    readonly body: undefined
+    readonly answer: {
+      /** As people see it, 64 digits. */
+      readonly txid: string
+      readonly outputs: readonly Output[]
+    }
+  }
+  /** Outputs with these events that are not spent. */
+  'GET /txo/unspent': {
+    readonly path: undefined
+    readonly query: {
+      readonly events: readonly string[]
+      readonly from?: number
+      readonly to?: number
+      readonly reverse?: boolean
+      readonly limit?: number
+      readonly cursor?: string
+      readonly include?: readonly (
+        | 'satoshis'
+        | 'spend'
+        | 'events'
+        | 'topics'
+        | 'block'
+        | 'data'
+        | 'output'
+        | 'rawtx'
+        | 'proof'
+      )[]
+      readonly tags?: readonly string[]
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly outputs: readonly Output[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
+  }
+  /** Why an output is, or is not, admitted, indexed, spent or waiting. */
+  'GET /why/{outpoint}': {
+    readonly path: {
+      readonly outpoint: string
+    }
+    readonly query: {
+      readonly topic?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly outpoint: string
+      readonly reasons: readonly {
+        readonly code: string
+        readonly message: string
+        readonly topic?: string
+        readonly details?: Readonly<Record<string, unknown>>
+      }[]
+    }
+  }
+  /** Puts a token on the blacklist. */
+  'POST /1sat/admin/api/blacklist': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** A token id, or the name of its topic. */
+      readonly topic: string
+    }
+    readonly answer: {
+      readonly message: string
+      readonly token: string
+      readonly topic: string
+    }
+  }
+  /** Puts a token on the whitelist. */
+  'POST /1sat/admin/api/whitelist': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** A token id, or the name of its topic. */
+      readonly topic: string
+    }
+    readonly answer: {
+      readonly message: string
+      readonly token: string
+      readonly topic: string
+    }
+  }
+  /** Tokens by their ids; those that are not known are left out. */
+  'POST /1sat/bsv21/lookup': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: readonly string[]
+    readonly answer: readonly TokenDetails[]
+  }
+  /** Those of the outputs that are good outputs of the token. */
+  'POST /1sat/bsv21/{token}/outputs': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: {
+      readonly unspent?: boolean
+      readonly tags?: readonly string[]
+      readonly sats?: boolean
+      readonly spend?: boolean
+      readonly events?: boolean
+      readonly block?: boolean
+    }
+    readonly body: readonly string[]
+    readonly answer: readonly IndexedOutput[]
+  }
+  /** What addresses have of a token, together. */
+  'POST /1sat/bsv21/{token}/{lock}/balance': {
+    readonly path: {
+      readonly token: string
+      readonly lock: 'p2pkh' | 'cos' | 'list'
+    }
+    readonly query: undefined
+    readonly body: readonly string[]
+    readonly answer: {
+      readonly balance: number
+      readonly utxoCount: number
+      /** A whole number as text. */
+      readonly amount: string
+    }
+  }
+  /** All outputs, spent or not, of a token that addresses have. */
+  'POST /1sat/bsv21/{token}/{lock}/history': {
+    readonly path: {
+      readonly token: string
+      readonly lock: 'p2pkh' | 'cos' | 'list'
+    }
+    readonly query: {
+      readonly from?: number
+      readonly to?: number
+      readonly limit?: number
+      readonly rev?: boolean
+      readonly cursor?: string
+    }
+    readonly body: readonly string[]
+    readonly answer: readonly IndexedOutput[]
+  }
+  /** Unspent outputs of a token that addresses have. */
+  'POST /1sat/bsv21/{token}/{lock}/unspent': {
+    readonly path: {
+      readonly token: string
+      readonly lock: 'p2pkh' | 'cos' | 'list'
+    }
+    readonly query: {
+      readonly from?: number
+      readonly to?: number
+      readonly limit?: number
+      readonly rev?: boolean
+      readonly cursor?: string
+    }
+    readonly body: readonly string[]
+    readonly answer: readonly IndexedOutput[]
+  }
+  /** Asks a lookup service. With `x-aggregation: yes` the outputs come with one BEEF for all of them, as bytes. */
+  'POST /1sat/overlay/lookup': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly service: string
+      /** What the service understands. */
+      readonly query?: unknown
+    }
+    readonly answer: {
+      readonly type: 'output-list'
+      readonly outputs: readonly {
+        readonly beef: readonly number[]
+        readonly outputIndex: number
+        readonly context?: readonly number[]
+      }[]
+    }
+  }
+  /** A transaction of the ancestry of an output, with its proof if it has one. */
+  'POST /1sat/overlay/requestForeignGASPNode': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** A txid and an output number: `txid.vout`, `txid_vout`, `txid:vout` or `txidivout`. */
+      readonly graphID: string
+      /** As people see it, 64 digits. */
+      readonly txid: string
+      readonly outputIndex: number
+      readonly metadata?: unknown
+    }
+    readonly answer: {
+      readonly graphID: string
+      readonly rawTx: string
+      readonly outputIndex: number
+      readonly proof?: string
+    }
+  }
+  /** The live outputs of a topic, in the order in which they came into it, from a score on. */
+  'POST /1sat/overlay/requestSyncResponse': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** Of GASP: 1. */
+      readonly version: number
+      /** The last score that was seen, 0 before the first. */
+      readonly since: number
+      readonly limit?: number | null
+      /** An extension: transactions from this position on instead. */
+      readonly applied?: number
+    }
+    readonly answer: {
+      readonly UTXOList: readonly {
+        /** As people see it, 64 digits. */
+        readonly txid: string
+        readonly outputIndex: number
+        readonly score: number
+      }[]
+      readonly since: number
+      readonly applied?: {
+        readonly transactions: readonly {
+          /** As people see it, 64 digits. */
+          readonly txid: string
+          readonly score: number
+        }[]
+        readonly last: number
+      }
+    }
+  }
+  /** Submits a transaction to topics. Answered when everything is durable. */
+  'POST /1sat/overlay/submit': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Uint8Array
+    readonly answer: Readonly<
+      Record<
+        string,
+        {
+          readonly outputsToAdmit: readonly number[]
+          readonly coinsToRetain: readonly number[]
+          readonly coinsRemoved: readonly number[]
+          readonly error?: {
+            readonly code: string
+            readonly message: string
+          }
+        }
+      >
+    >
+  }
+  /** Outputs; null for one that is not known. */
+  'POST /1sat/txo/outpoints': {
+    readonly path: undefined
+    readonly query: {
+      readonly tags?: readonly string[]
+      readonly sats?: boolean
+      readonly spend?: boolean
+      readonly events?: boolean
+      readonly block?: boolean
+    }
+    readonly body: readonly string[]
+    readonly answer: readonly (IndexedOutput | null)[]
+  }
+  /** What spends outputs. */
+  'POST /1sat/txo/spends': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: readonly string[]
+    readonly answer: readonly {
+      readonly spendTxid: string | null
+    }[]
+  }
+  /** Writes a copy of the store, as it is now, and reads it back. */
+  'POST /admin/backup': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** A directory in that of the backups; the time unless given. */
+      readonly name?: string
+    }
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** Takes an output out of all topics, and everything known of it. */
+  'POST /admin/evict': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** A txid and an output number: `txid.vout`, `txid_vout`, `txid:vout` or `txidivout`. */
+      readonly outpoint: string
+    }
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** The same, as overlay-express has it. */
+  'POST /admin/evictOutpoint': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** As people see it, 64 digits. */
+      readonly txid: string
+      readonly outputIndex: number
+    }
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** Adds headers, 80 bytes each, parents first. */
+  'POST /admin/headers': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Uint8Array
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** Dead items become due again: one, or up to 1,000. */
+  'POST /admin/queues/{queue}/retry': {
+    readonly path: {
+      readonly queue: string
+    }
+    readonly query: undefined
+    readonly body: {
+      /** A txid or an outpoint, as the list of items has it. */
+      readonly item?: string
+    }
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** Pays satoshis of the development chain to an address or a script. They wait for the next block. */
+  'POST /dev/fund': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly address?: string
+      readonly script?: string
+      readonly satoshis: number
+    }
+    readonly answer: {
+      readonly txid: string
+      readonly vout: number
+      readonly beef: string
+    }
+  }
+  /** Mines blocks, the first of them with all that waits. */
+  'POST /dev/mine': {
+    readonly path: undefined
+    readonly query: {
+      readonly count?: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly blocks: readonly {
+        readonly height: number
+        readonly hash: string
+      }[]
+    }
+  }
+  /** Replaces the last blocks by others, one more than there were, with the same transactions. */
+  'POST /dev/reorg': {
+    readonly path: undefined
+    readonly query: {
+      readonly depth?: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly fork: number
+      readonly blocks: readonly {
+        readonly height: number
+        readonly hash: string
+      }[]
+    }
+  }
+  /** Asks a lookup service. With `x-aggregation: yes` the outputs come with one BEEF for all of them, as bytes. */
+  'POST /lookup': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly service: string
+      /** What the service understands. */
+      readonly query?: unknown
+    }
+    readonly answer: {
+      readonly type: 'output-list'
+      readonly outputs: readonly {
+        readonly beef: readonly number[]
+        readonly outputIndex: number
+        readonly context?: readonly number[]
+      }[]
+    }
+  }
+  /** A transaction of the ancestry of an output, with its proof if it has one. */
+  'POST /requestForeignGASPNode': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** A txid and an output number: `txid.vout`, `txid_vout`, `txid:vout` or `txidivout`. */
+      readonly graphID: string
+      /** As people see it, 64 digits. */
+      readonly txid: string
+      readonly outputIndex: number
+      readonly metadata?: unknown
+    }
+    readonly answer: {
+      readonly graphID: string
+      readonly rawTx: string
+      readonly outputIndex: number
+      readonly proof?: string
+    }
+  }
+  /** The live outputs of a topic, in the order in which they came into it, from a score on. */
+  'POST /requestSyncResponse': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** Of GASP: 1. */
+      readonly version: number
+      /** The last score that was seen, 0 before the first. */
+      readonly since: number
+      readonly limit?: number | null
+      /** An extension: transactions from this position on instead. */
+      readonly applied?: number
+    }
+    readonly answer: {
+      readonly UTXOList: readonly {
+        /** As people see it, 64 digits. */
+        readonly txid: string
+        readonly outputIndex: number
+        readonly score: number
+      }[]
+      readonly since: number
+      readonly applied?: {
+        readonly transactions: readonly {
+          /** As people see it, 64 digits. */
+          readonly txid: string
+          readonly score: number
+        }[]
+        readonly last: number
+      }
+    }
+  }
+  /** Submits a transaction to topics. Answered when everything is durable. */
+  'POST /submit': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Uint8Array
+    readonly answer: Readonly<
+      Record<
+        string,
+        {
+          readonly outputsToAdmit: readonly number[]
+          readonly coinsToRetain: readonly number[]
+          readonly coinsRemoved: readonly number[]
+          readonly error?: {
+            readonly code: string
+            readonly message: string
+          }
+        }
+      >
+    >
+  }
+}

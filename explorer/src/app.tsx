@@ -1,0 +1,132 @@
+/** The frame around every view: where one is, where one can go, and the search. */
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { asError } from './api/load.ts'
+import { short } from './format.ts'
+import { Head } from './parts/layout.tsx'
+import { Empty, Failure, Waiting } from './parts/states.tsx'
+import { paths } from './paths.ts'
+import { place } from './router.ts'
+import { SearchBox } from './search/box.tsx'
+import { TakenFor } from './search/taken.tsx'
+import { switchTheme, theme } from './theme.ts'
+import { type Viewed, type ViewProps, viewOf } from './views.ts'
+
+const NAVIGATION: readonly (readonly [name: string, href: string, under: RegExp])[] = [
+  ['Home', paths.home, /^\/(explore)?$/],
+  ['Tokens', paths.tokens(), /^\/explore\/token/],
+  ['Key-value', paths.entries(), /^\/explore\/kv/],
+  ['Liquidity', paths.pools, /^\/explore\/po(ol|sition)/],
+  ['Keys', paths.keyspaces, /^\/explore\/(keyspaces|explain)/],
+  ['Playground', paths.playground, /^\/explore\/playground/],
+  ['Operator', paths.operator, /^\/explore\/operator/]
+]
+
+export const App = () => {
+  const { path } = place.value
+  const isDark = theme.value === 'dark'
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="bar">
+        <div class="bar-inside">
+          <a class="brand" href={paths.home}>
+            <span class="mark" aria-hidden="true" />
+            Quoin
+          </a>
+          <SearchBox />
+          <button
+            type="button"
+            class="theme"
+            aria-label={isDark ? 'Use light colours' : 'Use dark colours'}
+            onClick={switchTheme}
+          >
+            <span aria-hidden="true">{isDark ? '☀' : '☾'}</span>
+          </button>
+          <nav aria-label="Views">
+            {NAVIGATION.map(([name, href, under]) => (
+              <a key={name} class="nav-link" href={href} aria-current={under.test(path) ? 'page' : undefined}>
+                {name}
+              </a>
+            ))}
+          </nav>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <TakenFor />
+        <Current path={path} />
+      </main>
+      <footer>
+        <a href="/docs">Every route of this node</a>
+        <a href="/status">Status as JSON</a>
+        <a href="/metrics">Metrics</a>
+      </footer>
+    </>
+  )
+}
+
+/** With the name of the thing, so that one finds it in the history. */
+const titleOf = (found: Viewed | undefined): string => {
+  if (!found) return 'Nothing here · Quoin'
+  const name = short(found.parameter.replaceAll(/[^\w.:-]/g, ''))
+  return `${found.view.title}${name && ` ${name}`} · Quoin`
+}
+
+interface Ready {
+  readonly path: string
+  readonly View: ComponentType<ViewProps>
+  readonly parameter: string
+}
+
+/** The view of the path. While it is loaded the one before it stays, so that nothing flickers. */
+const Current = ({ path }: { readonly path: string }) => {
+  const [ready, setReady] = useState<Ready | undefined>()
+  const [failed, setFailed] = useState<Error | undefined>()
+  const first = useRef(true)
+  const found = viewOf(path)
+  useEffect(() => {
+    let left = false
+    setFailed(undefined)
+    document.title = titleOf(found)
+    found?.view.load().then(
+      View => {
+        if (!left) setReady({ path, View, parameter: found.parameter })
+      },
+      (error: unknown) => {
+        if (!left) setFailed(asError(error))
+      }
+    )
+    return () => {
+      left = true
+    }
+  }, [path])
+  useEffect(() => {
+    if (!ready) return
+    // Not when the page is opened: then it is read from its beginning.
+    if (!first.current) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+    first.current = false
+  }, [ready])
+  if (!found) {
+    return (
+      <>
+        <Head title="Nothing here" />
+        <Empty title="This address is of no view.">
+          The <a href={paths.home}>home page</a> leads everywhere.
+        </Empty>
+      </>
+    )
+  }
+  if (failed) {
+    return (
+      <>
+        <Head title={found.view.title} />
+        <Failure error={failed} again={() => location.reload()} />
+      </>
+    )
+  }
+  if (!ready) return <Waiting lines={6} />
+  const { View, parameter } = ready
+  return <View key={ready.path} parameter={parameter} />
+}

@@ -1,0 +1,91 @@
+/**
+ * What the node commits, as it does. One stream for the page, open while a view looks at it; of what came only so much
+ * is kept as is shown, so that a page left open for days does not grow.
+ */
+import { signal } from '@preact/signals'
+
+export interface LiveOutput {
+  readonly outpoint: string
+  readonly kind: string
+  readonly score: number
+  readonly events: readonly string[]
+  readonly topics: readonly string[]
+  /** Where the change is in the journal. */
+  readonly position: number
+}
+
+interface Change {
+  readonly position: number
+  readonly kind: string
+  readonly txid: string
+  readonly score: number
+  readonly outputs: readonly {
+    readonly vout: number
+    readonly events: readonly string[]
+    readonly topics: readonly string[]
+  }[]
+}
+
+const KEPT = 40
+export const latest = signal<readonly LiveOutput[]>([])
+type FeedState = 'off' | 'connecting' | 'open' | 'lost'
+export const feed = signal<FeedState>('off')
+
+let source: EventSource | undefined
+let watchers = 0
+let pending: LiveOutput[] = []
+let isDue = false
+
+const flush = (): void => {
+  isDue = false
+  const byOutpoint = new Map<string, LiveOutput>()
+  for (const each of [...pending.reverse(), ...latest.value]) {
+    if (!byOutpoint.has(each.outpoint)) byOutpoint.set(each.outpoint, each)
+    if (byOutpoint.size === KEPT) break
+  }
+  pending = []
+  latest.value = [...byOutpoint.values()].filter(({ kind }) => kind !== 'removed')
+}
+
+const take = (data: string): void => {
+  const { position, kind, txid, score, outputs } = JSON.parse(data) as Change
+  // What comes within a frame is shown together: a burst costs one rendering.
+  for (const { vout, events, topics } of outputs.slice(0, KEPT)) {
+    pending.push({ outpoint: `${txid}.${vout}`, kind, score, events, topics, position })
+  }
+  if (pending.length > KEPT) pending = pending.slice(-KEPT)
+  if (!isDue) requestAnimationFrame(flush)
+  isDue = true
+}
+
+const connect = (after: number | undefined): void => {
+  feed.value = 'connecting'
+  source = new EventSource(after === undefined ? '/live' : `/live?after=${after}`)
+  source.onopen = () => {
+    feed.value = 'open'
+  }
+  source.onerror = () => {
+    feed.value = 'lost'
+    // Refused: the journal no longer goes back so far. Without a place it begins at the end.
+    if (source?.readyState === EventSource.CLOSED) retry = setTimeout(() => connect(undefined), 2000)
+  }
+  for (const kind of ['saved', 'moved', 'removed']) {
+    source.addEventListener(kind, event => take((event as MessageEvent<string>).data))
+  }
+}
+let retry: ReturnType<typeof setTimeout> | undefined
+
+/** Begins to follow, from a little before `position`; returns what ends it. */
+export const watch = (position: number): (() => void) => {
+  if (watchers++ === 0) {
+    latest.value = []
+    connect(Math.max(0, position - KEPT))
+  }
+  return () => {
+    if (--watchers > 0) return
+    clearTimeout(retry)
+    source?.close()
+    source = undefined
+    feed.value = 'off'
+  }
+}

@@ -1,0 +1,49 @@
+/** Outputs by an event or a topic. */
+import { Head, Section, Tabs } from '../parts/layout.tsx'
+import { Empty } from '../parts/states.tsx'
+import { Strange } from '../parts/strange.tsx'
+import { paths } from '../paths.ts'
+import { place } from '../router.ts'
+import { OutputList } from './outputs.tsx'
+
+export const FindPage = () => {
+  const { query } = place.value
+  const name = query.get('key') ?? ''
+  const isUnspent = query.get('list') === 'unspent'
+  const isTopic = name.startsWith('tp:')
+  if (name === '') {
+    return (
+      <>
+        <Head title="Outputs" />
+        <Empty title="Outputs of what?">Name an event or a topic in the search.</Empty>
+      </>
+    )
+  }
+  const tabs = [
+    ['All', paths.find(name)],
+    ['Unspent', `${paths.find(name)}&list=unspent`]
+  ] as const
+  return (
+    <>
+      <Head
+        kind={isTopic ? 'Topic' : 'Event'}
+        title={
+          <span class="mono hash">
+            <Strange text={isTopic ? name.slice('tp:'.length) : name} />
+          </span>
+        }
+      />
+      <Section
+        title="Outputs"
+        aside={<Tabs label="Outputs" tabs={tabs} current={isUnspent ? 'Unspent' : 'All'} />}
+      >
+        <OutputList
+          label="Outputs"
+          empty={isTopic ? 'The topic has no outputs' : 'No output has this event'}
+          find={name}
+          unspent={isUnspent}
+        />
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,80 @@
+/** What the parsers made of an output, in a sentence where there is one for it. */
+import type { Output } from '../api/types.ts'
+import { bytes, count, digits } from '../format.ts'
+import { Address } from '../parts/names.tsx'
+import { Strange } from '../parts/strange.tsx'
+import { paths } from '../paths.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}
+
+/** Of a payment to an address the event says whose it is. */
+const ownerOf = ({ events = [] }: Pick<Output, 'events'>): string | undefined =>
+  events.find(each => each.startsWith('own:'))?.slice('own:'.length)
+
+const sentences: Readonly<Record<string, (data: Fields) => preact.ComponentChildren>> = {
+  insc: data => (
+    <>
+      inscription{' '}
+      <Strange
+        text={text(fieldsOf(data['file'])['type']) ?? text(data['type']) ?? 'without a type'}
+        most={60}
+      />
+      {number(fieldsOf(data['file'])['size']) !== undefined &&
+        `, ${bytes(number(fieldsOf(data['file'])['size'])!)}`}
+    </>
+  ),
+  bsv21: data => (
+    <>
+      token {text(data['op'])}
+      {text(data['amt']) !== undefined && ` of ${digits(text(data['amt'])!)}`}
+      {text(data['sym']) !== undefined && (
+        <>
+          {' '}
+          <Strange text={text(data['sym'])!} most={40} />
+        </>
+      )}
+      {text(data['id']) !== undefined && (
+        <>
+          {' '}
+          (<a href={paths.token(text(data['id'])!)}>token</a>)
+        </>
+      )}
+    </>
+  ),
+  lock: data => <>locked until block {count(number(data['until']) ?? 0)}</>,
+  ordlock: data => <>for sale at {count(number(data['price']) ?? 0)} sat</>,
+  pushdrop: data => {
+    const fields = Array.isArray(data['fields']) ? data['fields'] : []
+    return <>PushDrop token with {fields.length === 1 ? '1 field' : `${fields.length} fields`}</>
+  }
+}
+
+export const Meaning = ({ output }: { readonly output: Output }) => {
+  const data = output.data ?? {}
+  const owner = ownerOf(output)
+  // A token is an inscription too, which says nothing more.
+  const known = data['bsv21'] === undefined ? ['p2pkh'] : ['p2pkh', 'insc']
+  const tags = Object.keys(data).filter(tag => !known.includes(tag))
+  return (
+    <span class="meaning">
+      {tags.map((tag, i) => (
+        <span key={tag}>
+          {i > 0 && ', '}
+          {sentences[tag]?.(fieldsOf(data[tag])) ?? <span>{tag}</span>}
+        </span>
+      ))}
+      {owner !== undefined && (
+        <span>
+          {tags.length > 0 ? ', of ' : 'pays '}
+          <Address address={owner} />
+        </span>
+      )}
+      {tags.length === 0 && owner === undefined && <span class="quiet">no parser knows this script</span>}
+    </span>
+  )
+}

@@ -1,0 +1,126 @@
+/** What an operator does with one form each: evict an output, write a backup, look at the headers. */
+import { useState } from 'preact/hooks'
+import { ApiError, ask } from '../api/client.ts'
+import { asError, type Loading, useLoad } from '../api/load.ts'
+import { count } from '../format.ts'
+import { Facts } from '../parts/layout.tsx'
+import { Badge } from '../parts/names.tsx'
+import { Failure, Shown } from '../parts/states.tsx'
+
+/** What an action did, or why it did nothing. */
+export type Done = { readonly text: string } | { readonly error: Error }
+
+export const Told = ({ done }: { readonly done: Done | undefined }) => (
+  <div aria-live="polite">
+    {done &&
+      ('error' in done ? (
+        <Failure error={done.error} />
+      ) : (
+        <p>
+          <Badge kind="good">done</Badge> {done.text}
+        </p>
+      ))}
+  </div>
+)
+
+export const Evict = ({
+  token: given,
+  done: { again }
+}: {
+  readonly token: string
+  readonly done: Loading<unknown>
+}) => {
+  const [done, setDone] = useState<Done | undefined>()
+  const evict = async (outpoint: string): Promise<void> => {
+    try {
+      await ask('POST /admin/evict', { body: { outpoint }, token: given })
+      setDone({ text: `${outpoint} is in no topic any more.` })
+      again()
+    } catch (failed) {
+      setDone({ error: asError(failed) })
+    }
+  }
+  return (
+    <form
+      class="line-form"
+      onSubmit={event => {
+        event.preventDefault()
+        const outpoint = String(new FormData(event.currentTarget).get('outpoint') ?? '').trim()
+        if (
+          outpoint !== '' &&
+          confirm(`Evict ${outpoint}? It leaves all topics, and what is known of it is deleted.`)
+        ) {
+          void evict(outpoint)
+        }
+      }}
+    >
+      <label>
+        Outpoint
+        <input name="outpoint" class="mono" autocomplete="off" spellcheck={false} required />
+      </label>
+      <button type="submit" class="danger">
+        Evict
+      </button>
+      <Told done={done} />
+    </form>
+  )
+}
+
+export const Backup = ({ token: given }: { readonly token: string }) => {
+  const [done, setDone] = useState<Done | undefined>()
+  const [busy, setBusy] = useState(false)
+  const backup = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      const { data } = await ask('POST /admin/backup', { body: {}, token: given })
+      setDone({ text: `written and read back: ${(data as { name: string }).name}` })
+    } catch (failed) {
+      const isMissing = failed instanceof ApiError && failed.status === 404
+      setDone({
+        error: isMissing
+          ? new Error('This node was started without a directory for backups.')
+          : asError(failed)
+      })
+    }
+    setBusy(false)
+  }
+  return (
+    <>
+      <button type="button" disabled={busy} onClick={() => void backup()}>
+        {busy ? 'Writing…' : 'Write a backup now'}
+      </button>
+      <Told done={done} />
+    </>
+  )
+}
+
+export const Headers = ({ token: given }: { readonly token: string }) => {
+  const loading = useLoad(
+    'headers',
+    async abort => (await ask('GET /admin/headers', { token: given, signal: abort })).data
+  )
+  return (
+    <Shown of={loading}>
+      {data => {
+        const { network, start, tip } = data as {
+          readonly network: string
+          readonly start: unknown
+          readonly tip: { readonly height: number; readonly hash: string }
+        }
+        return (
+          <Facts
+            of={{
+              Network: network,
+              'Begin at': typeof start === 'object' ? JSON.stringify(start) : String(start),
+              Last: (
+                <>
+                  {count(tip.height)} <code>{tip.hash}</code>
+                </>
+              )
+            }}
+          />
+        )
+      }}
+    </Shown>
+  )
+}

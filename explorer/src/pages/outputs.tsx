@@ -1,0 +1,72 @@
+/** A list of outputs, in pages. */
+import { ask } from '../api/client.ts'
+import { type Page, usePages } from '../api/load.ts'
+import type { Output } from '../api/types.ts'
+import { List } from '../parts/layout.tsx'
+import { Badge, Chips, notable, Outpoint, Satoshis, Txid, When } from '../parts/names.tsx'
+import { Meaning } from './meaning.tsx'
+
+const INCLUDED = ['satoshis', 'spend', 'block', 'events', 'data'] as const
+const PAGE = 50
+
+interface Wanted {
+  /** An event, its spent ones, or a topic. */
+  readonly find: string
+  /** Unspent ones only. */
+  readonly unspent: boolean
+}
+
+const load = async (
+  { find, unspent }: Wanted,
+  cursor: string | undefined,
+  signal: AbortSignal
+): Promise<Page<Output>> => {
+  const { outputs, cursor: next } = await ask('GET /txo/search', {
+    query: {
+      key: [find],
+      unspent,
+      reverse: true,
+      limit: PAGE,
+      include: INCLUDED,
+      ...(cursor !== undefined && { cursor })
+    },
+    signal
+  })
+  return { rows: outputs, cursor: next }
+}
+
+/** Whose it is, its meaning says. */
+const telling = (events: readonly string[]): readonly string[] =>
+  notable(events)
+    .filter(each => !each.startsWith('own:'))
+    .slice(0, 3)
+
+export const OutputList = ({
+  label,
+  empty,
+  ...wanted
+}: Wanted & { readonly label: string; readonly empty: string }) => {
+  const pages = usePages(JSON.stringify(wanted), (cursor, signal) => load(wanted, cursor, signal))
+  return (
+    <List of={pages} label={label} nameOf={({ outpoint }) => outpoint} empty={empty}>
+      {output => (
+        <>
+          <Outpoint outpoint={output.outpoint} />
+          <Satoshis amount={output.satoshis} />
+          <Meaning output={output} />
+          <span class="row-more">
+            <When score={output.score} />
+            {output.spend ? (
+              <span>
+                <Badge kind="plain">spent</Badge> by <Txid txid={output.spend} />
+              </span>
+            ) : (
+              <Badge kind="good">unspent</Badge>
+            )}
+            <Chips names={telling(output.events ?? [])} />
+          </span>
+        </>
+      )}
+    </List>
+  )
+}

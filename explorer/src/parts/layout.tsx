@@ -1,0 +1,144 @@
+/** The parts that every view is laid out with. */
+import type { ComponentChildren } from 'preact'
+import type { Pages } from '../api/load.ts'
+import { Empty, Failure, Waiting } from './states.tsx'
+
+/** The heading gets the focus when the view appears, so that those who do not see it hear where they are. */
+export const Head = ({
+  title,
+  kind,
+  children
+}: {
+  readonly title: ComponentChildren
+  readonly kind?: string
+  readonly children?: ComponentChildren
+}) => (
+  <header class="head">
+    {kind && <p class="kind">{kind}</p>}
+    <h1 tabIndex={-1}>{title}</h1>
+    {children}
+  </header>
+)
+
+export const Section = ({
+  title,
+  aside,
+  children
+}: {
+  readonly title: string
+  readonly aside?: ComponentChildren
+  readonly children: ComponentChildren
+}) => {
+  const id = `section-${title.toLowerCase().replaceAll(/\W+/g, '-')}`
+  return (
+    <section aria-labelledby={id}>
+      <div class="section-head">
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** Facts by name; those that are undefined are left out. */
+export const Facts = ({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }) => (
+  <dl class="facts">
+    {Object.entries(of).map(([name, value]) =>
+      value === undefined ? null : (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      )
+    )}
+  </dl>
+)
+
+export const Tile = ({
+  name,
+  value,
+  children
+}: {
+  readonly name: string
+  readonly value: ComponentChildren
+  readonly children?: ComponentChildren
+}) => (
+  <div class="tile">
+    <p class="tile-name">{name}</p>
+    <p class="tile-value">{value}</p>
+    {children && <p class="quiet">{children}</p>}
+  </div>
+)
+
+interface ListProps<T> {
+  readonly of: Pages<T>
+  readonly label: string
+  readonly nameOf: (row: T) => string
+  readonly empty: ComponentChildren
+  readonly children: (row: T, index: number) => ComponentChildren
+}
+
+/** A long list. What is out of sight is not laid out (`content-visibility`), and the next page is a button away. */
+export const List = <T,>({
+  of: { rows, state, error, more },
+  label,
+  nameOf,
+  empty,
+  children
+}: ListProps<T>) => {
+  if (rows.length === 0) {
+    if (state === 'loading') return <Waiting />
+    if (state === 'end') return <>{typeof empty === 'string' ? <Empty title={empty} /> : empty}</>
+  }
+  return (
+    <>
+      <ol class="rows" aria-label={label}>
+        {rows.map((row, i) => (
+          <li key={nameOf(row)}>{children(row, i)}</li>
+        ))}
+      </ol>
+      {state === 'failed' && <Failure error={error!} again={more} />}
+      {state === 'more' && (
+        <button type="button" class="more" onClick={more}>
+          Show more
+        </button>
+      )}
+      {state === 'loading' && <Waiting lines={1} />}
+      {state === 'end' && rows.length > 10 && <p class="quiet end">That is all of them.</p>}
+    </>
+  )
+}
+
+/** Tabs that are links, since each is a URL. */
+export const Tabs = ({
+  label,
+  tabs,
+  current
+}: {
+  readonly label: string
+  readonly tabs: readonly (readonly [name: string, href: string])[]
+  readonly current: string
+}) => (
+  <nav class="tabs" aria-label={label}>
+    {tabs.map(([name, href]) => (
+      <a key={name} class="tab" href={href} aria-current={name === current ? 'page' : undefined}>
+        {name}
+      </a>
+    ))}
+  </nav>
+)
+
+/** What is wider than the page, as a table of many columns: reached and moved with the keys too. */
+export const Scroll = ({
+  label,
+  children
+}: {
+  readonly label: string
+  readonly children: ComponentChildren
+}) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: without it nobody could scroll here with the keys alone.
+  <section class="scroll" aria-label={label} tabIndex={0}>
+    {children}
+  </section>
+)

@@ -1,0 +1,117 @@
+/** Names of things as links, short where they are long, with the whole of them to copy. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ago, count, heightOf, short, shortOutpoint } from '../format.ts'
+import { paths } from '../paths.ts'
+import { Strange } from './strange.tsx'
+
+export const Copy = ({ text, what }: { readonly text: string; readonly what: string }) => {
+  const [done, setDone] = useState(false)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  // Only there where the page is secure: over HTTPS, or on the machine itself.
+  if (!navigator.clipboard) return null
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text)
+    setDone(true)
+    timer.current = setTimeout(() => setDone(false), 1500)
+  }
+  return (
+    <button type="button" class="copy" aria-label={`Copy ${what}`} onClick={copy}>
+      {done ? 'Copied' : 'Copy'}
+    </button>
+  )
+}
+
+export const Txid = ({ txid, whole = false }: { readonly txid: string; readonly whole?: boolean }) => (
+  <a class={whole ? 'mono' : 'mono short'} href={paths.transaction(txid)} title={txid}>
+    {whole ? txid : short(txid)}
+  </a>
+)
+
+export const Outpoint = ({ outpoint }: { readonly outpoint: string }) => (
+  <a class="mono short" href={paths.output(outpoint)} title={outpoint}>
+    {shortOutpoint(outpoint)}
+  </a>
+)
+
+export const Address = ({
+  address,
+  whole = false
+}: {
+  readonly address: string
+  readonly whole?: boolean
+}) => (
+  <a class={whole ? 'mono' : 'mono short'} href={paths.address(address)} title={address}>
+    {whole ? address : short(address, 7)}
+  </a>
+)
+
+/** An event or a topic, as a link to what has it. */
+const Chip = ({ name, kind = 'event' }: { readonly name: string; readonly kind?: 'event' | 'topic' }) => (
+  <a class={`chip ${kind}`} href={paths.find(kind === 'topic' ? `tp:${name}` : name)}>
+    <Strange text={name} most={48} />
+  </a>
+)
+
+/** Events that say something to people. Those with hashes in them are on the page of the output. */
+export const notable = (events: readonly string[]): readonly string[] =>
+  events.filter(each => !/[0-9a-f]{64}/.test(each))
+
+export const Chips = ({
+  names,
+  kind = 'event'
+}: {
+  readonly names: readonly string[]
+  readonly kind?: 'event' | 'topic'
+}) =>
+  names.length === 0 ? null : (
+    <span class="chips">
+      {names.slice(0, MOST_CHIPS).map(name => (
+        <Chip key={name} name={name} kind={kind} />
+      ))}
+      {names.length > MOST_CHIPS && <span class="quiet">and {count(names.length - MOST_CHIPS)} more</span>}
+    </span>
+  )
+const MOST_CHIPS = 40
+
+export const Satoshis = ({ amount }: { readonly amount: number | string | bigint | null | undefined }) =>
+  amount === null || amount === undefined ? (
+    <span class="quiet">unknown</span>
+  ) : (
+    <span class="amount">
+      {count(BigInt(amount))} <span class="unit">sat</span>
+    </span>
+  )
+
+/** Ages of months say less than a date does. */
+const OLD_SECONDS = 60 * 86_400
+
+export const Time = ({ seconds }: { readonly seconds: number }) => {
+  const iso = new Date(seconds * 1000).toISOString()
+  const isOld = Date.now() / 1000 - seconds > OLD_SECONDS
+  return (
+    <time dateTime={iso} title={iso}>
+      {isOld ? `on ${iso.slice(0, 10)}` : ago(seconds)}
+    </time>
+  )
+}
+
+/** When something happened: in a block, or since when it waits. */
+export const When = ({ score }: { readonly score: number }) => {
+  const height = heightOf(score)
+  return height === undefined ? (
+    <span>
+      <span class="badge wait">unmined</span> <Time seconds={score} />
+    </span>
+  ) : (
+    <span>block {count(height)}</span>
+  )
+}
+
+export const Badge = ({
+  kind,
+  children
+}: {
+  readonly kind: 'good' | 'bad' | 'wait' | 'plain'
+  readonly children: string
+}) => <span class={`badge ${kind}`}>{children}</span>

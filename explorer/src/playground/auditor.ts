@@ -1,0 +1,64 @@
+/** The worker that proves layouts: always at the newest text, and ended when a proof is no longer wanted. */
+import type { Outcome } from './audit.worker.ts'
+import workerUrl from './audit.worker.ts?worker&url'
+
+/** The policy of the page runs scripts only from addresses that went through this, and it passes one. */
+const policy = (
+  globalThis as {
+    readonly trustedTypes?: {
+      createPolicy(
+        name: string,
+        rules: { createScriptURL(url: string): string }
+      ): { createScriptURL(url: string): string }
+    }
+  }
+).trustedTypes?.createPolicy('quoin', {
+  createScriptURL: url => {
+    if (url !== workerUrl) throw new TypeError(`${url} is not the auditor`)
+    return url
+  }
+})
+
+/** Longer than this, and what is typed meanwhile ends it. */
+const PATIENCE_MS = 250
+
+export class Auditor {
+  readonly #tell: (outcome: Outcome) => void
+  #worker: Worker | undefined
+  #turn = 0
+  #busySince: number | undefined
+
+  constructor(tell: (outcome: Outcome) => void) {
+    this.#tell = tell
+  }
+
+  audit(text: string): void {
+    if (this.#busySince !== undefined && performance.now() - this.#busySince > PATIENCE_MS) this.close()
+    this.#worker ??= this.#start()
+    this.#busySince ??= performance.now()
+    this.#worker.postMessage({ turn: ++this.#turn, text })
+  }
+
+  close(): void {
+    this.#worker?.terminate()
+    this.#worker = undefined
+    this.#busySince = undefined
+  }
+
+  #start(): Worker {
+    const worker = new Worker(policy ? policy.createScriptURL(workerUrl) : workerUrl, { type: 'module' })
+    worker.addEventListener('message', ({ data }: MessageEvent<Outcome>) => {
+      if (data.turn !== this.#turn) return
+      this.#busySince = undefined
+      this.#tell(data)
+    })
+    worker.addEventListener('error', ({ message }) => {
+      this.#busySince = undefined
+      this.#tell({
+        turn: this.#turn,
+        error: { code: 'ERR_WORKER', message: message || 'the auditor could not start' }
+      })
+    })
+    return worker
+  }
+}

@@ -1,0 +1,169 @@
+/** The playground: a layout of keys, and its proof or a witness against it as you type. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { count } from '../format.ts'
+import { Head, Section } from '../parts/layout.tsx'
+import { Badge } from '../parts/names.tsx'
+import { Waiting } from '../parts/states.tsx'
+import { Strange } from '../parts/strange.tsx'
+import type { Outcome } from './audit.worker.ts'
+import { Auditor } from './auditor.ts'
+import { asText, EXAMPLES } from './examples.ts'
+import { fromFragment, toFragment } from './link.ts'
+
+type Proved = Extract<Outcome, { readonly report: unknown }>
+
+const TYPING_MS = 120
+const MOST_FINDINGS = 50
+const FIRST_EXAMPLE = 'A scan that catches too much'
+
+export const PlaygroundPage = () => {
+  const [text, setText] = useState(
+    () => fromFragment(location.hash.slice(1)) ?? asText(EXAMPLES[FIRST_EXAMPLE])
+  )
+  const [outcome, setOutcome] = useState<Outcome | undefined>()
+  const auditor = useRef<Auditor | undefined>(undefined)
+  useEffect(() => {
+    auditor.current = new Auditor(setOutcome)
+    return () => auditor.current?.close()
+  }, [])
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      auditor.current?.audit(text)
+      const fragment = toFragment(text)
+      history.replaceState(history.state, '', fragment ? `#${fragment}` : location.pathname)
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <>
+      <Head title="Playground">
+        <p class="lead">
+          A layout of keys, in the format of <code>quoin keyspace audit</code>. It is proved in your browser
+          by the code that proves the keys of this node; nothing is sent anywhere.
+        </p>
+      </Head>
+      <div class="playground">
+        <div>
+          <div class="toolbar">
+            <label>
+              Begin with
+              <select
+                onChange={event => {
+                  const chosen = event.currentTarget.value as keyof typeof EXAMPLES
+                  if (chosen in EXAMPLES) setText(asText(EXAMPLES[chosen]))
+                }}
+              >
+                {Object.keys(EXAMPLES).map(name => (
+                  <option key={name} selected={name === FIRST_EXAMPLE}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </div>
+          <label class="hidden" for="layout">
+            Layout
+          </label>
+          <textarea
+            id="layout"
+            class="mono"
+            rows={24}
+            spellcheck={false}
+            autocomplete="off"
+            value={text}
+            onInput={event => setText(event.currentTarget.value)}
+          />
+        </div>
+        <div aria-live="polite" class="outcome">
+          {outcome ? <Shown outcome={outcome} /> : <Waiting lines={5} />}
+        </div>
+      </div>
+    </>
+  )
+}
+
+const Shown = ({ outcome }: { readonly outcome: Outcome }) => {
+  if ('error' in outcome) {
+    return (
+      <div class="failure">
+        <p class="empty-title">Not a layout yet</p>
+        <p>
+          <Strange text={outcome.error.message} most={600} />
+        </p>
+        <p>
+          <code>{outcome.error.code}</code>
+        </p>
+      </div>
+    )
+  }
+  const { report, milliseconds, properties } = outcome
+  return (
+    <>
+      <p class="verdict">
+        <Badge kind={report.sound ? 'good' : 'bad'}>{report.sound ? 'sound' : 'unsound'}</Badge>{' '}
+        <Strange text={report.name} most={60} />
+        <span class="quiet">
+          {' '}
+          {report.findings.length === 0
+            ? 'every property proved'
+            : `${count(report.findings.length)} ${report.findings.length === 1 ? 'finding' : 'findings'}`}{' '}
+          in {milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms
+        </span>
+      </p>
+      <Findings findings={report.findings} properties={properties} />
+      <Section title="Collections">
+        <ul class="rows" aria-label="Collections">
+          {report.collections.slice(0, MOST_FINDINGS).map(({ name, key, sound, order }) => (
+            <li key={name}>
+              <Badge kind={sound ? 'good' : 'bad'}>{sound ? 'sound' : 'unsound'}</Badge>
+              <strong>
+                <Strange text={name} most={60} />
+              </strong>
+              <code>
+                <Strange text={key} most={120} />
+              </code>
+              {order && <span class="quiet row-more">walks by {order}</span>}
+            </li>
+          ))}
+        </ul>
+        <p class="quiet">
+          {count(report.pairs.checked)} {report.pairs.checked === 1 ? 'pair' : 'pairs'} checked,{' '}
+          {count(report.pairs.overlapping.length)} overlap.
+        </p>
+      </Section>
+    </>
+  )
+}
+
+const Findings = ({
+  findings,
+  properties
+}: {
+  readonly findings: Proved['report']['findings']
+  readonly properties: Proved['properties']
+}) => (
+  <ol class="findings" aria-label="Findings">
+    {findings.slice(0, MOST_FINDINGS).map(({ property, message, witness }) => (
+      <li key={`${property} ${message}`} class="card">
+        <p>
+          <Badge kind="bad">{property}</Badge> <strong>{properties[property]}</strong>{' '}
+          <span class="quiet">fails</span>
+        </p>
+        <p>
+          <Strange text={message} most={600} />
+        </p>
+        <p class="witness">
+          <span class="quiet">Witness</span>
+          {witness.map((key, i) => (
+            <code key={i}>
+              <Strange text={key} most={200} />
+            </code>
+          ))}
+        </p>
+      </li>
+    ))}
+    {findings.length > MOST_FINDINGS && (
+      <li class="quiet">and {count(findings.length - MOST_FINDINGS)} more, which the command prints</li>
+    )}
+  </ol>
+)

@@ -1,0 +1,106 @@
+/** Tokens: the list, one of them with its holders, transfers and listings, and what an address holds. */
+import { describe, expect, it } from 'vitest'
+import { explorer } from './explorer.testing.ts'
+import { TOKEN } from './node.testing.ts'
+
+const shown = explorer()
+
+describe('the tokens', () => {
+  it('are listed with their amounts and whether they are indexed', async () => {
+    const { page } = await shown.open('/explore/tokens')
+    const rows = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem')
+    await rows.first().waitFor()
+    expect(await rows.count()).toBe(2)
+    expect(await rows.first().textContent()).toContain('GOLD210,000active')
+    expect(await rows.last().textContent()).toContain('minted on demand')
+  })
+
+  it('are found by the beginning of their symbols', async () => {
+    const { page } = await shown.open('/explore/tokens')
+    await page.getByLabel('Symbol begins with').fill('GO')
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.waitForURL('**/explore/tokens?sym=GO')
+    const rows = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem')
+    await page.getByRole('heading', { name: 'Found' }).waitFor()
+    await rows.first().waitFor()
+    expect(await rows.count()).toBe(1)
+    await page.goto('/explore/tokens?sym=NOTHING')
+    await page.getByText('No symbol begins like that').waitFor()
+  })
+
+  it('a symbol and an id lead to theirs from the search', async () => {
+    const { page } = await shown.open('/')
+    const box = page.getByRole('combobox', { name: 'Search' })
+    await box.fill('GOLD')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/explore/tokens?sym=GOLD')
+    await box.fill(shown.demo.tokens.gold)
+    await page.getByRole('option', { name: /^token / }).click()
+    await page.waitForURL(`**/explore/token/${shown.demo.tokens.gold}`)
+    await page.getByText('Taken for a token').waitFor()
+  })
+})
+
+describe('a token', () => {
+  it('has its supply, and its holders ranked with bars', async () => {
+    const { page } = await shown.open(`/explore/token/${shown.demo.tokens.gold}`)
+    const holders = page.getByRole('list', { name: 'Holders' }).getByRole('listitem')
+    await holders.first().waitFor()
+    for (const [name, value] of [
+      ['Supply', '205,000'],
+      ['Minted', '210,000'],
+      ['Burned', '5,000'],
+      ['Holders', '12']
+    ] as const) {
+      expect(
+        await page.locator('.tile', { hasText: name }).first().locator('.tile-value').textContent()
+      ).toBe(value)
+    }
+    expect(await holders.count()).toBe(12)
+    const widths = await page
+      .locator('.bar-fill')
+      .evaluateAll(all => all.map(each => each.getBoundingClientRect().width))
+    expect(widths).toEqual([...widths].sort((a, b) => b - a))
+    expect(await holders.first().textContent()).toContain('51.24 %')
+    await holders.first().getByRole('link').click()
+    await page.waitForURL(`**/explore/address/${shown.demo.tokens.holder.address}`)
+    const held = page.getByRole('list', { name: 'Tokens held' }).getByRole('listitem')
+    await held.first().waitFor()
+    expect(await held.first().textContent()).toContain('GOLD95,048.85')
+  })
+
+  it('has its transfers and what is for sale, each under a link of its own', async () => {
+    const { page } = await shown.open(`/explore/token/${shown.demo.tokens.gold}?list=transfers`)
+    const transfers = page.getByRole('list', { name: 'Transfers' }).getByRole('listitem')
+    await transfers.first().waitFor()
+    expect(await transfers.count()).toBe(15)
+    await page.getByRole('link', { name: 'For sale' }).click()
+    const listings = page.getByRole('list', { name: 'Listings' }).getByRole('listitem')
+    await listings.first().waitFor()
+    expect(await listings.first().textContent()).toContain('for 25,000 sat')
+    await page.goBack()
+    await transfers.first().waitFor()
+  })
+
+  it('that is blacklisted says why it is not indexed', async () => {
+    const { page } = await shown.open('/explore/operator')
+    await page.getByLabel('Admin token').fill(TOKEN)
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByLabel('Token to put on the blacklist').fill(shown.demo.tokens.plain)
+    await page.getByRole('button', { name: 'Add' }).last().click()
+    const listed = page.getByRole('list', { name: 'Tokens on the blacklist' }).getByRole('listitem')
+    await listed.first().waitFor()
+    await listed.first().getByRole('link').click()
+    await page.getByText('not active').first().waitFor()
+    await page.getByText('because').waitFor()
+    expect(await page.locator('.facts', { hasText: 'Lists' }).textContent()).toContain('blacklisted')
+    await page.goBack()
+    await page.getByRole('button', { name: /off the blacklist/ }).click()
+    await listed.first().waitFor({ state: 'detached' })
+  })
+
+  it('that nobody deployed is not known', async () => {
+    const { page } = await shown.open(`/explore/token/${'ab'.repeat(32)}_0`)
+    await page.getByText('Not known here').waitFor()
+  })
+})

@@ -1,0 +1,18 @@
+/**
+ * Plays seeded histories and compares what comes of them: `npm run sim -- [txo | bsv21] [options]`, one after the other
+ * unless one is named. The options are those of each: `--seeds N --from K --steps N`.
+ */
+import { spawnSync } from 'node:child_process'
+
+const SIMULATIONS = { txo: 'src/txo/simulation/run.ts', bsv21: 'src/bsv21/simulation/run.ts' }
+
+const [first, ...rest] = process.argv.slice(2)
+const isNamed = Object.hasOwn(SIMULATIONS, first ?? '')
+const options = isNamed ? rest : process.argv.slice(2)
+for (const name of isNamed ? [first] : Object.keys(SIMULATIONS)) {
+  process.stdout.write(`${name}\n`)
+  const { status } = spawnSync(process.execPath, ['--import', 'tsx', SIMULATIONS[name], ...options], {
+    stdio: 'inherit'
+  })
+  if (status !== 0) process.exit(status ?? 1)
+}

@@ -1,0 +1,250 @@
+/**
+ * Tokens: how fast a backfill goes through the whole pipeline, and how long it takes to ask about a large token.
+ *
+ * The backfill is transfers of one token between many holders, on durable LMDB. None of them is mined, so that both
+ * signatures of each are verified, and each spends what the round before has made. They are made beforehand, a round at
+ * a time, which is not counted.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite } from '../../bench/harness.ts'
+import { DevChain, formatAddress, sha256, type Transaction, writeBeef } from '../chain/index.ts'
+import { makeOutpoint, type TokenId, type Txid } from '../keyspace/index.ts'
+import { openStore } from '../store/index.ts'
+import { Change } from '../txo/index.ts'
+import { bsv21, bsv21Events } from './keys.ts'
+import { TokenNode } from './node.testing.ts'
+import type { Arrival } from './source/source.ts'
+import * as t from './tokens.testing.ts'
+import { topicOf } from './topic-names.ts'
+
+const GROUP = 10
+const EACH = 10n ** 9n
+const FUNDS = 1_000_000
+
+interface Account {
+  readonly by: t.Person
+  readonly token: { readonly from: Transaction; readonly vout: number; readonly amount: bigint }
+  readonly money: { readonly from: Transaction; readonly vout: number; readonly satoshis: number }
+}
+
+/** A token that is spread over its holders, each of whom has money too. */
+const spread = async (chain: DevChain, holders: number) => {
+  const people = Array.from({ length: holders }, (_, i) => t.person(i + 1))
+  const [first] = people as [t.Person]
+  const fund = () => t.at(chain.fund(first.address, 1000), 0, first)
+  const supply = EACH * BigInt(holders + 1)
+  const deployed = t.transaction([fund()], [t.deployMint(first, supply)])
+  await chain.submit(deployed)
+  const id = t.tokenIdOf(deployed)
+  const transactions = [deployed]
+  const accounts: Account[] = []
+  let [last, vout, rest] = [deployed, 0, supply]
+  for (let i = 0; i < holders; i += GROUP) {
+    const group = people.slice(i, i + GROUP)
+    rest -= EACH * BigInt(GROUP)
+    const paid = group.map(person => t.transfer(id, EACH, t.paidTo(person)))
+    const made = t.transaction(
+      [t.at(last, vout, first), fund()],
+      [...paid, t.transfer(id, rest, t.paidTo(first))]
+    )
+    await chain.submit(made)
+    transactions.push(made)
+    for (const [j, by] of group.entries()) {
+      const money = { from: chain.fund(by.address, FUNDS), vout: 0, satoshis: FUNDS }
+      transactions.push(money.from)
+      accounts.push({ by, token: { from: made, vout: j, amount: EACH }, money })
+    }
+    ;[last, vout] = [made, GROUP]
+  }
+  chain.mine()
+  return { id, accounts, beefs: transactions.map(({ txid }) => chain.beef(txid)) }
+}
+
+/** Everybody gives one to somebody else. */
+const round = (id: TokenId, accounts: readonly Account[], number: number): [Transaction[], Account[]] => {
+  const made: Transaction[] = []
+  const after = accounts.map(({ by, token, money }, i): Account => {
+    const to = accounts[(i * 7 + number) % accounts.length]!.by
+    const [amount, satoshis] = [token.amount - 1n, money.satoshis - 20]
+    const from = t.transaction(
+      [t.at(token.from, token.vout, by), t.at(money.from, money.vout, by)],
+      [
+        t.transfer(id, 1n, t.paidTo(to)),
+        t.transfer(id, amount, t.paidTo(by)),
+        { satoshis, script: t.paidTo(by) }
+      ]
+    )
+    made.push(from)
+    return { by, token: { from, vout: 1, amount }, money: { from, vout: 2, satoshis } }
+  })
+  return [made, after]
+}
+
+const arrivalOf = (transaction: Transaction): Arrival => ({
+  txid: transaction.txid,
+  beef: writeBeef({ version: 1, transactions: [{ txid: transaction.txid, transaction, bump: undefined }] }),
+  mined: undefined
+})
+
+export default suite(({ sheet, after, progress, scale, note }) => {
+  const open = async (chain: DevChain): Promise<TokenNode> => {
+    const path = await mkdtemp(join(tmpdir(), 'quoin-bench-'))
+    const store = await openStore(`lmdb:${path}`)
+    const node = new TokenNode(store, { chain, activation: 'all' })
+    after(async () => {
+      await node.close()
+      await store.close()
+      await rm(path, { recursive: true, force: true })
+    })
+    return node
+  }
+
+  note('a backfill verifies two signatures of each transaction; processor time is that of all threads')
+
+  sheet('backfill', async () => {
+    const [holders, rounds] = { quick: [200, 5], normal: [1000, 100], full: [1000, 1000] }[scale] as [
+      number,
+      number
+    ]
+    const chain = new DevChain()
+    const node = await open(chain)
+    const { id, beefs, accounts: first } = await spread(chain, holders)
+    for (const beef of beefs) await node.pipeline.feed.takeBeef(beef)
+    await node.pipeline.settle()
+    const rows: number[][] = []
+    let accounts: readonly Account[] = first
+    let [seconds, cpu, done, since] = [0, 0, 0, 0]
+    for (let number = 1; number <= rounds; number++) {
+      const [made, next] = round(id, accounts, number)
+      accounts = next
+      const before = process.cpuUsage()
+      const start = performance.now()
+      await node.pipeline.feed.take({
+        transactions: made.map(arrivalOf),
+        reorgFrom: undefined,
+        mark: () => undefined
+      })
+      await node.pipeline.settle()
+      seconds += (performance.now() - start) / 1000
+      const { user, system } = process.cpuUsage(before)
+      cpu += user + system
+      done += made.length
+      if (number % Math.max(1, Math.floor(rounds / 10)) !== 0) continue
+      const count = done - since
+      rows.push([done, Math.round(count / seconds), Math.round(cpu / count), megabytes()])
+      progress(`${done.toLocaleString('en-US')} transactions`)
+      ;[seconds, cpu, since] = [0, 0, done]
+    }
+    const totals = await node.tokens.totals(id)
+    if (totals.supply !== EACH * BigInt(holders + 1) || totals.holders !== holders)
+      throw new Error('the sums are wrong')
+    return { columns: ['transactions', 'tx/s', 'processor us/tx', 'MB'], rows }
+  })
+
+  sheet('asking about a token', async () => {
+    const [outputs, holders] = { quick: [1e4, 1e3], normal: [1e6, 1e5], full: [1e6, 1e5] }[scale] as [
+      number,
+      number
+    ]
+    const node = await open(new DevChain())
+    const id = `${'ab'.repeat(32)}_0` as TokenId
+    await fill(node, id, outputs, holders, progress)
+    const someone = (i: number): string => addressOf(Math.floor((i * 7919) % holders))
+    const asks: Record<string, (i: number) => Promise<unknown>> = {
+      balance: i => node.tokens.balance(id, 'p2pkh', [someone(i)]),
+      supply: () => node.tokens.totals(id),
+      'first 100 holders': () => node.tokens.holders(id, { limit: 100 }),
+      'history, last 100': () =>
+        node.outputs.searchOutputs({
+          keys: [bsv21Events.types.id.text(id)],
+          reverse: true,
+          limit: 100,
+          includeSpend: true,
+          includeTags: ['bsv21']
+        })
+    }
+    const rows: (string | number)[][] = []
+    for (const [name, ask] of Object.entries(asks)) {
+      const times: number[] = []
+      for (let i = 0; i < 1000; i++) {
+        const start = performance.now()
+        await ask(i)
+        times.push(performance.now() - start)
+      }
+      times.sort((a, b) => a - b)
+      rows.push([name, outputs, holders, rounded(times[500]!), rounded(times[990]!)])
+    }
+    return { columns: ['question', 'outputs', 'holders', 'p50 ms', 'p99 ms'], rows }
+  })
+
+  sheet('ten thousand active tokens with nothing to do', async () => {
+    const node = await open(new DevChain())
+    const before = megabytes()
+    const batch = node.outputs.store.batch()
+    for (let i = 0; i < 10_000; i++) {
+      const id = `${i.toString(16).padStart(64, '0')}_0` as TokenId
+      batch.use(bsv21.collections.lists).at('whitelist').add(id)
+    }
+    await batch.commit()
+    node.pipeline.start()
+    const cpu = process.cpuUsage()
+    await new Promise(resolve => setTimeout(resolve, 5000))
+    const { user, system } = process.cpuUsage(cpu)
+    return {
+      columns: ['processor ms in 5 s', 'MB more'],
+      rows: [[Math.round((user + system) / 1000), megabytes() - before]]
+    }
+  })
+})
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000
+
+/** Of the heap and what is beside it, once it is cleaned up. */
+const megabytes = (): number => Math.round(process.memoryUsage.rss() / 1e6)
+
+const addressOf = (number: number): string =>
+  formatAddress(sha256(new TextEncoder().encode(`holder ${number}`)).subarray(0, 20))
+
+/** So many outputs of a token, as its topic admitted them; nothing of it is verified, which is not what is measured. */
+const fill = async (
+  { outputs }: TokenNode,
+  id: TokenId,
+  count: number,
+  holders: number,
+  progress: (text: string) => void
+): Promise<void> => {
+  const { id: ofToken, p2pkh } = bsv21Events.types
+  const size = 100
+  for (let made = 0; made < count; ) {
+    const changes = Array.from({ length: 10 }, () => {
+      const txid = sha256(new TextEncoder().encode(`transaction ${made}`)) as Txid
+      const change = new Change(txid, {
+        vouts: size,
+        position: { height: 1 + Math.floor(made / 1e4), index: BigInt(made % 1e4) }
+      })
+      for (let vout = 0; vout < size; vout++, made++) {
+        const amt = `${1 + ((made * 31) % 1_000_000)}`
+        change
+          .output(vout, {
+            satoshis: 1,
+            events: [ofToken.text(id), p2pkh.text(addressOf(made % holders), id)],
+            data: { bsv21: { id, op: 'transfer', amt } }
+          })
+          .admit(topicOf(id), vout)
+      }
+      return change
+    })
+    await outputs.commit(...changes)
+    if (made % 1e5 === 0) progress(`${made.toLocaleString('en-US')} outputs`)
+  }
+  if (
+    !(await outputs.isInTopic(
+      topicOf(id),
+      makeOutpoint(sha256(new TextEncoder().encode('transaction 0')) as Txid, 0)
+    ))
+  ) {
+    throw new Error('nothing was made')
+  }
+}

@@ -1,0 +1,67 @@
+/** All of BSV21 over a store: what tests and the simulation play with. */
+import type { ProofSource, RootTracker } from '../chain/index.ts'
+import { Engine, SILENT } from '../overlay/index.ts'
+import type { Store } from '../store/index.ts'
+import { EventRegistry, OutputStore, outputEvents, scriptEvents } from '../txo/index.ts'
+import { Activation, type ActivationOptions } from './activation.ts'
+import { type AddressSource, FeePayments } from './fee-payments.ts'
+import { bsv21Events } from './keys.ts'
+import { tokenLedger } from './ledger.ts'
+import { tokenOverlay } from './overlay.ts'
+import { Pipeline } from './pipeline/pipeline.ts'
+import type { Source, TransactionSource } from './source/source.ts'
+import { Tokens } from './tokens.ts'
+
+export const TOKEN_EVENTS = new EventRegistry(outputEvents, scriptEvents, bsv21Events)
+
+export interface TokenNodeOptions extends ActivationOptions {
+  readonly chain: RootTracker & ProofSource
+  readonly fetch?: TransactionSource
+  readonly sources?: readonly Source[]
+  /** Where payments to fee addresses are asked for. */
+  readonly payments?: AddressSource
+  readonly now?: () => number
+}
+
+export class TokenNode {
+  readonly outputs: OutputStore
+  readonly activation: Activation
+  readonly engine: Engine
+  readonly pipeline: Pipeline
+  readonly tokens: Tokens
+
+  constructor(store: Store, { chain, fetch, sources = [], payments, now, ...options }: TokenNodeOptions) {
+    this.outputs = new OutputStore(store, {
+      events: TOKEN_EVENTS,
+      ledger: tokenLedger,
+      ...(now && { now })
+    })
+    this.activation = new Activation(this.outputs, options)
+    this.engine = new Engine({
+      outputs: this.outputs,
+      tracker: chain,
+      proofs: chain,
+      ...tokenOverlay(this.outputs, this.activation)
+    })
+    const { outputs } = this
+    const { feeAddresses } = this.activation
+    this.pipeline = new Pipeline({
+      engine: this.engine,
+      activation: this.activation,
+      logger: SILENT,
+      sources,
+      fetch,
+      ...(payments &&
+        feeAddresses && {
+          payments: new FeePayments({ outputs, tracker: chain, source: payments, feeAddresses })
+        }),
+      ...(now && { now })
+    })
+    this.tokens = new Tokens(this.outputs)
+  }
+
+  async close(): Promise<void> {
+    await this.pipeline.close()
+    await this.engine.close()
+  }
+}

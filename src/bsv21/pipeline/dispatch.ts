@@ -1,0 +1,203 @@
+/**
+ * The second stage (seed 003, dispatch): each transaction of `q:bsv21` is looked through for tokens. Deployments go to
+ * `tm_bsv21`, and every output of a token into the queue of that token, `q:tok:{tokenId}`, in one commit with the end of
+ * the item here: nothing is lost when something fails on the way.
+ *
+ * What a transaction rests on has to be there before it is passed on: it is fetched, if there is a place to fetch it
+ * from, or the transaction waits until somebody brings it.
+ */
+import { Beef, type BeefTransaction } from '../../chain/index.ts'
+import { formatTxid, makeOutpoint, QuoinError, type TokenId, type Txid } from '../../keyspace/index.ts'
+import type { Engine } from '../../overlay/index.ts'
+import type { Batch, Lease, Queue } from '../../store/index.ts'
+import { heightScore, type OutputStore } from '../../txo/index.ts'
+import type { FeeAddresses } from '../fee-address.ts'
+import { bsv21 } from '../keys.ts'
+import { type Claims, claimsOf, isDeployment } from '../rules.ts'
+import type { TransactionSource } from '../source/source.ts'
+import { DISCOVERY } from '../topic-names.ts'
+import { acknowledgeAll, ifLost, isLost } from './acknowledge.ts'
+import { Arrivals, type Assembled } from './arrivals.ts'
+import { failureOf } from './failure.ts'
+import { type Clock, discoveryQueue, enqueueTokenIn, queueOfToken } from './queues.ts'
+
+const { fees } = bsv21.collections
+
+/** Fetches in a row for what one transaction rests on. */
+const MAX_FETCHES = 100
+const LEASE_SECONDS = 120
+
+export interface DispatchOptions {
+  readonly engine: Engine
+  readonly now: Clock
+  /** For what did not come along. */
+  readonly fetch?: TransactionSource | undefined
+  readonly feeAddresses?: FeeAddresses | undefined
+}
+
+interface Dispatched {
+  readonly lease: Lease<Txid>
+  readonly subject: BeefTransaction
+  readonly claims: Claims
+}
+
+export class Dispatcher {
+  readonly #engine: Engine
+  readonly #outputs: OutputStore
+  readonly #arrivals: Arrivals
+  readonly #queue: Queue<Txid>
+  readonly #now: Clock
+  readonly #fetch: TransactionSource | undefined
+  readonly #feeAddresses: FeeAddresses | undefined
+
+  constructor({ engine, now, fetch, feeAddresses }: DispatchOptions) {
+    this.#now = now
+    this.#engine = engine
+    this.#outputs = engine.outputs
+    this.#arrivals = new Arrivals(engine.outputs)
+    this.#queue = discoveryQueue(engine.outputs.store, now)
+    this.#fetch = fetch
+    this.#feeAddresses = feeAddresses
+  }
+
+  /** Works on up to so many that are due; answers how many that were, and the tokens that have something to do. */
+  async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
+    const leases = await this.#queue.lease(limit, LEASE_SECONDS)
+    const dispatched = (await Promise.all(leases.map(lease => this.#dispatchOne(lease)))).filter(
+      each => each !== undefined
+    )
+    await acknowledgeAll(
+      this.#outputs.store,
+      this.#queue,
+      dispatched.map(each => ({ leases: [each.lease], write: batch => this.#passOnIn(batch, each) }))
+    )
+    for (const { lease, subject } of dispatched) {
+      if (!subject.bump) await this.#lookAgain(lease.item)
+    }
+    const tokens = dispatched.flatMap(({ claims }) => [...claims.values()].map(({ id }) => id))
+    return { count: leases.length, tokens: new Set(tokens) }
+  }
+
+  /** What is to be passed on; undefined when that has to wait, or failed. */
+  async #dispatchOne(lease: Lease<Txid>): Promise<Dispatched | undefined> {
+    let assembled: Assembled | undefined
+    try {
+      assembled = await this.#assemble(lease.item)
+      if (assembled.missing) {
+        const [missing] = assembled.missing as [Txid]
+        await this.#queue.fail(lease, {
+          outcome: 'wait',
+          errorClass: 'ERR_TX_UNKNOWN',
+          reason: `waits for transaction ${formatTxid(missing)}`,
+          dependency: missing
+        })
+        return undefined
+      }
+      return await this.#takeIn(lease, assembled.subject, assembled.beef)
+    } catch (error) {
+      if (isLost(error)) return undefined
+      await this.#queue.fail(lease, await failureOf(error, assembled?.beef, this.#engine)).catch(ifLost)
+      return undefined
+    }
+  }
+
+  /** With what can be fetched. */
+  async #assemble(txid: Txid): Promise<Assembled> {
+    for (let fetched = 0; ; ) {
+      const assembled = await this.#arrivals.assemble(txid)
+      if (!assembled.missing || !this.#fetch || fetched >= MAX_FETCHES) return assembled
+      const before = fetched
+      for (const missing of assembled.missing) {
+        if (fetched < MAX_FETCHES && (await this.#fetchInto(this.#fetch, missing))) fetched++
+      }
+      if (fetched === before) return assembled
+    }
+  }
+
+  #fetchInto(source: TransactionSource, txid: Txid): Promise<boolean> {
+    return fetchInto(this.#outputs, this.#queue, source, txid, this.#now())
+  }
+
+  /** Has deployments judged. What has no tokens may spend some, and that is to be known too. */
+  async #takeIn(lease: Lease<Txid>, subject: BeefTransaction, beef: Uint8Array): Promise<Dispatched> {
+    const claims = claimsOf(subject.transaction!)
+    await this.#proveIfKnown(subject)
+    if (claims.size === 0 || [...claims.values()].some(isDeployment)) {
+      const steak = await this.#engine.submit({ beef, topics: [DISCOVERY] }, 'historical-tx')
+      const failed = steak[DISCOVERY]?.error
+      if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic: DISCOVERY })
+    }
+    return { lease, subject, claims }
+  }
+
+  #passOnIn(batch: Batch, { subject, claims }: Dispatched): void {
+    const { store } = this.#outputs
+    const now = this.#now()
+    const score = Math.min(chainScore(subject) ?? now, now)
+    for (const [vout, claim] of claims) {
+      const token = claim.id
+      const outpoint = makeOutpoint(subject.txid, vout)
+      enqueueTokenIn(batch, queueOfToken(store, token, this.#now), { token, outpoint, score, now })
+      if (this.#feeAddresses && isDeployment(claim)) {
+        batch.use(fees).at(this.#feeAddresses(token)).set(token)
+      }
+    }
+    if (claims.size === 0) this.#arrivals.removeIn(batch, subject.txid)
+  }
+
+  /** It may have come again meanwhile, with a proof; an item that is worked on is not queued again. */
+  async #lookAgain(txid: Txid): Promise<void> {
+    if (await this.#arrivals.hasProof(txid)) await this.#queue.enqueue(txid, this.#now())
+  }
+
+  /** One that is in the index already and comes with another proof than it has moves to its place. */
+  async #proveIfKnown({ txid, bump }: BeefTransaction): Promise<void> {
+    if (!bump) return
+    const record = await this.#outputs.record(txid)
+    const index = bump.offsetOf(txid)
+    const { position } = record ?? {}
+    if (!record || (position?.height === bump.height && position.index === BigInt(index!))) return
+    await this.#engine.handleNewMerkleProof(txid, bump)
+  }
+}
+
+/** By its place in the chain, if it has one. */
+const chainScore = ({ txid, bump }: BeefTransaction): number | undefined => {
+  const index = bump?.offsetOf(txid)
+  return bump && index !== undefined ? heightScore({ height: bump.height, index: BigInt(index) }) : undefined
+}
+
+/** Keeps a transaction that another place has, and queues what tokens there are; answers whether it had it. */
+export const fetchInto = async (
+  outputs: OutputStore,
+  queue: Queue<Txid>,
+  source: TransactionSource,
+  txid: Txid,
+  now: number
+): Promise<boolean> => {
+  const bytes = await source.transaction(txid)
+  if (!bytes) return false
+  const beef = readFetched(bytes, source, txid)
+  const batch = outputs.store.batch()
+  new Arrivals(outputs).saveIn(batch, beef)
+  for (const each of beef.transactions) {
+    if (each.transaction && claimsOf(each.transaction).size > 0) {
+      queue.enqueueIn(batch, each.txid, chainScore(each) ?? now, now)
+    }
+  }
+  await batch.commit()
+  return true
+}
+
+/** Nonsense is the fault of the place, not of what asked for it. */
+const readFetched = (bytes: Uint8Array, { name }: TransactionSource, txid: Txid): Beef => {
+  try {
+    const beef = Beef.parse(bytes)
+    if (beef.find(txid)?.transaction) return beef
+  } catch (error) {
+    if (!(error instanceof QuoinError)) throw error
+  }
+  throw new QuoinError('ERR_CHAIN_SOURCE', `${name} answers with something else than the transaction`, {
+    txid: formatTxid(txid)
+  })
+}

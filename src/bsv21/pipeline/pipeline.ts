@@ -1,0 +1,270 @@
+/**
+ * The pipeline (seed 003): sources feed `q:bsv21`, the dispatcher passes on to the queues of tokens, and the queues of
+ * active tokens are worked on. Everything between the stages is in the store, so any number of processes may run it over
+ * one store, and whichever is killed, the others or the next go on.
+ */
+import type { TokenId } from '../../keyspace/index.ts'
+import type { Engine, Logger } from '../../overlay/index.ts'
+import type { Activation } from '../activation.ts'
+import type { FeePayments } from '../fee-payments.ts'
+import { bsv21 } from '../keys.ts'
+import type { Source, TransactionSource } from '../source/source.ts'
+import { Dispatcher } from './dispatch.ts'
+import { reasonOf } from './failure.ts'
+import { Feed } from './feed.ts'
+import { Progress, type SourceProgress } from './progress.ts'
+import { type Clock, queueOfToken } from './queues.ts'
+import { type ReadyToken, ReadyTokens } from './ready.ts'
+import { Signal } from './signal.ts'
+import { TokenWorker } from './token-worker.ts'
+
+export interface PipelineOptions {
+  readonly engine: Engine
+  readonly activation: Activation
+  readonly logger: Logger
+  readonly sources?: readonly Source[]
+  /** For single transactions that no source brought. */
+  readonly fetch?: TransactionSource | undefined
+  /** Asked for payments before a token that is not active is taken for that. */
+  readonly payments?: FeePayments | undefined
+  /** Seconds between looks at tokens that are not active, 300 unless given. */
+  readonly lifecycleSeconds?: number
+  /** Unix seconds. */
+  readonly now?: Clock
+}
+
+export interface PipelineStatus {
+  readonly sources: readonly SourceProgress[]
+  /** Tokens that are worked on, or would be if they were active. */
+  readonly ready: number
+  readonly idle: number
+}
+
+/** Transactions that are dispatched, and outputs of a token that are worked on, at once. */
+const AT_ONCE = 500
+/** Tokens that are worked on at once. */
+const TOKENS = 4
+/** Before others' work, and what is due later, is looked for. */
+const POLL_MS = 1000
+/** Before a source that failed is asked again: twice as long each time. */
+const RESTART_MS = 1000
+const MAX_RESTART_MS = 60_000
+const OWN = 'own:'
+
+export class Pipeline {
+  readonly feed: Feed
+  readonly #engine: Engine
+  readonly #activation: Activation
+  readonly #logger: Logger
+  readonly #sources: ReadonlyMap<Source, Progress>
+  readonly #payments: FeePayments | undefined
+  readonly #lifecycleMs: number
+  readonly #now: Clock
+  readonly #dispatcher: Dispatcher
+  readonly #worker: TokenWorker
+  readonly #ready: ReadyTokens
+  readonly #arrived = new Signal()
+  readonly #dispatched = new Signal()
+  readonly #stopping = new AbortController()
+  #loops: Promise<unknown> = Promise.resolve()
+
+  constructor(options: PipelineOptions) {
+    const { engine, activation, logger, sources = [], fetch, lifecycleSeconds = 300, now = clock } = options
+    this.#now = now
+    this.#engine = engine
+    this.#activation = activation
+    this.#logger = logger
+    this.#sources = new Map(sources.map(source => [source, new Progress()]))
+    this.#payments = options.payments
+    this.#lifecycleMs = lifecycleSeconds * 1000
+    this.feed = new Feed(engine.outputs, now, () => this.#arrived.set())
+    this.#dispatcher = new Dispatcher({ engine, now, fetch, feeAddresses: activation.feeAddresses })
+    this.#worker = new TokenWorker(engine, now, fetch)
+    this.#ready = new ReadyTokens(engine.outputs.store)
+    activation.onChange(token => void this.#wake(token))
+  }
+
+  start(): void {
+    const loops = [
+      this.#forEver('dispatch', this.#arrived, POLL_MS, () => this.#dispatchAll()),
+      this.#forEver('tokens', this.#dispatched, POLL_MS, () => this.#workAll()),
+      this.#forEver('lifecycle', new Signal(), this.#lifecycleMs, () => this.#wakeAll()),
+      ...[...this.#sources].map(([source, progress]) => this.#follow(source, progress)),
+      ...(this.#activation.feeAddresses
+        ? [this.#forEver('fees', new Signal(), POLL_MS, () => this.#watchPayments())]
+        : [])
+    ]
+    this.#loops = Promise.all(loops)
+  }
+
+  /** Ends what is being worked on. */
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    this.#arrived.set()
+    this.#dispatched.set()
+    await this.#loops
+  }
+
+  /** How far the sources are, and how much there is to do. */
+  async status(): Promise<PipelineStatus> {
+    const { store } = this.#engine.outputs
+    const [ready, idle] = await Promise.all([
+      store.use(bsv21.collections.ready).at().count(),
+      store.use(bsv21.collections.idle).at().count()
+    ])
+    const sources = [...this.#sources].map(([source, progress]) => progress.of(source.name, source.status))
+    return { sources, ready, idle }
+  }
+
+  /** Does all that is due now, and what follows from it. */
+  async settle(): Promise<void> {
+    await this.#wakeAll()
+    while ((await this.#dispatchAll()) + (await this.#workAll()) > 0) {
+      // Once more: the one makes work for the other.
+    }
+  }
+
+  async #dispatchAll(): Promise<number> {
+    let all = 0
+    while (!this.#isStopping) {
+      const { count, tokens } = await this.#dispatcher.dispatch(AT_ONCE)
+      if (tokens.size > 0) this.#dispatched.set()
+      all += count
+      if (count < AT_ONCE) break
+    }
+    return all
+  }
+
+  async #workAll(): Promise<number> {
+    let all = 0
+    for await (const tokens of this.#ready.ready()) {
+      await this.#atOnce(tokens, async ready => {
+        all += await this.#workOn(ready)
+      })
+    }
+    return all
+  }
+
+  /** A few at a time, until it is to stop. */
+  async #atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    const left = [...items]
+    const worker = async (): Promise<void> => {
+      for (let next = left.shift(); next && !this.#isStopping; next = left.shift()) await work(next)
+    }
+    await Promise.all(Array.from({ length: TOKENS }, worker))
+  }
+
+  async #workOn(ready: ReadyToken): Promise<number> {
+    const { token } = ready
+    let all = 0
+    while (!this.#isStopping) {
+      if (!(await this.#activation.isActive(token))) {
+        await this.#ready.park(ready)
+        // It may have become active before it was idle.
+        if (await this.#activation.isActive(token)) await this.#ready.wake(token)
+        return all
+      }
+      const count = await this.#worker.work(token, AT_ONCE)
+      all += count
+      if (count === 0) break
+    }
+    const { due, leased, waiting } = await queueOfToken(this.#engine.outputs.store, token, this.#now).stats()
+    if (due + leased + waiting === 0) await this.#ready.done(ready)
+    return all
+  }
+
+  async #wake(token: TokenId): Promise<void> {
+    try {
+      if (!(await this.#ready.isIdle(token)) || !(await this.#activation.isActive(token))) return
+      await this.#ready.wake(token)
+      this.#dispatched.set()
+    } catch (error) {
+      // The lifecycle looks at it again.
+      this.#logger.warn('a token was not woken', { token, reason: reasonOf(error) })
+    }
+  }
+
+  async #wakeAll(): Promise<number> {
+    let woken = 0
+    for await (const tokens of this.#ready.idle()) {
+      await this.#atOnce(tokens, async ({ token }) => {
+        await this.#askForPayments(token)
+        if (!(await this.#activation.isActive(token))) return
+        await this.#ready.wake(token)
+        woken++
+      })
+    }
+    if (woken > 0) this.#dispatched.set()
+    // What was woken is worked on by another loop.
+    return 0
+  }
+
+  async #askForPayments(token: TokenId): Promise<void> {
+    try {
+      await this.#payments?.sync(token)
+    } catch (error) {
+      // Asked for again the next time; what is known of the token counts.
+      this.#logger.warn('payments could not be asked for', { token, reason: reasonOf(error) })
+    }
+  }
+
+  /** Wakes tokens as payments for them come in. */
+  async #watchPayments(): Promise<number> {
+    const { outputs } = this.#engine
+    await this.#wakeAll()
+    for await (const change of outputs.follow({ signal: this.#stopping.signal })) {
+      const owners = [...change.outputs, ...change.spends].flatMap(({ events }) =>
+        events.filter(event => event.startsWith(OWN)).map(event => event.slice(OWN.length))
+      )
+      for (const owner of new Set(owners)) {
+        const token = await outputs.store.use(bsv21.collections.fees).get(owner)
+        if (token) await this.#wake(token)
+      }
+    }
+    return 0
+  }
+
+  /** From where it is to its end; a source that fails is asked again. */
+  async #follow(source: Source, progress: Progress): Promise<void> {
+    let delay = RESTART_MS
+    while (!this.#isStopping) {
+      try {
+        for await (const delivery of source.deliveries(this.#engine.outputs.store, {
+          signal: this.#stopping.signal
+        })) {
+          if (delivery.reorgFrom !== undefined) await this.#engine.proofs.reconcile(delivery.reorgFrom)
+          await this.feed.take(delivery)
+          progress.note(source.status)
+          delay = RESTART_MS
+        }
+        return
+      } catch (error) {
+        this.#logger.error('a source failed', { source: source.name, reason: reasonOf(error) })
+        await pause(delay, this.#stopping.signal)
+        delay = Math.min(2 * delay, MAX_RESTART_MS)
+      }
+    }
+  }
+
+  /** Works until there is nothing to do, then waits to be told, or a while. What fails is tried again. */
+  async #forEver(name: string, signal: Signal, ms: number, work: () => Promise<number>): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        while ((await work()) > 0 && !this.#isStopping) {
+          // As long as there is anything.
+        }
+      } catch (error) {
+        this.#logger.error('the token pipeline failed', { stage: name, reason: reasonOf(error) })
+      }
+      if (!this.#isStopping) await signal.wait(ms, this.#stopping.signal)
+    }
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted
+  }
+}
+
+const clock: Clock = () => Date.now() / 1000
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> => new Signal().wait(ms, signal)

@@ -1,0 +1,145 @@
+/**
+ * The fourth stage (seed 003, token processing): the outputs in the queue of a token, each by having its transaction
+ * judged by the token's topic. The engine makes the order of no account: what is judged before the outputs that it
+ * spends is judged again after them. So many are worked on at once, except that one that spends another which is being
+ * worked on lets that go first, which saves the second judgement.
+ */
+import { type BeefTransaction, bytesKey } from '../../chain/index.ts'
+import { type Outpoint, QuoinError, type TokenId, type Txid, txidOf } from '../../keyspace/index.ts'
+import type { Engine } from '../../overlay/index.ts'
+import type { Lease, Queue } from '../../store/index.ts'
+import { claimsOf } from '../rules.ts'
+import type { TransactionSource } from '../source/source.ts'
+import { topicOf } from '../topic-names.ts'
+import { acknowledgeAll, ifLost } from './acknowledge.ts'
+import { Arrivals } from './arrivals.ts'
+import { fetchInto } from './dispatch.ts'
+import { failureOf } from './failure.ts'
+import { type Clock, discoveryQueue, queueOfToken } from './queues.ts'
+
+const LEASE_SECONDS = 120
+/** Inputs of a refused transaction that are asked for. */
+const MAX_FETCHES = 100
+
+interface Worked {
+  readonly txid: Txid
+  readonly leases: readonly Lease<Outpoint>[]
+  /**
+   * What the index has now: the transaction and what it rests on; of that, what has tokens is worked on for itself. None
+   * when it was handed back.
+   */
+  readonly taken: readonly BeefTransaction[]
+}
+
+export class TokenWorker {
+  readonly #engine: Engine
+  readonly #arrivals: Arrivals
+  readonly #now: Clock
+  readonly #fetch: TransactionSource | undefined
+  readonly #discovered: Queue<Txid>
+
+  constructor(engine: Engine, now: Clock, fetch?: TransactionSource) {
+    this.#now = now
+    this.#engine = engine
+    this.#arrivals = new Arrivals(engine.outputs)
+    this.#fetch = fetch
+    this.#discovered = discoveryQueue(engine.outputs.store, now)
+  }
+
+  /** Works on up to so many outputs that are due; answers how many that were. */
+  async work(token: TokenId, limit: number): Promise<number> {
+    const { store } = this.#engine.outputs
+    const queue = queueOfToken(store, token, this.#now)
+    const leases = await queue.lease(limit, LEASE_SECONDS)
+    const running = new Map<string, Promise<Worked | undefined>>()
+    for (const [name, ofOne] of byTransaction(leases)) {
+      running.set(name, this.#workOn(token, queue, ofOne, running))
+    }
+    const worked = (await Promise.all(running.values())).filter(each => each !== undefined)
+    await acknowledgeAll(
+      store,
+      queue,
+      worked.map(each => ({
+        leases: each.leases,
+        write: batch => {
+          for (const { txid } of each.taken) this.#arrivals.removeIn(batch, txid)
+        }
+      }))
+    )
+    for (const { txid, taken } of worked) if (taken.length > 0) await this.#lookAgain(token, txid)
+    return leases.length
+  }
+
+  /** What is done; undefined when it failed. */
+  async #workOn(
+    token: TokenId,
+    queue: Queue<Outpoint>,
+    leases: readonly Lease<Outpoint>[],
+    running: ReadonlyMap<string, Promise<unknown>>
+  ): Promise<Worked | undefined> {
+    const txid = txidOf(leases[0]!.item)
+    let beef: Uint8Array | undefined
+    try {
+      const assembled = await this.#arrivals.assemble(txid)
+      if (assembled.missing) {
+        // It was taken back since, or something that it rests on: the stage before knows how to wait for it.
+        await this.#discovered.enqueue(txid, this.#now())
+        return { txid, leases, taken: [] }
+      }
+      beef = assembled.beef
+      const { subject, ancestors } = assembled
+      await Promise.all(subject.transaction!.inputs.map(input => running.get(bytesKey(input.txid))))
+      await this.#submit(token, txid, beef)
+      const plain = ancestors.filter(({ transaction }) => claimsOf(transaction!).size === 0)
+      return { txid, leases, taken: [subject, ...plain] }
+    } catch (error) {
+      const failure = await failureOf(error, beef, this.#engine)
+      for (const lease of leases) await queue.fail(lease, failure).catch(ifLost)
+      return undefined
+    }
+  }
+
+  async #submit(token: TokenId, txid: Txid, beef: Uint8Array): Promise<void> {
+    const topic = topicOf(token)
+    const steak = await this.#engine.submit({ beef, topics: [topic] }, 'historical-tx')
+    const failed = steak[topic]?.error
+    if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic })
+    if (steak[topic]!.outputsToAdmit.length === 0) await this.#fetchParents(txid)
+  }
+
+  /** What was taken back and came again meanwhile found its item worked on. */
+  async #lookAgain(token: TokenId, txid: Txid): Promise<void> {
+    const judged = await this.#engine.judgements(txid)
+    if (!judged?.[topicOf(token)] && (await this.#arrivals.has(txid))) {
+      await this.#discovered.enqueue(txid, this.#now())
+    }
+  }
+
+  /** What is refused may be good with outputs that nobody brought: whatever it spends and is not here is asked for. */
+  async #fetchParents(txid: Txid): Promise<void> {
+    const source = this.#fetch
+    const transaction = source && (await this.#engine.outputs.transactions.get(txid))
+    if (!transaction) return
+    for (const { txid: parent } of transaction.inputs.slice(0, MAX_FETCHES)) {
+      if (await this.#arrivals.has(parent)) continue
+      if (!(await fetchInto(this.#engine.outputs, this.#discovered, source, parent, this.#now()))) continue
+      const fetched = await this.#arrivals.load(parent)
+      if (fetched && claimsOf(fetched.transaction!).size > 0) continue
+      const batch = this.#engine.outputs.store.batch()
+      this.#arrivals.removeIn(batch, parent)
+      await batch.commit()
+    }
+  }
+}
+
+/** In the order in which they were leased. */
+const byTransaction = (leases: readonly Lease<Outpoint>[]): Map<string, Lease<Outpoint>[]> => {
+  const found = new Map<string, Lease<Outpoint>[]>()
+  for (const lease of leases) {
+    const name = bytesKey(txidOf(lease.item))
+    const all = found.get(name)
+    if (all) all.push(lease)
+    else found.set(name, [lease])
+  }
+  return found
+}

@@ -1,0 +1,70 @@
+/**
+ * A process that runs the token pipeline: `tsx worker.process.testing.ts URL CHAIN BEEFS SECONDS`. It believes the chain
+ * in a file, and takes what is in a file of BEEF, one a line in hexadecimal, unless that is `-`. Its clock is ahead by
+ * so many seconds. It says `ready` when it has begun, and `done` when there is nothing left to do.
+ */
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Beef, DevChain } from '../../chain/index.ts'
+import { openStore, type Store } from '../../store/index.ts'
+import { outputs as outputKeys, progressFields } from '../../txo/index.ts'
+import { bsv21 } from '../keys.ts'
+import { TokenNode } from '../node.testing.ts'
+import { discoveryQueue } from '../pipeline/queues.ts'
+import type { Delivery, Source } from '../source/source.ts'
+
+const [url, chainFile, beefFile, ahead] = process.argv.slice(2) as [string, string, string, string]
+const { file } = progressFields.collections
+const { progress } = outputKeys.collections
+const PLACE: [Uint8Array] = [new Uint8Array(32)]
+
+/** The lines of a file, a few at a time, from the place that the store has. */
+const listed = (lines: readonly string[]): Source => ({
+  name: beefFile,
+  status: { state: 'reading', at: undefined, end: undefined, transactions: 0, trouble: undefined },
+  async *deliveries(store: Store): AsyncGenerator<Delivery, void, undefined> {
+    let from =
+      (
+        await store
+          .use(progress)
+          .at()
+          .get(file, ...PLACE)
+      )?.bytes ?? 0
+    for (; from < lines.length; from += FEW) {
+      const beefs = lines.slice(from, from + FEW).map(line => Uint8Array.from(Buffer.from(line, 'hex')))
+      yield {
+        transactions: beefs.map(beef => ({ txid: Beef.parse(beef).subject, beef, mined: undefined })),
+        reorgFrom: undefined,
+        mark: batch =>
+          batch
+            .use(progress)
+            .at()
+            .set(file, PLACE, { bytes: from + FEW, head: '' })
+      }
+    }
+    isFed = true
+  }
+})
+const FEW = 7
+let isFed = beefFile === '-'
+
+const store = await openStore(url)
+const now = (): number => Date.now() / 1000 + Number(ahead)
+const node = new TokenNode(store, {
+  chain: DevChain.from(JSON.parse(readFileSync(chainFile, 'utf8'))),
+  now,
+  activation: 'all',
+  sources: isFed ? [] : [listed(readFileSync(beefFile, 'utf8').trim().split('\n'))]
+})
+node.engine.start()
+node.pipeline.start()
+process.stdout.write('ready\n')
+
+const isIdle = async (): Promise<boolean> => {
+  const { due, leased } = await discoveryQueue(store, now).stats()
+  return isFed && due + leased === 0 && (await store.use(bsv21.collections.ready).at().count()) === 0
+}
+while (!(await isIdle())) await sleep(50)
+await node.close()
+await store.close()
+process.stdout.write('done\n')

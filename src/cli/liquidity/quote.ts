@@ -1,0 +1,37 @@
+/** `quoin liquidity quote`: what a swap would give, or cost. Nothing is written. */
+import { EXIT } from '../exit.ts'
+import { print, printJson, table } from '../terminal.ts'
+import { liquidity, parseCoin, parseId, withLiquidity } from './open.ts'
+import { short } from './pools.ts'
+
+export interface QuoteOptions {
+  readonly store: string
+  readonly buy?: boolean
+  readonly json?: boolean
+}
+
+export const quote = async (
+  id: string,
+  given: string,
+  { store, buy, json }: QuoteOptions
+): Promise<number> => {
+  const { quoteExactIn, quoteExactOut, quoteView } = await liquidity()
+  const asked = { pool: parseId(id), coin: parseCoin(given) }
+  const view = quoteView(
+    await withLiquidity(store, state =>
+      state.snapshot(reader => (buy ? quoteExactOut : quoteExactIn)(reader, asked))
+    )
+  )
+  if (json) printJson({ pool: id, ...view })
+  else
+    print(
+      table([
+        ['pay', `${view.paid.amount} ${view.paid.denom}`],
+        ['get', `${view.bought.amount} ${view.bought.denom}`],
+        ['of which is reward', `${view.spreadReward.amount} ${view.spreadReward.denom}`],
+        ['price afterwards', short(view.price)],
+        ['ticks crossed', `${view.ticksCrossed}`]
+      ])
+    )
+  return EXIT.ok
+}

@@ -1,0 +1,134 @@
+/** Claiming what a position has earned: its part of what swaps paid, and of incentives. */
+import { DEC } from '../decimal.ts'
+import type { Draft } from '../draft.ts'
+import type { Reader } from '../reader.ts'
+import type { Time } from '../time.ts'
+import type { AccumulatorContent, DecCoins, Pool, Position, TickInfo } from '../values.ts'
+import { accumulatorOf, claim, scaleOf } from './accumulator.ts'
+import { type Coin, minus, payable, perShare, plus, total, wholes } from './coins.ts'
+import { growthInside } from './growth.ts'
+import { poolOf, positionOf, refusal } from './refusal.ts'
+import { syncUptimes, UPTIMES } from './uptime.ts'
+
+/** The ticks that a position lies between. */
+export interface Bounds {
+  readonly lower: TickInfo
+  readonly upper: TickInfo
+}
+
+export const boundsOf = async (reader: Reader, { pool, lowerTick, upperTick }: Position): Promise<Bounds> => {
+  const [lower, upper] = await Promise.all([reader.tick(pool, lowerTick), reader.tick(pool, upperTick)])
+  if (!lower || !upper)
+    throw refusal('tick-range', 'a position lies between ticks that are not there', { lowerTick, upperTick })
+  return { lower, upper }
+}
+
+export const spreadInside = (
+  value: DecCoins,
+  { lower, upper }: Bounds,
+  { tick }: Pool,
+  position: Position
+): DecCoins => growthInside(value, lower.spreadRewardGrowth, upper.spreadRewardGrowth, tick, position)
+
+export const uptimeInside = (
+  value: DecCoins,
+  { lower, upper }: Bounds,
+  { tick }: Pool,
+  position: Position,
+  uptime: number
+): DecCoins =>
+  growthInside(value, lower.uptimeGrowth[uptime] ?? [], upper.uptimeGrowth[uptime] ?? [], tick, position)
+
+export interface PositionClaim {
+  readonly position: bigint
+  readonly owner: string
+  readonly now: Time
+}
+
+/** Pays out a position's part of what swaps paid. What is not a whole coin goes back to all, if it can be counted. */
+export const claimSpreadRewards = async (draft: Draft, pool: Pool, position: Position): Promise<Coin[]> => {
+  const name = { pool: pool.id }
+  const { value, totalShares } = await accumulatorOf(draft, name)
+  const bounds = await boundsOf(draft, position)
+  const scale = await scaleOf(draft, 'spread', pool.id)
+  const rewards = await claim(draft, name, position.id, spreadInside(value, bounds, pool, position))
+  // Scaled values lose so little that nobody counts it.
+  const rest = scale === 1n ? perShare(minus(rewards, wholes(rewards)), totalShares) : []
+  if (rest.length > 0) draft.setAccumulator(name, { value: plus(value, rest), totalShares })
+  return payable(rewards, scale)
+}
+
+export interface ClaimedIncentives {
+  readonly paid: Coin[]
+  /** By uptime, what the position was not in the pool long enough for; in scaled units. */
+  readonly forfeited: readonly DecCoins[]
+  readonly scale: bigint
+}
+
+/** Takes a position's incentives of all uptimes. The pool is synced. */
+export const claimIncentives = async (
+  draft: Draft,
+  pool: Pool,
+  position: Position,
+  uptimes: readonly AccumulatorContent[],
+  now: Time
+): Promise<ClaimedIncentives> => {
+  const age = now - position.joinTime
+  if (age < 0n) throw refusal('time', 'the position is from later', { position: position.id })
+  const bounds = await boundsOf(draft, position)
+  const scale = await scaleOf(draft, 'incentive', pool.id)
+  const paid: Coin[][] = []
+  const forfeited: DecCoins[] = []
+  for (const [uptime, needed] of UPTIMES.entries()) {
+    const inside = uptimeInside(uptimes[uptime]!.value, bounds, pool, position, uptime)
+    const rewards = await claim(draft, { pool: pool.id, uptime }, position.id, inside)
+    if (age >= needed) paid.push(payable(rewards, scale))
+    forfeited.push(age >= needed ? [] : wholes(rewards))
+  }
+  return { paid: total(...paid), forfeited, scale }
+}
+
+/** Gives what was forfeited to the liquidity at the current tick, or back when there is none. */
+export const redeposit = async (
+  draft: Draft,
+  pool: Pool,
+  { forfeited, scale }: ClaimedIncentives
+): Promise<Coin[]> => {
+  if (pool.liquidity < DEC) return total(...forfeited.map(coins => payable(coins, scale)))
+  for (const [uptime, coins] of forfeited.entries()) {
+    if (coins.length === 0) continue
+    const { value, totalShares } = await accumulatorOf(draft, { pool: pool.id, uptime })
+    const grown = plus(value, perShare(coins, pool.liquidity))
+    draft.setAccumulator({ pool: pool.id, uptime }, { value: grown, totalShares })
+  }
+  return []
+}
+
+export const collectSpreadRewards = async (
+  draft: Draft,
+  { position: id, owner }: Omit<PositionClaim, 'now'>
+): Promise<Coin[]> => {
+  const position = await positionOf(draft, id, owner)
+  return claimSpreadRewards(draft, await poolOf(draft, position.pool), position)
+}
+
+export interface CollectedIncentives {
+  readonly paid: Coin[]
+  /** What the position gave up because it is too young; others have it now. */
+  readonly forfeited: Coin[]
+}
+
+export const collectIncentives = async (
+  draft: Draft,
+  { position: id, owner, now }: PositionClaim
+): Promise<CollectedIncentives> => {
+  const position = await positionOf(draft, id, owner)
+  const { pool, uptimes } = await syncUptimes(draft, await poolOf(draft, position.pool), now)
+  const claimed = await claimIncentives(draft, pool, position, uptimes, now)
+  const returned = await redeposit(draft, pool, claimed)
+  const forfeited = total(...claimed.forfeited.map(coins => payable(coins, claimed.scale)))
+  return {
+    paid: total(claimed.paid, returned),
+    forfeited: returned.length > 0 ? [] : forfeited
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Incentives by uptime. Each record of a pool emits so much a second to the liquidity at the current tick, into the
+ * accumulator of its uptime; a position may claim from that accumulator when it has been in the pool for as long.
+ */
+import { DEC, type Dec, dec } from '../decimal.ts'
+import type { Draft } from '../draft.ts'
+import { SECOND, type Time } from '../time.ts'
+import type { AccumulatorContent, DecCoins, IncentiveRecordBody, Pool } from '../values.ts'
+import { accumulatorOf, scaleOf } from './accumulator.ts'
+import { NOTHING, plus } from './coins.ts'
+import { refusal } from './refusal.ts'
+
+const MINUTE = 60n * SECOND
+const HOUR = 60n * MINUTE
+const DAY = 24n * HOUR
+
+/** In nanoseconds, by their index. */
+export const UPTIMES: readonly Time[] = [1n, MINUTE, HOUR, DAY, 7n * DAY, 14n * DAY]
+
+/** A decimal of the chain has so many bits; an emission that has more is passed over. */
+const DEC_LIMIT = 2n ** 316n
+
+interface Emission {
+  readonly perShare: Dec
+  readonly body: IncentiveRecordBody
+}
+
+/** What a record emits in some time to so much liquidity, and what remains of it. */
+export const emit = (
+  body: IncentiveRecordBody,
+  elapsed: Time,
+  liquidity: Dec,
+  scale: bigint
+): Emission | undefined => {
+  const { remaining, emissionRate } = body
+  const due = dec.mulDown(emissionRate, elapsed * (DEC / SECOND))
+  if (due * scale >= DEC_LIMIT) return undefined
+  const emitted = due < remaining.amount ? due : remaining.amount
+  return {
+    perShare: dec.quoDown(emitted * scale, liquidity),
+    body: { ...body, remaining: { ...remaining, amount: remaining.amount - emitted } }
+  }
+}
+
+/** The accumulators of a pool, one for each uptime. */
+const uptimeAccumulators = (draft: Draft, pool: bigint): Promise<AccumulatorContent[]> =>
+  Promise.all(UPTIMES.map((_, uptime) => accumulatorOf(draft, { pool, uptime })))
+
+export const valuesOf = (accumulators: readonly AccumulatorContent[]): DecCoins[] =>
+  accumulators.map(({ value }) => value)
+
+interface Synced {
+  readonly pool: Pool
+  readonly uptimes: AccumulatorContent[]
+}
+
+/** Emits what is due until now. Whatever changes the liquidity at the current tick does this first. */
+export const syncUptimes = async (draft: Draft, pool: Pool, now: Time): Promise<Synced> => {
+  const uptimes = await uptimeAccumulators(draft, pool.id)
+  const elapsed = now - pool.lastLiquidityUpdate
+  if (elapsed < 0n) throw refusal('time', 'it was later than that', { now, last: pool.lastLiquidityUpdate })
+  if (elapsed === 0n) return { pool, uptimes }
+  // Less than one unit of liquidity is no liquidity.
+  if (pool.liquidity >= DEC) await emitAll(draft, pool, now, elapsed, uptimes)
+  const synced = { ...pool, lastLiquidityUpdate: now }
+  draft.setPool(synced)
+  return { pool: synced, uptimes }
+}
+
+const emitAll = async (
+  draft: Draft,
+  pool: Pool,
+  now: Time,
+  elapsed: Time,
+  uptimes: AccumulatorContent[]
+): Promise<void> => {
+  const scale = await scaleOf(draft, 'incentive', pool.id)
+  const grown: DecCoins[] = UPTIMES.map(() => NOTHING)
+  for await (const record of draft.incentives(pool.id)) {
+    // Once its time has come it emits for all of the time since the pool was last changed, as on the chain.
+    if (record.body.startTime >= now) continue
+    const emission = emit(record.body, elapsed, pool.liquidity, scale)
+    if (!emission) continue
+    draft.setIncentive({ ...record, body: emission.body })
+    if (emission.perShare === 0n) continue
+    const { denom } = record.body.remaining
+    grown[record.uptime] = plus(grown[record.uptime]!, [{ denom, amount: emission.perShare }])
+  }
+  for (const [uptime, growth] of grown.entries()) {
+    if (growth.length === 0) continue
+    uptimes[uptime] = { ...uptimes[uptime]!, value: plus(uptimes[uptime]!.value, growth) }
+    draft.setAccumulator({ pool: pool.id, uptime }, uptimes[uptime])
+  }
+}

@@ -1,0 +1,43 @@
+/** The 1Sat API, as `@1sat/client` uses it. */
+import { Type } from '@sinclair/typebox'
+import type { Context } from '../../context.ts'
+import { JSON_TYPE, json, type Route, route } from '../../route.ts'
+import { oneSatAdminRoutes } from './admin.ts'
+import { oneSatAliases } from './aliases.ts'
+import { oneSatTokenRoutes, type TokenContext, tokenContext } from './bsv21.ts'
+import { oneSatChaintracksRoutes } from './chaintracks.ts'
+import { oneSatOwnerRoutes } from './owner.ts'
+import { tokenRoutes } from './tokens.ts'
+import { oneSatTxoRoutes } from './txo.ts'
+
+export const oneSatRoutes = (context: Context): Route[] => [
+  capabilities(context),
+  ...oneSatTxoRoutes(context),
+  ...oneSatOwnerRoutes(context),
+  ...oneSatAliases(context),
+  ...oneSatChaintracksRoutes(context),
+  ...bsv21Routes(tokenContext(context))
+]
+
+const bsv21Routes = (context: TokenContext | undefined): Route[] =>
+  context ? [...tokenRoutes(context), ...oneSatTokenRoutes(context), ...oneSatAdminRoutes(context)] : []
+
+/** Not under `/1sat`: that is where the client asks. */
+const capabilities = ({ headers, options }: Context): Route =>
+  route({
+    method: 'get',
+    path: '/capabilities',
+    name: 'capabilities',
+    about: 'Which parts of the 1Sat API the node has.',
+    family: '1sat',
+    answers: { 200: { about: 'Their names.', content: { [JSON_TYPE]: Type.Array(Type.String()) } } },
+    handle: () =>
+      json([
+        'beef',
+        'txo',
+        'owner',
+        ...(options.tokens ? ['bsv21'] : []),
+        'overlay',
+        ...(headers ? ['chaintracks'] : [])
+      ])
+  })
