@@ -17,7 +17,7 @@ const show = async (page: Page, { name, path, wait }: View): Promise<void> => {
   }
   if (name === 'keyspaces') await page.locator('.keyspace summary').nth(1).click()
   await page.getByText(wait).first().waitFor()
-  await page.waitForLoadState('load')
+  await page.evaluate('scrollTo(0, 0)')
 }
 
 const SAID = [

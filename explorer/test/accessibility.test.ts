@@ -28,7 +28,9 @@ it.each([
     )
     if (Number(overflow) > 0) findings.push(`${name}: ${overflow} pixels wider than the window`)
     await page.evaluate(axe)
-    const { violations } = (await page.evaluate('axe.run()')) as AxeResults
+    const { violations } = (await page.evaluate(
+      "axe.run(document, { resultTypes: ['violations'], elementRef: false })"
+    )) as AxeResults
     for (const { id, impact, nodes } of violations) {
       if (impact === 'serious' || impact === 'critical') {
         findings.push(`${name}: ${id} ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)

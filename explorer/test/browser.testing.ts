@@ -25,7 +25,8 @@ export const openPage = async (
   url: string,
   options: BrowserContextOptions = {}
 ): Promise<Watched> => {
-  const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', ...options })
+  const { baseURL = url } = options
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options, baseURL })
   const page = await context.newPage()
   const troubles: string[] = []
   page.on('pageerror', error => troubles.push(`error: ${error.message}`))
@@ -36,7 +37,7 @@ export const openPage = async (
     }
   })
   page.on('request', request => {
-    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) {
+    if (!request.url().startsWith(`${baseURL}/`) && !request.url().startsWith('data:')) {
       troubles.push(`request to elsewhere: ${request.url()}`)
     }
   })

@@ -1,6 +1,7 @@
 /** The home page: how the node does, and what arrives without a reload. */
 import { describe, expect, it } from 'vitest'
 import { explorer } from './explorer.testing.ts'
+import { startDemo } from './node.testing.ts'
 
 const shown = explorer()
 
@@ -37,6 +38,21 @@ describe('the home page', () => {
     for (let i = 0; i < 45; i++) await shown.demo.author.say(`One of many ${i}`)
     await page.locator('.latest li', { hasText: 'One of many 44' }).waitFor()
     expect(await page.locator('.latest li').count()).toBe(40)
+  })
+})
+
+describe('a node with a peer', () => {
+  it('says how it is in step with it', async () => {
+    const follower = await startDemo({ peers: [`tm_hello=${shown.demo.url}`] })
+    try {
+      const { page } = await shown.open('/', { baseURL: follower.url })
+      const peer = page.getByRole('list', { name: 'Peers' }).getByRole('listitem')
+      await peer.getByText('in step', { exact: true }).waitFor()
+      expect(await peer.textContent()).toContain(shown.demo.url)
+      await page.context().close()
+    } finally {
+      await follower.close()
+    }
   })
 })
 

@@ -193,6 +193,26 @@ describe('§3.6 on the node', () => {
     expect(paged).toEqual((await historyOf(outputs, merged.outpoint, 100)).tokens)
   })
 
+  it('§3.6 where a step came with its proof alone, ends the walk of such a client there, and is whole on the node', async () => {
+    let last: Entry | undefined
+    const steps: Transaction[] = []
+    for (const value of numbered(4)) {
+      last = await updated([value], last)
+      steps.push(last.transaction)
+      await node.mine()
+    }
+    const second = await KvNode.open({ chain: node.chain })
+    try {
+      // What is mined comes without what it spends.
+      for (const each of steps) await second.submit(each)
+      expect(await walked(EXACT, second)).toEqual([['v3']])
+      const { tokens } = await historyOf(second.engine.outputs, last!.outpoint, 10)
+      expect(tokens).toHaveLength(4)
+    } finally {
+      await second.close()
+    }
+  })
+
   it('§3.6 is left out when nobody wants it', async () => {
     await updated(numbered(5))
     await node.mine()

@@ -7,7 +7,13 @@
  * client: it follows every path, and where each update also spends the change of the one before, the paths double with
  * every step.
  */
-import { type BeefTransaction, bytesKey } from '../chain/index.ts'
+import {
+  type BeefTransaction,
+  type Bump,
+  bytesKey,
+  type Transaction,
+  type TransactionStore
+} from '../chain/index.ts'
 import { type Outpoint, type Topic, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import { type OutputStore, outputFields, outputs as outputKeys } from '../txo/index.ts'
 import { entryEventOf } from './keys.ts'
@@ -86,8 +92,12 @@ export const proveHistory = async (
   const { tokens } = await historyOf(outputs, tip, steps + 1)
   const txids = distinct(tokens.map(txidOf))
   // The oldest is where the walk ends, proof or not.
-  const opened = await withinVisits(outputs, txids.slice(0, -1), visits)
-  return opened.length > 0 ? openedAncestry(outputs, txidOf(tip), opened) : undefined
+  const all = await outputs.transactions.getMany(txids.slice(0, -1))
+  const opened = withinVisits(
+    all.filter(each => each !== undefined),
+    visits
+  )
+  return opened.length > 0 ? prove(outputs.transactions, opened) : undefined
 }
 
 const distinct = (txids: readonly Txid[]): Txid[] => [
@@ -95,44 +105,83 @@ const distinct = (txids: readonly Txid[]): Txid[] => [
 ]
 
 /** Those of the transactions, newest first, on whose paths a client comes by no more than so many. */
-const withinVisits = async (outputs: OutputStore, txids: readonly Txid[], most: number): Promise<Txid[]> => {
-  const transactions = await outputs.transactions.getMany(txids)
-  const paths = new Map(txids.map((txid, i) => [bytesKey(txid), i === 0 ? 1 : 0]))
+const withinVisits = (transactions: readonly Transaction[], most: number): readonly Transaction[] => {
+  const paths = new Map(transactions.map(({ txid }, i) => [bytesKey(txid), i === 0 ? 1 : 0]))
   let visits = 0
-  for (const [i, txid] of txids.entries()) {
+  for (const [i, { txid, inputs: spent }] of transactions.entries()) {
     const ways = paths.get(bytesKey(txid))!
-    const spent = transactions[i]?.inputs ?? []
     visits += ways * spent.length
-    if (visits > most) return txids.slice(0, i)
+    if (visits > most) return transactions.slice(0, i)
     for (const input of spent) {
       const before = paths.get(bytesKey(input.txid))
       if (before !== undefined) paths.set(bytesKey(input.txid), before + ways)
     }
   }
-  return [...txids]
+  return transactions
 }
 
-/** A proof that shows an opened transaction as its neighbour would be taken for one of it: then that is opened too. */
+/** The transactions without their proofs, and all that they spend: with its proof, or with what proves it. */
+const prove = async (
+  transactions: TransactionStore,
+  opened: readonly Transaction[]
+): Promise<readonly BeefTransaction[]> => {
+  const found = new Map<string, BeefTransaction>()
+  for (const transaction of opened) {
+    found.set(bytesKey(transaction.txid), { txid: transaction.txid, transaction, bump: undefined })
+  }
+  const spent = distinct(opened.flatMap(({ inputs: all }) => all.map(({ txid }) => txid))).filter(
+    txid => !found.has(bytesKey(txid))
+  )
+  const [stored, bumps, heights] = await Promise.all([
+    transactions.getMany(spent),
+    Promise.all(spent.map(txid => transactions.proof(txid))),
+    heightsOf(transactions, opened)
+  ])
+  const isWhole = stored.every(each => each !== undefined)
+  const isMisled = bumps.some(bump => bump && shows(bump, heights))
+  if (!isWhole || isMisled) return proveCarefully(transactions, opened, heights)
+  for (const [i, txid] of spent.entries()) {
+    if (bumps[i]) found.set(bytesKey(txid), { txid, transaction: stored[i], bump: bumps[i] })
+  }
+  for (const each of await transactions.ancestry(spent.filter((_, i) => !bumps[i]))) {
+    if (!found.has(bytesKey(each.txid))) found.set(bytesKey(each.txid), each)
+  }
+  return [...found.values()]
+}
+
+/** Transactions that are opened, by the heights of their blocks. */
+type Heights = ReadonlyMap<number, readonly Txid[]>
+
+const heightsOf = async (
+  transactions: TransactionStore,
+  opened: readonly Transaction[]
+): Promise<Heights> => {
+  const proofs = await Promise.all(opened.map(({ txid }) => transactions.proof(txid)))
+  const heights = new Map<number, Txid[]>()
+  for (const [i, proof] of proofs.entries()) {
+    if (proof) heights.set(proof.height, [...(heights.get(proof.height) ?? []), opened[i]!.txid])
+  }
+  return heights
+}
+
+/** Whether a proof shows an opened transaction as the neighbour of its own: a client would take it for one of that. */
+const shows = (bump: Bump, heights: Heights): boolean =>
+  heights.get(bump.height)?.some(txid => bump.offsetOf(txid) !== undefined) ?? false
+
+/** Neighbours that are opened in turn. */
 const NEIGHBOURS = 8
 
-const openedAncestry = async (
-  { transactions }: OutputStore,
-  tip: Txid,
-  opened: readonly Txid[]
+/** Opens what can be, and with it the transactions whose proofs would mislead, as far as what they spend is stored. */
+const proveCarefully = async (
+  transactions: TransactionStore,
+  opened: readonly Transaction[],
+  heights: Heights
 ): Promise<readonly BeefTransaction[]> => {
-  const open = new Set(opened.map(bytesKey))
-  const byHeight = new Map<number, Txid[]>()
-  const proofs = await Promise.all(opened.map(txid => transactions.proof(txid)))
-  for (const [i, proof] of proofs.entries()) {
-    if (proof) byHeight.set(proof.height, [...(byHeight.get(proof.height) ?? []), opened[i]!])
-  }
+  const open = new Set(opened.map(({ txid }) => bytesKey(txid)))
   for (let tries = 0; ; tries++) {
-    const found = await transactions.ancestry([tip], txid => open.has(bytesKey(txid)))
+    const found = await transactions.ancestry([opened[0]!.txid], txid => open.has(bytesKey(txid)))
     const misleading = found.filter(
-      ({ txid, bump }) =>
-        bump &&
-        !open.has(bytesKey(txid)) &&
-        byHeight.get(bump.height)?.some(each => bump.offsetOf(each) !== undefined)
+      ({ txid, bump }) => bump && !open.has(bytesKey(txid)) && shows(bump, heights)
     )
     if (misleading.length === 0 || tries === NEIGHBOURS) return found
     for (const { txid } of misleading) open.add(bytesKey(txid))

@@ -27,6 +27,7 @@ import { admitEntries } from './topic.ts'
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
+const PAGE = 50
 /** Transactions that are judged in one call. */
 const JUDGED = 20
 
@@ -86,7 +87,6 @@ export default suite(({ compare, growth, after, scale, quick, note, progress }) 
     stores.set(size, store)
     return store
   }
-  const sizes = [1000, scale === 'full' ? 1e6 : quick ? 1e4 : 1e5]
   const queries: Readonly<Record<string, object>> = {
     key: { key: 'name' },
     controller: { controller: contentOf(0).controller },
@@ -98,16 +98,19 @@ export default suite(({ compare, growth, after, scale, quick, note, progress }) 
     'a tag and a controller': { tags: ['common'], controller: contentOf(0).controller },
     'a rare tag and a key': { tags: ['rare'], key: 'name' }
   }
+  const [few, many] = [1000, scale === 'full' ? 1e6 : quick ? 1e4 : 1e5]
   for (const [what, query] of Object.entries(queries)) {
-    growth(
-      `look up by ${what}, a page of 50,`,
-      sizes,
-      async size => {
-        const outputs = await filled(size)
-        return async () => expectedSome(await lookUp(outputs, { ...query, history: false }))
+    let stores: readonly OutputStore[]
+    const lookUpIn = async (at: 0 | 1): Promise<unknown> =>
+      expected((await lookUp(stores[at]!, { ...query, history: false })).length, PAGE)
+    compare(`a page of ${PAGE} of ${many.toLocaleString('en-US')} entries, by ${what}`, {
+      unit: 'us/op',
+      prepare: async () => {
+        stores = [await filled(many), await filled(few)]
       },
-      { unit: 'us/op', of: 'entries' }
-    )
+      ours: () => lookUpIn(0),
+      peers: { [`of ${few.toLocaleString('en-US')}`]: () => lookUpIn(1) }
+    })
   }
 
   growth(
@@ -131,11 +134,6 @@ export default suite(({ compare, growth, after, scale, quick, note, progress }) 
 const expected = (count: number, wanted: number): number => {
   if (count !== wanted) throw new Error(`${count}, not ${wanted}`)
   return count
-}
-
-const expectedSome = <T>(found: readonly T[]): readonly T[] => {
-  if (found.length === 0) throw new Error('nothing is found')
-  return found
 }
 
 const writtenBy = (author: Author, isUpdate: boolean): Uint8Array => {

@@ -36,7 +36,9 @@ export class DevNetwork {
   }
 
   static async open(store: Store, headers: HeaderStore, logger: Logger): Promise<DevNetwork> {
-    return new DevNetwork(await KeptDevChain.open(store), headers, logger)
+    // Blocks of a node are of the day that people look at them.
+    const kept = await KeptDevChain.open(store, { clock: () => Date.now() / 1000 })
+    return new DevNetwork(kept, headers, logger)
   }
 
   get chain() {

@@ -91,7 +91,7 @@ const served = (
     path,
     name: `explorer ${path}`,
     about,
-    family: 'health',
+    family: 'explorer',
     params,
     headers: Headers,
     answers: { 200: { about } },

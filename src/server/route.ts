@@ -77,6 +77,7 @@ type Family =
   | 'health'
   | 'dev'
   | 'admin'
+  | 'explorer'
 
 /** Refuses what is not the token. */
 export interface Token {

@@ -316,7 +316,21 @@ export type Status = {
       }
     >
   >
-  readonly sync: readonly Readonly<Record<string, unknown>>[]
+  readonly sync: readonly {
+    readonly topic: string
+    readonly peer: string
+    readonly running: boolean
+    /** Unix milliseconds. */
+    readonly lastRun?: number
+    /** Unix milliseconds. */
+    readonly lastSuccess?: number
+    readonly lastError?: string
+    readonly lastReport?: unknown
+    readonly queued: number
+    readonly dead: number
+    /** Seconds that the oldest item to fetch has waited. */
+    readonly lag: number
+  }[]
   /** The token pipeline: how far its sources are, and the tokens that have something to do. */
   readonly tokens: {
     readonly sources: readonly Readonly<Record<string, unknown>>[]

@@ -9,6 +9,7 @@ import { type Points, Rates } from '../live/rates.ts'
 import { Head, Section, Tile } from '../parts/layout.tsx'
 import { Badge, Chips, notable, Outpoint, Time, When } from '../parts/names.tsx'
 import { Empty, Failure, Waiting } from '../parts/states.tsx'
+import { Strange } from '../parts/strange.tsx'
 
 type Status = Answer<'GET /status'>
 type Health = Answer<'GET /health/ready'>
@@ -111,6 +112,11 @@ export const Home = () => {
       <Section title="Latest outputs" aside={<FeedState />}>
         <Latest outputs={latest.value} />
       </Section>
+      {status.sync.length > 0 && (
+        <Section title="Peers">
+          <Peers peers={status.sync} />
+        </Section>
+      )}
       <Section title="Topics">
         {status.topics.length === 0 ? (
           <Empty title="This node has no topics">Plug-ins bring them.</Empty>
@@ -131,6 +137,36 @@ const NotReady = ({ checks }: { readonly checks: Health['checks'] }) => (
           <strong>{name}</strong>: {message}
         </li>
       ))}
+  </ul>
+)
+
+const Peers = ({ peers }: { readonly peers: Status['sync'] }) => (
+  <ul class="rows" aria-label="Peers">
+    {peers.map(({ topic, peer, lastSuccess, lastError, queued, dead, lag }) => (
+      <li key={`${topic} ${peer}`}>
+        <Chips names={[topic]} kind="topic" />
+        {lastError === undefined ? (
+          <Badge kind={lastSuccess === undefined ? 'wait' : 'good'}>
+            {lastSuccess === undefined ? 'not asked yet' : 'in step'}
+          </Badge>
+        ) : (
+          <Badge kind="bad">in trouble</Badge>
+        )}
+        <Strange text={peer} most={100} />
+        <span class="row-more quiet">
+          {lastSuccess !== undefined && (
+            <span>
+              last in step <Time seconds={lastSuccess / 1000} />
+            </span>
+          )}
+          <span>
+            {count(queued)} to fetch, {count(dead)} given up
+          </span>
+          {lag > 0 && <span>{duration(lag * 1000)} behind</span>}
+          {lastError !== undefined && <Strange text={lastError} most={200} />}
+        </span>
+      </li>
+    ))}
   </ul>
 )
 

@@ -39,7 +39,12 @@ export const PoolsPage = () => {
               <a class="entry-key" href={paths.pool(id)}>
                 Pool {id}: <Strange text={token0} most={30} /> / <Strange text={token1} most={30} />
               </a>
-              <span class="amount">{rounded(price)}</span>
+              <span>
+                <span class="amount">{rounded(price)}</span>{' '}
+                <span class="unit">
+                  <Strange text={token1} most={20} /> each
+                </span>
+              </span>
               <span>
                 {reserve0 !== undefined && reserve1 !== undefined && (
                   <>

@@ -41,7 +41,7 @@ export const SearchPage = () => {
         <Shown of={asked}>
           {found => (
             <>
-              <p>Nothing is known by that name. It may be:</p>
+              <p class="before-list">Nothing is known by that name. It may be:</p>
               <ol class="rows" aria-label="What it may be">
                 {found.map(({ reading, known }) => (
                   <li key={reading.kind}>

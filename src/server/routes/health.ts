@@ -35,6 +35,18 @@ const Report = Type.Object(
 )
 
 const Count = Type.Integer({ minimum: 0 })
+const Peer = Type.Object({
+  topic: Type.String(),
+  peer: Type.String(),
+  running: Type.Boolean(),
+  lastRun: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
+  lastSuccess: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
+  lastError: Type.Optional(Type.String()),
+  lastReport: Type.Optional(Type.Unknown()),
+  queued: Count,
+  dead: Count,
+  lag: Type.Number({ description: 'Seconds that the oldest item to fetch has waited.' })
+})
 const Status = Type.Object(
   {
     service: Service,
@@ -67,7 +79,7 @@ const Status = Type.Object(
         age: Type.Optional(Type.Union([Type.Number(), Type.Null()]))
       })
     ),
-    sync: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    sync: Type.Array(Peer),
     tokens: Type.Union(
       [
         Type.Object({
