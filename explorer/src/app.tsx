@@ -104,8 +104,10 @@ const Current = ({ path }: { readonly path: string }) => {
   }, [path])
   useEffect(() => {
     if (!ready) return
-    // Not when the page is opened: then it is read from its beginning.
-    if (!first.current) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+    // Not when the page is opened: then it is read from its beginning. Nor from under somebody who types meanwhile.
+    const isTyping = document.activeElement?.matches('input, textarea, select') ?? false
+    if (!first.current && !isTyping)
+      document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
     first.current = false
   }, [ready])
   if (!found) {

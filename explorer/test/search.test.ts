@@ -56,6 +56,20 @@ it('says as one types what it takes the text for, and any reading can be chosen'
   await page.waitForURL(`**/explore/explain/${'ab'.repeat(32)}`)
 })
 
+it('whoever types while a view is being loaded is not interrupted', async () => {
+  const { page } = await shown.open('/')
+  await page.route('**/assets/*.js', async route => {
+    await new Promise(resolve => setTimeout(resolve, 500))
+    await route.continue()
+  })
+  await page.getByRole('link', { name: 'Tokens', exact: true }).click()
+  const box = page.getByRole('combobox', { name: 'Search' })
+  await box.fill('tm_hello')
+  await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
+  expect(await box.inputValue()).toBe('tm_hello')
+  expect(await box.evaluate(element => element === document.activeElement)).toBe(true)
+})
+
 it('what nobody knows offers every reading', async () => {
   const page = await searched('ab'.repeat(32))
   await page.getByText('Nothing is known by that name').waitFor()

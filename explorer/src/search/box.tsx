@@ -1,5 +1,5 @@
 /** The search box: says as you type what it takes the text for, and offers the other readings. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { paths } from '../paths.ts'
 import { go, place } from '../router.ts'
 import { classify, describe } from './classify.ts'
@@ -25,7 +25,7 @@ export const SearchBox = () => {
   }, [])
   // Another view is another question.
   const { path } = place.value
-  useEffect(() => {
+  useLayoutEffect(() => {
     setOpen(false)
     if (path !== '/explore/search') setText('')
   }, [path])
