@@ -43,6 +43,25 @@ describe('entries', () => {
     await page.getByRole('heading', { name: 'theme' }).waitFor()
   })
 
+  it('what was typed before the rows came is still there after', async () => {
+    const { page } = await shown.open('/explore/kv', {})
+    let release: () => void = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await page.route('**/txo/search?*', async route => {
+      await released
+      await route.continue()
+    })
+    await page.reload()
+    await page.getByLabel('Key', { exact: true }).fill('theme')
+    await page.getByLabel('any of the tags').check()
+    release()
+    await page.getByRole('list', { name: 'Entries' }).getByRole('listitem').first().waitFor()
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('theme')
+    expect(await page.getByLabel('any of the tags').isChecked()).toBe(true)
+  })
+
   it('a node that has none of this says so', async () => {
     const { page } = await shown.open('/explore/kv?key=theme', {})
     await page.route(

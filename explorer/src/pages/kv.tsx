@@ -162,6 +162,7 @@ export const Tags = ({ tags }: { readonly tags: readonly string[] }) => (
 )
 const MOST_TAGS = 20
 
+/** What is typed stays when the rows arrive: the values are only what the form begins with. */
 const SelectForm = ({ selected }: { readonly selected: Selected }) => (
   <form
     class="line-form"
@@ -185,31 +186,31 @@ const SelectForm = ({ selected }: { readonly selected: Selected }) => (
       <input
         name="protocol"
         placeholder="level and name"
-        value={selected.protocol}
+        defaultValue={selected.protocol}
         autocomplete="off"
         spellcheck={false}
       />
     </label>
     <label>
       Key
-      <input name="key" value={selected.key} autocomplete="off" spellcheck={false} />
+      <input name="key" defaultValue={selected.key} autocomplete="off" spellcheck={false} />
     </label>
     <label>
       Controller
       <input
         name="controller"
         class="mono"
-        value={selected.controller}
+        defaultValue={selected.controller}
         autocomplete="off"
         spellcheck={false}
       />
     </label>
     <label>
       Tags, with commas between
-      <input name="tags" value={selected.tags.join(', ')} autocomplete="off" spellcheck={false} />
+      <input name="tags" defaultValue={selected.tags.join(', ')} autocomplete="off" spellcheck={false} />
     </label>
     <label class="check">
-      <input name="any" type="checkbox" checked={selected.any} /> any of the tags
+      <input name="any" type="checkbox" defaultChecked={selected.any} /> any of the tags
     </label>
     <button type="submit">Find</button>
   </form>

@@ -27,7 +27,7 @@ export const OwnerForm = ({ owner }: { readonly owner: string }) => (
       <input
         name="owner"
         class="mono"
-        value={owner}
+        defaultValue={owner}
         placeholder="osmo1…"
         autocomplete="off"
         spellcheck={false}

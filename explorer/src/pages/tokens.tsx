@@ -48,7 +48,7 @@ export const TokensPage = () => {
       >
         <label>
           Symbol begins with
-          <input name="sym" key={sym} value={sym} autocomplete="off" spellcheck={false} />
+          <input name="sym" key={sym} defaultValue={sym} autocomplete="off" spellcheck={false} />
         </label>
         <button type="submit">Find</button>
       </form>
