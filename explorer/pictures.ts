@@ -2,8 +2,12 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { parseTxid } from '../src/keyspace/index.ts'
+import { createPool, Liquidity } from '../src/liquidity/index.ts'
+import { newPool, open } from '../src/liquidity/machine/machine.testing.ts'
+import { overlay } from '../src/overlay/index.ts'
 import { openBrowser, openPage } from './test/browser.testing.ts'
-import { startDemo, TOKEN } from './test/node.testing.ts'
+import { type DemoNode, startDemo, TOKEN } from './test/node.testing.ts'
 import { type View, viewsOf } from './test/views.testing.ts'
 
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
@@ -14,6 +18,8 @@ const show = async (page: Page, { name, path, wait }: View): Promise<void> => {
   if (name === 'operator') {
     await page.getByLabel('Admin token').fill(TOKEN)
     await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('button', { name: '1 dead in again:judge' }).click()
+    await page.getByRole('button', { name: 'Retry all' }).waitFor()
   }
   if (name === 'keyspaces') await page.locator('.keyspace summary').nth(1).click()
   await page.getByText(wait).first().waitFor()
@@ -29,18 +35,57 @@ const SAID = [
   'Found it'
 ]
 
-/** Something happens while the home page is looked at. */
-const liven = async ({ author }: Awaited<ReturnType<typeof startDemo>>, page: Page): Promise<void> => {
-  for (const size of [1, 3, 2, 5, 4, 6, 3]) {
+const ENTRIES = ['light', 'heat', 'door', 'gate', 'radio']
+
+/** Something happens while the home page is looked at: messages, entries, and what no topic admits. */
+const liven = async ({ node, url, author, entries }: DemoNode, page: Page): Promise<void> => {
+  for (const [i, size] of [1, 3, 2, 5, 4, 6, 3].entries()) {
     for (const text of SAID.slice(0, size)) await author.say(text)
+    const key = ENTRIES[i]
+    if (key) await entries.set(key, i % 2 === 0 ? 'on' : 'off', ['home'])
+    for (let other = 0; other < i % 3; other++) {
+      const { txid } = await node.dev!.fund(author.address, 1000 + i)
+      await fetch(`${url}/submit`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/octet-stream', 'x-topics': '["tm_hello"]' },
+        body: new Uint8Array(node.dev!.chain.beef(txid))
+      })
+    }
     await page.waitForTimeout(2100)
   }
+  await author.mine()
+}
+
+/** More than the tests need: other tokens, one of them not indexed, another pool, and a letter that is dead. */
+const furnish = async ({ node, url, tokens, author }: DemoNode): Promise<void> => {
+  const icon = `${tokens.gold.slice(0, 64)}_0`
+  await tokens.deploy({ sym: 'SILVER', dec: '3', icon }, 84_000_000n)
+  await tokens.deploy({ sym: 'COPPER' }, 1_000_000n)
+  const unwanted = await tokens.deploy({ sym: 'BRASS', dec: '2' }, 2n ** 40n)
+  await fetch(`${url}/1sat/admin/api/blacklist`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ topic: unwanted })
+  })
+  const liquidity = await Liquidity.open(node.store, { profile: 'chain' })
+  await liquidity.change(draft =>
+    createPool(draft, newPool({ id: 2n, token0: 'atom', spreadFactor: 10n ** 15n }))
+  )
+  await liquidity.change(draft => open(draft, { pool: 2n }))
+  const queue = node.store.queueAt(overlay.collections.judgeAgain, [])
+  let lease: Awaited<ReturnType<typeof queue.lease>>[number] | undefined
+  while (!lease) {
+    await queue.enqueue(parseTxid('cd'.repeat(32)), Date.now() / 1000)
+    ;[lease] = await queue.lease(1, 60)
+  }
+  await queue.fail(lease, { outcome: 'dead', reason: 'a topic manager threw: cannot read the second field' })
   await author.mine()
 }
 
 await mkdir(FOLDER, { recursive: true })
 const [demo, browser] = await Promise.all([startDemo(), openBrowser()])
 try {
+  await furnish(demo)
   for (const [size, viewport] of Object.entries(SIZES)) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, troubles } = await openPage(browser, demo.url, { viewport, colorScheme })

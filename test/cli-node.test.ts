@@ -1,10 +1,10 @@
 /** A node as an operator runs it: the built program, its ports, its signals, and what is left when it is killed. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Tokens } from '../src/bsv21/index.ts'
 import * as t from '../src/bsv21/tokens.testing.ts'
 import { DevChain, formatAddress, hash160, type Transaction } from '../src/chain/index.ts'
@@ -18,7 +18,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BIN = join(ROOT, 'bin/quoin.js')
 const TOKEN = 'correct-horse-battery-staple'
 const folder = mkdtempSync(join(tmpdir(), 'quoin-node-'))
-afterAll(() => rmSync(folder, { recursive: true }))
 
 /** A plug-in as a module: a topic that admits the first output of everything, and a lookup as @bsv/overlay has them. */
 const PLUGIN = join(folder, 'first-output.mjs')
@@ -58,15 +57,14 @@ const environment = (more: Readonly<Record<string, string>> = {}): NodeJS.Proces
   ...more
 })
 
-const quoin = (...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
-    encoding: 'utf8',
-    input: '',
-    env: environment(),
-    cwd: folder
+const quoin = (...args: string[]) =>
+  new Promise<{ status: unknown; stdout: string; stderr: string }>(resolve => {
+    const options = { env: environment(), cwd: folder }
+    const child = execFile(process.execPath, [BIN, ...args], options, (error, stdout, stderr) =>
+      resolve({ status: error ? (error.code ?? error.signal) : 0, stdout, stderr })
+    )
+    child.stdin?.end()
   })
-  return { status, stdout, stderr }
-}
 
 interface Running {
   readonly url: string
@@ -77,10 +75,14 @@ interface Running {
   stderr(): string
 }
 
+/** Tests run beside one another, so what is left of one ends with all of them. */
 const children = new Set<ChildProcess>()
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL')
-  children.clear()
+afterAll(async () => {
+  const running = [...children].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+  const ended = running.map(child => new Promise(done => child.once('exit', done)))
+  for (const child of running) child.kill('SIGKILL')
+  await Promise.all(ended)
+  rmSync(folder, { recursive: true })
 })
 
 /** Resolves when it listens. */
@@ -230,15 +232,15 @@ describe('quoin serve', () => {
     expect(stderr()).toContain('closing')
   })
 
-  it.each([
+  it.concurrent.each([
     [['--port', 'http'], '--port: port is "http"; expected a whole number'],
     [['--chain', 'scripts-only', '--host', '0.0.0.0'], 'listens on loopback only'],
     [['--plugins', './absent.js'], 'cannot load the plug-in ./absent.js'],
     [['--peers', 'tm_none=http://localhost:1'], 'there is no such topic'],
     [['--config', 'absent.yaml'], 'cannot read the configuration'],
     [['--prot', '1'], 'unknown option']
-  ])('%j is refused with the reason, and exit code 2', (args, reason) => {
-    const { status, stdout, stderr } = quoin('serve', '--store', 'memory:', ...args)
+  ])('%j is refused with the reason, and exit code 2', async (args, reason) => {
+    const { status, stdout, stderr } = await quoin('serve', '--store', 'memory:', ...args)
     expect(status).toBe(2)
     expect(stdout).toBe('')
     expect(stderr).toContain(reason)
@@ -246,7 +248,7 @@ describe('quoin serve', () => {
 
   it('says when another program has the port', async () => {
     const { url } = await serve('memory:')
-    const { status, stderr } = quoin('serve', '--store', 'memory:', '--port', new URL(url).port)
+    const { status, stderr } = await quoin('serve', '--store', 'memory:', '--port', new URL(url).port)
     expect(status).toBe(2)
     expect(stderr).toContain('another program has it')
   })
@@ -276,7 +278,7 @@ describe('quoin serve', () => {
   })
 })
 
-describe('what was answered is kept', () => {
+describe.concurrent('what was answered is kept', { timeout: 120_000 }, () => {
   const EVERY = 200
 
   it('when it is told to end under load: everything under way is answered', async () => {
@@ -328,11 +330,11 @@ describe('what was answered is kept', () => {
   })
 })
 
-describe('quoin config', () => {
-  it('shows what the settings come to, where from, and nothing secret', () => {
+describe.concurrent('quoin config', { timeout: 120_000 }, () => {
+  it('shows what the settings come to, where from, and nothing secret', async () => {
     const file = join(folder, 'shown.yaml')
     writeFileSync(file, `adminToken: ${TOKEN}\nstore: redis://me:swordfish@localhost:6379\n`)
-    const { status, stdout } = quoin('config', '--config', file, '--port', '9', '--limits-page', '5')
+    const { status, stdout } = await quoin('config', '--config', file, '--port', '9', '--limits-page', '5')
     expect(status).toBe(0)
     expect(stdout).toContain('port: 9  # --port')
     expect(stdout).toContain('  page: 5  # --limits-page')
@@ -341,13 +343,11 @@ describe('quoin config', () => {
     expect(stdout).not.toContain('swordfish')
   })
 
-  it('prints a file that says the same', () => {
+  it('prints a file that says the same', async () => {
     const file = join(folder, 'printed.yaml')
-    writeFileSync(
-      file,
-      quoin('config', '--port', '9', '--index', 'p2pkh,map', '--peers', 'tm_a=http://x:1').stdout
-    )
-    const again = JSON.parse(quoin('config', '--config', file, '--json').stdout)
+    const given = ['--port', '9', '--index', 'p2pkh,map', '--peers', 'tm_a=http://x:1']
+    writeFileSync(file, (await quoin('config', ...given)).stdout)
+    const again = JSON.parse((await quoin('config', '--config', file, '--json')).stdout)
     expect(again).toMatchObject({
       valid: true,
       config: { port: 9, index: ['p2pkh', 'map'], peers: { tm_a: ['http://x:1'] } },
@@ -355,8 +355,8 @@ describe('quoin config', () => {
     })
   })
 
-  it('as JSON says what is wrong', () => {
-    const { status, stdout } = quoin('config', '--port', 'x', '--json')
+  it('as JSON says what is wrong', async () => {
+    const { status, stdout } = await quoin('config', '--port', 'x', '--json')
     expect(status).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({
       error: { code: 'ERR_CONFIG', problems: [{ setting: 'port', source: '--port' }] }
@@ -365,8 +365,8 @@ describe('quoin config', () => {
 })
 
 describe('quoin demo', () => {
-  it('--exit does the main job, verifies it and leaves nothing', () => {
-    const { status, stdout } = quoin('demo', '--exit', '--json')
+  it('--exit does the main job, verifies it and leaves nothing', async () => {
+    const { status, stdout } = await quoin('demo', '--exit', '--json')
     const { right, checks } = JSON.parse(stdout)
     expect(checks.filter(({ holds }: { holds: boolean }) => !holds)).toEqual([])
     expect({ status, right }).toEqual({ status: 0, right: true })
@@ -375,7 +375,7 @@ describe('quoin demo', () => {
 
   it('keeps running until it is told to end; what it wrote can be kept, and added to', async () => {
     const at = store('demo')
-    expect(quoin('demo', '--exit', '--store', at).stdout).toContain('everything is right')
+    expect((await quoin('demo', '--exit', '--store', at)).stdout).toContain('everything is right')
     const { child, ended, stdout } = await run(['demo', '--port', '0', '--store', at])
     await expect.poll(stdout, { timeout: 20_000 }).toContain('Ctrl-C ends it.')
     expect(stdout()).toContain('everything is right')
@@ -385,7 +385,7 @@ describe('quoin demo', () => {
     for (const link of links) expect((await fetch(link)).status, link).toBe(200)
     child.kill('SIGINT')
     expect(await ended).toBe(0)
-    expect(quoin('verify', '--store', at).status).toBe(0)
+    expect((await quoin('verify', '--store', at)).status).toBe(0)
   })
 })
 
@@ -401,40 +401,45 @@ describe('asking a node', () => {
     const [first, second] = await signed(2)
     const at = ['--url', url]
 
-    const status = quoin('status', ...at, '--json')
+    const status = await quoin('status', ...at, '--json')
     expect(status.status).toBe(0)
     expect(JSON.parse(status.stdout)).toMatchObject({
       ready: true,
       topics: expect.arrayContaining(['tm_first', 'tm_failing'])
     })
-    expect(quoin('status', ...at).stdout).toContain(': ready')
+    expect((await quoin('status', ...at)).stdout).toContain(': ready')
 
-    expect(quoin('lookup', 'ls_first', '{}', ...at)).toMatchObject({ status: 1, stdout: '0 outputs found\n' })
+    expect(await quoin('lookup', 'ls_first', '{}', ...at)).toMatchObject({
+      status: 1,
+      stdout: '0 outputs found\n'
+    })
     const binary = file('one.beef', first!.beef)
-    const submitted = quoin('submit', binary, '--topic', 'tm_first', ...at)
+    const submitted = await quoin('submit', binary, '--topic', 'tm_first', ...at)
     expect(submitted).toMatchObject({ status: 0, stdout: 'tm_first  admitted outputs 0\n' })
     const text = file('two.txt', `${toHex(second!.beef)}\n`)
-    expect(JSON.parse(quoin('submit', text, '--topic', 'tm_first', '--json', ...at).stdout)).toEqual(ADMITTED)
-    const failing = quoin('submit', binary, '--topic', 'tm_failing', ...at)
+    expect(JSON.parse((await quoin('submit', text, '--topic', 'tm_first', '--json', ...at)).stdout)).toEqual(
+      ADMITTED
+    )
+    const failing = await quoin('submit', binary, '--topic', 'tm_failing', ...at)
     expect(failing.status).toBe(1)
     expect(failing.stdout).toContain('failed: out of order')
 
-    const found = JSON.parse(quoin('lookup', 'ls_first', '{}', '--json', ...at).stdout)
+    const found = JSON.parse((await quoin('lookup', 'ls_first', '{}', '--json', ...at)).stdout)
     expect(found.outputs.map((each: { outpoint: string }) => each.outpoint)).toEqual(
       [first, second].map(each => `${formatTxid(each!.transaction.txid)}.0`)
     )
     expect(found.outputs[0]).toMatchObject({ satoshis: 900, script: toHex(payTo(key)) })
   })
 
-  it.each([
+  it.concurrent.each([
     [['status', '--url', 'http://127.0.0.1:1'], 'cannot be reached'],
     [['status', '--url', 'localhost'], '--url is an http or https address'],
     [['lookup', 'ls_first', '{'], 'the query is JSON'],
     [['submit', 'absent.beef', '--topic', 'tm_first'], 'cannot read absent.beef'],
     [['submit', BIN, '--topic', 'tm_first'], 'this is no BEEF'],
     [['submit', 'x.beef'], "required option '--topic"]
-  ])('%j is wrong, and says why', (args, reason) => {
-    const { status, stderr } = quoin(...args)
+  ])('%j is wrong, and says why', async (args, reason) => {
+    const { status, stderr } = await quoin(...args)
     expect(status).toBe(2)
     expect(stderr).toContain(reason)
   })
@@ -442,7 +447,14 @@ describe('asking a node', () => {
   it('says what the node said', async () => {
     const { url } = await serve('memory:', '--chain', 'scripts-only')
     const [only] = await signed(1)
-    const { status, stderr } = quoin('submit', file('x.beef', only!.beef), '--topic', 'tm_none', '--url', url)
+    const { status, stderr } = await quoin(
+      'submit',
+      file('x.beef', only!.beef),
+      '--topic',
+      'tm_none',
+      '--url',
+      url
+    )
     expect(status).toBe(2)
     expect(stderr).toContain('answered 400: no topic is called tm_none [ERR_TOPIC_UNKNOWN]')
   })
@@ -471,25 +483,27 @@ describe('quoin import', () => {
     const all = await signed(40)
     const path = write('all.ndjson', `${lines(all.slice(1, 30))}\n\n{"beef":"00"}\nnot a beef\n`)
     const one = write('one.bin', all[0]!.beef)
-    const first = importing(path, one, '--store', at)
+    const first = await importing(path, one, '--store', at)
     expect(first.status).toBe(1)
     expect(first.stderr).toContain('line 31: this is no BEEF')
     expect(JSON.parse(first.stdout).files).toMatchObject([
       { imported: 29, failed: 2, from: 0 },
       { imported: 1, failed: 0, from: 0 }
     ])
-    const again = importing(path, one, '--store', at)
+    const again = await importing(path, one, '--store', at)
     expect(again.status).toBe(0)
     expect(JSON.parse(again.stdout).files).toMatchObject([{ imported: 0 }, { imported: 0 }])
     // More of the same file, and then another one by that name.
     const grown = `${lines(all.slice(1, 30))}\n\n{"beef":"00"}\nnot a beef\n${lines(all.slice(30))}\n`
     write('all.ndjson', grown)
-    expect(JSON.parse(importing(path, '--store', at).stdout).files).toMatchObject([
+    expect(JSON.parse((await importing(path, '--store', at)).stdout).files).toMatchObject([
       { imported: 10, failed: 0 }
     ])
     write('all.ndjson', `${lines(all.slice(0, 2))}\n${grown}`)
-    expect(JSON.parse(importing(path, '--store', at).stdout).files).toMatchObject([{ from: 0, failed: 2 }])
-    const verified = quoin('verify', '--store', at, '--json')
+    expect(JSON.parse((await importing(path, '--store', at)).stdout).files).toMatchObject([
+      { from: 0, failed: 2 }
+    ])
+    const verified = await quoin('verify', '--store', at, '--json')
     expect(JSON.parse(verified.stdout)).toMatchObject({ valid: true })
     const opened = await openStore(at)
     const { outputs: count } = await new OutputStore(opened).searchBalance({
@@ -510,7 +524,7 @@ describe('quoin import', () => {
     await t.mined(chain, deployed, moved)
     const beefs = [moved, deployed].map(({ txid }) => toHex(chain.beef(txid)))
     const path = write('tokens.ndjson', beefs.join('\n'))
-    expect(importing(path, '--store', at, '--bsv21-activation', 'all').status).toBe(0)
+    expect((await importing(path, '--store', at, '--bsv21-activation', 'all')).status).toBe(0)
     const opened = await openStore(at)
     const { holders } = await new Tokens(new OutputStore(opened)).holders(id, { limit: 10 })
     expect(holders).toMatchObject([{ address: bob.address, amount: 1000n }])
@@ -535,7 +549,7 @@ describe('quoin import', () => {
       before = await applied(at)
       expect(before).toBeLessThan(all.length)
     }
-    const { status, stdout } = quoin(...args, '--plugins', PLUGIN)
+    const { status, stdout } = await quoin(...args, '--plugins', PLUGIN)
     expect(status).toBe(0)
     expect(stdout).toMatch(/many.ndjson: \d+ transactions? imported, [\d,]+ a second/)
     await expectWhole(
@@ -545,18 +559,18 @@ describe('quoin import', () => {
     )
   })
 
-  it.each([
+  it.concurrent.each([
     [['absent.ndjson'], 'cannot read absent.ndjson'],
     [['.'], 'is no file'],
     [[BIN, '--index', 'off', '--chain', 'scripts-only'], 'there is nothing to do']
-  ])('%j is wrong, and says why', (args, reason) => {
-    const { status, stderr } = quoin('import', ...args, '--store', 'memory:')
+  ])('%j is wrong, and says why', async (args, reason) => {
+    const { status, stderr } = await quoin('import', ...args, '--store', 'memory:')
     expect(status).toBe(2)
     expect(stderr).toContain(reason)
   })
 
-  it('needs headers to check proofs against', () => {
-    const { status, stderr } = quoin('import', BIN, '--store', store('without-headers'))
+  it.concurrent('needs headers to check proofs against', async () => {
+    const { status, stderr } = await quoin('import', BIN, '--store', store('without-headers'))
     expect(status).toBe(2)
     expect(stderr).toContain('--chain headers:URL gets them')
   })
@@ -564,10 +578,10 @@ describe('quoin import', () => {
 
 it('quoin backup and restore are what they are under quoin store', async () => {
   const at = store('backed-up')
-  expect(quoin('demo', '--exit', '--store', at).status).toBe(0)
-  expect(quoin('backup', at, join(folder, 'backup')).status).toBe(0)
-  expect(quoin('restore', join(folder, 'backup'), `level:${join(folder, 'restored')}`).status).toBe(0)
-  const { status, stdout } = quoin('verify', '--store', `level:${join(folder, 'restored')}`, '--json')
+  expect((await quoin('demo', '--exit', '--store', at)).status).toBe(0)
+  expect((await quoin('backup', at, join(folder, 'backup'))).status).toBe(0)
+  expect((await quoin('restore', join(folder, 'backup'), `level:${join(folder, 'restored')}`)).status).toBe(0)
+  const { status, stdout } = await quoin('verify', '--store', `level:${join(folder, 'restored')}`, '--json')
   expect(status).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ valid: true, transactions: 10 })
 })

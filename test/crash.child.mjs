@@ -9,12 +9,23 @@ import { numberedBatch } from './crash.workload.mjs'
 const [url, first, inFlight] = process.argv.slice(2)
 const store = await openStore(url)
 let next = Number(first)
+/** In one call, past any buffer: what the reader has seen was acknowledged. A reader that is slow is waited for. */
+const say = line => {
+  for (;;) {
+    try {
+      return writeSync(1, line)
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error
+      Atomics.wait(nothing, 0, 0, 1)
+    }
+  }
+}
+const nothing = new Int32Array(new SharedArrayBuffer(4))
 const write = async () => {
   for (;;) {
     const n = next++
     await numberedBatch(store, n).commit()
-    // In one call, past any buffer: what the reader has seen was acknowledged.
-    writeSync(1, `${n}\n`)
+    say(`${n}\n`)
   }
 }
 for (let i = 0; i < Number(inFlight); i++) write()

@@ -54,7 +54,7 @@ const expectTotals = async (store: Store, present: number): Promise<void> => {
   })
 }
 
-describe.each(['lmdb', 'level'])('%s', scheme => {
+describe.concurrent.each(['lmdb', 'level'])('%s', scheme => {
   it(
     `survives ${CRASHES} kills of the process that writes`,
     async () => {
@@ -125,7 +125,7 @@ const writeTo = (store: Store, first: number) => {
   }
 }
 
-describe.each([
+describe.concurrent.each([
   [
     'Redis',
     async () => {

@@ -2,13 +2,16 @@
  * The examples in the documentation run, and print what stands below them. A `ts` or `sh` block is followed by a
  * `text` block with its output, unless it prints nothing.
  */
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { transformSync } from 'esbuild'
+import { afterAll, describe, expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** Several programs run at once, each of them several times. */
+const SLOWEST_MS = 180_000
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
@@ -25,7 +28,9 @@ const PAGES = [
   'docs/audit.md'
 ]
 // Inside the package, so that `quoin/keyspace` means this one, and ignored by git.
-const SCRATCH = join(ROOT, 'dist/docs-example.mts')
+const SCRATCH = join(ROOT, 'dist/docs-examples')
+mkdirSync(SCRATCH, { recursive: true })
+afterAll(() => rmSync(SCRATCH, { recursive: true }))
 
 interface Block {
   readonly language: string
@@ -42,35 +47,56 @@ const blocks = (page: string): Block[] => {
   }))
 }
 
-const run = (command: string, args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' })
-  return { status, stdout, stderr }
+const run = (command: string, args: readonly string[]) =>
+  new Promise<{ status: unknown; stdout: string; stderr: string }>(resolve => {
+    const child = execFile(command, args, { cwd: ROOT }, (error, stdout, stderr) =>
+      resolve({ status: error ? (error.code ?? error.signal) : 0, stdout, stderr })
+    )
+    child.stdin?.end()
+  })
+
+/** The examples of a page as one program, in which a line stands between the outputs of each. */
+const MARKER = '--- next example ---'
+const programs = new Map(
+  PAGES.flatMap((page): [string, { path: string; examples: Block[] }][] => {
+    const examples = blocks(page).filter(({ language }) => language === 'ts')
+    const path = join(SCRATCH, page.replaceAll('/', '-').replace('.md', '.mts'))
+    return examples.length === 0 ? [] : [[page, { path, examples }]]
+  })
+)
+for (const { path, examples } of programs.values()) {
+  const text = examples.map(({ code }) => code).join(`\nconsole.log('${MARKER}')\n`)
+  writeFileSync(path, text)
+  writeFileSync(path.replace('.mts', '.mjs'), transformSync(text, { loader: 'ts', target: 'node20' }).code)
 }
 
-describe.each(PAGES)('%s', page => {
-  const examples = blocks(page).filter(({ language }) => language === 'ts')
-  if (examples.length > 0) {
-    it('has TypeScript examples that compile, run, and print what it says', () => {
-      const marker = '--- next example ---'
-      writeFileSync(SCRATCH, examples.map(({ code }) => code).join(`\nconsole.log('${marker}')\n`))
-      try {
-        const types =
-          '--ignoreConfig --noEmit --strict --module nodenext --target es2023 --types node --skipLibCheck'
-        expect(run('npx', ['tsc', ...types.split(' '), SCRATCH])).toMatchObject({ status: 0, stdout: '' })
-        const { status, stdout, stderr } = run('npx', ['tsx', SCRATCH])
-        expect({ status, stderr: stderr.replace(/^npm warn.*\n/gm, '') }).toEqual({ status: 0, stderr: '' })
-        expect(stdout.split(`${marker}\n`)).toEqual(examples.map(({ output }) => output))
-      } finally {
-        rmSync(SCRATCH)
-      }
+it('the TypeScript examples compile', async () => {
+  const types =
+    '--ignoreConfig --noEmit --strict --module nodenext --target es2023 --types node --skipLibCheck'
+  const paths = [...programs.values()].map(({ path }) => path)
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+  expect(await run(process.execPath, [compiler, ...types.split(' '), ...paths])).toMatchObject({
+    status: 0,
+    stdout: ''
+  })
+})
+
+describe.concurrent.each(PAGES)('%s', { timeout: SLOWEST_MS }, page => {
+  const program = programs.get(page)
+  if (program) {
+    it('has TypeScript examples that run, and print what it says', async ({ expect }) => {
+      const { path, examples } = program
+      const { stdout, ...ended } = await run(process.execPath, [path.replace('.mts', '.mjs')])
+      expect(ended).toEqual({ status: 0, stderr: '' })
+      expect(stdout.split(`${MARKER}\n`)).toEqual(examples.map(({ output }) => output))
     })
   }
 
   for (const { code, output } of blocks(page).filter(
     ({ language, output: printed }) => language === 'sh' && printed !== ''
   )) {
-    it(`prints what it says for: ${code.trim()}`, () => {
-      const { stdout } = run('bash', [
+    it(`prints what it says for: ${code.trim()}`, async ({ expect }) => {
+      const { stdout } = await run('bash', [
         '-c',
         code.replaceAll('npx quoin', `node ${join(ROOT, 'bin/quoin.js')}`)
       ])
@@ -78,7 +104,7 @@ describe.each(PAGES)('%s', page => {
     })
   }
 
-  it('links to files that exist', () => {
+  it('links to files that exist', ({ expect }) => {
     const text = readFileSync(join(ROOT, page), 'utf8')
     for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
       expect(existsSync(join(ROOT, page, '..', target!)), target).toBe(true)

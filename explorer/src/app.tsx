@@ -6,7 +6,7 @@ import { short } from './format.ts'
 import { Head } from './parts/layout.tsx'
 import { Empty, Failure, Waiting } from './parts/states.tsx'
 import { paths } from './paths.ts'
-import { place } from './router.ts'
+import { Entry, type Place, place } from './router.ts'
 import { SearchBox } from './search/box.tsx'
 import { TakenFor } from './search/taken.tsx'
 import { switchTheme, theme } from './theme.ts'
@@ -55,8 +55,7 @@ export const App = () => {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        <TakenFor />
-        <Current path={path} />
+        <Current place={place.value} />
       </main>
       <footer>
         <a href="/docs">Every route of this node</a>
@@ -80,8 +79,9 @@ interface Ready {
   readonly parameter: string
 }
 
-/** The view of the path. While it is loaded the one before it stays, so that nothing flickers. */
-const Current = ({ path }: { readonly path: string }) => {
+/** The view of the place. While it is loaded the one before it stays as it is, so that nothing flickers. */
+const Current = ({ place: now }: { readonly place: Place }) => {
+  const { path } = now
   const [ready, setReady] = useState<Ready | undefined>()
   const [failed, setFailed] = useState<Error | undefined>()
   const first = useRef(true)
@@ -110,6 +110,9 @@ const Current = ({ path }: { readonly path: string }) => {
       document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
     first.current = false
   }, [ready])
+  const isHere = ready?.path === path
+  const shown = useRef(now)
+  if (isHere) shown.current = now
   if (!found) {
     return (
       <>
@@ -130,5 +133,18 @@ const Current = ({ path }: { readonly path: string }) => {
   }
   if (!ready) return <Waiting lines={6} />
   const { View, parameter } = ready
-  return <View key={ready.path} parameter={parameter} />
+  const { query, searched, entry } = shown.current
+  return (
+    <>
+      {!isHere && (
+        <p class="under-way" role="status">
+          <span class="hidden">Loading…</span>
+        </p>
+      )}
+      <TakenFor path={shown.current.path} searched={searched} />
+      <Entry.Provider value={entry}>
+        <View key={ready.path} parameter={parameter} query={query} />
+      </Entry.Provider>
+    </>
+  )
 }

@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact'
 
 export interface ViewProps {
   readonly parameter: string
+  readonly query: URLSearchParams
 }
 type View = ComponentType<ViewProps>
 

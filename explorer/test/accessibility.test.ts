@@ -10,32 +10,39 @@ import { viewsOf } from './views.testing.ts'
 const shown = explorer()
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** The auditor looks at every element of some twenty pages. */
+const SLOWEST_MS = 240_000
+
 it.each([
   ['light', 1280],
   ['dark', 390]
-] as const)('no page has a serious finding in the %s theme, %i pixels wide', async (colorScheme, width) => {
-  const { page } = await shown.open('/', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true })
-  const findings: string[] = []
-  for (const { name, path, wait } of viewsOf(shown.demo)) {
-    await page.goto(path)
-    if (name === 'operator') {
-      await page.getByLabel('Admin token').fill(TOKEN)
-      await page.getByRole('button', { name: 'Enter' }).click()
-    }
-    await page.getByText(wait).first().waitFor()
-    const overflow = await page.evaluate(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    )
-    if (Number(overflow) > 0) findings.push(`${name}: ${overflow} pixels wider than the window`)
-    await page.evaluate(axe)
-    const { violations } = (await page.evaluate(
-      "axe.run(document, { resultTypes: ['violations'], elementRef: false })"
-    )) as AxeResults
-    for (const { id, impact, nodes } of violations) {
-      if (impact === 'serious' || impact === 'critical') {
-        findings.push(`${name}: ${id} ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+] as const)(
+  'no page has a serious finding in the %s theme, %i pixels wide',
+  async (colorScheme, width) => {
+    const { page } = await shown.open('/', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true })
+    const findings: string[] = []
+    for (const { name, path, wait } of viewsOf(shown.demo)) {
+      await page.goto(path)
+      if (name === 'operator') {
+        await page.getByLabel('Admin token').fill(TOKEN)
+        await page.getByRole('button', { name: 'Enter' }).click()
+      }
+      await page.getByText(wait).first().waitFor()
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+      )
+      if (Number(overflow) > 0) findings.push(`${name}: ${overflow} pixels wider than the window`)
+      await page.evaluate(axe)
+      const { violations } = (await page.evaluate(
+        "axe.run(document, { resultTypes: ['violations'], elementRef: false })"
+      )) as AxeResults
+      for (const { id, impact, nodes } of violations) {
+        if (impact === 'serious' || impact === 'critical') {
+          findings.push(`${name}: ${id} ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+        }
       }
     }
-  }
-  expect(findings).toEqual([])
-})
+    expect(findings).toEqual([])
+  },
+  SLOWEST_MS
+)

@@ -51,6 +51,12 @@ describe('markup and scripts', () => {
     await page.getByText('javascript:').waitFor()
     expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)
     await isInert(page)
+    await page.goto(`/explore/address/${shown.demo.tokens.holder.address}`)
+    const held = page.getByRole('list', { name: 'Tokens held' })
+    await held.getByText('<img src=x').first().waitFor()
+    await held.getByText('javascript:').first().waitFor()
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)
+    await isInert(page)
   })
 
   it('as the media type and the content of an inscription', async () => {
@@ -145,7 +151,7 @@ describe('a megabyte', () => {
       .getByRole('button', { name: /^Show more of/ })
       .first()
       .click()
-    expect((await value.textContent())!.length).toBeGreaterThan(20_000)
+    await expect.poll(async () => (await value.textContent())!.length).toBeGreaterThan(20_000)
     await isInert(page)
   })
 })

@@ -1,5 +1,6 @@
 /** Transactions, outputs, addresses and lists of outputs; back, forward and reload. */
 import { readFile } from 'node:fs/promises'
+import type { Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { Beef } from '../../src/chain/index.ts'
 import { formatTxid } from '../../src/keyspace/index.ts'
@@ -15,13 +16,24 @@ describe('a transaction', () => {
     await page.getByText('proven').waitFor()
     const inputs = page.getByRole('list', { name: 'Inputs' }).getByRole('listitem')
     expect(await inputs.count()).toBe(2)
-    expect(await inputs.first().textContent()).toContain('PushDrop token')
+    await inputs.first().getByText('PushDrop token').waitFor()
     const outputs = page.getByRole('list', { name: 'Outputs' }).getByRole('listitem')
     expect(await outputs.count()).toBe(2)
     expect(await outputs.first().textContent()).toContain('hello:said:A typo, corrected')
     expect(await outputs.last().textContent()).toContain('pays')
     await inputs.first().getByRole('link').first().click()
     await page.waitForURL(`**/explore/output/${shown.demo.replaced.outpoint}`)
+  })
+
+  it('says of nothing that it is not known before the node has said so', async () => {
+    const { page } = await shown.open('/', {})
+    const asked = held()
+    await page.route('**/txo/outpoint/*', asked.hold)
+    await page.goto(`/explore/tx/${txidOf(shown.demo.messages.at(-1)!.outpoint)}`)
+    await page.getByText('proven').waitFor()
+    expect(await page.getByText('value not known here').count()).toBe(0)
+    asked.release()
+    await page.getByText('PushDrop token').first().waitFor()
   })
 
   it('can be downloaded with what proves it', async () => {
@@ -78,7 +90,9 @@ describe('an address', () => {
     await balance.waitFor()
     const digits = (await balance.locator('.tile-value').textContent())!.replaceAll(/\D/g, '')
     expect(digits).toBe(await author.balance())
-    expect(await page.getByRole('list', { name: 'Unspent outputs' }).getByRole('listitem').count()).toBe(1)
+    const unspent = page.getByRole('list', { name: 'Unspent outputs' }).getByRole('listitem')
+    await unspent.first().waitFor()
+    expect(await unspent.count()).toBe(1)
     await page.getByRole('link', { name: 'History' }).click()
     await page.waitForURL('**?list=history')
     const history = page.getByRole('list', { name: 'History outputs' }).getByRole('listitem')
@@ -121,13 +135,62 @@ describe('a list of outputs', () => {
     expect(new Set(outputs).size).toBe(63)
   })
 
+  it('is as it was left when one comes back to it', async () => {
+    const { page } = await shown.open('/explore/find?key=tp:tm_hello')
+    const rows = page.getByRole('list', { name: 'Outputs' }).getByRole('listitem')
+    await rows.nth(49).waitFor()
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('That is all of them.').waitFor()
+    // The keys go on where the new rows begin.
+    expect(await rows.nth(50).evaluate(row => row === document.activeElement)).toBe(true)
+    await rows.nth(58).getByRole('link').first().scrollIntoViewIfNeeded()
+    const top = Number(await page.evaluate('scrollY'))
+    expect(top).toBeGreaterThan(1000)
+    await rows.nth(58).getByRole('link').first().click()
+    await page.getByRole('heading', { name: 'Why' }).waitFor()
+    await page.goBack()
+    await rows.nth(62).waitFor()
+    await page.waitForFunction(`Math.abs(scrollY - ${top}) < 200`)
+  })
+
   it('that has nothing says so', async () => {
     const { page } = await shown.open('/explore/find?key=tp:tm_nothing')
     await page.getByText('The topic has no outputs').waitFor()
   })
 })
 
+/** Answers that wait until they are let go. */
+const held = () => {
+  let release: () => void = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  return {
+    release,
+    async hold(route: Route) {
+      await released
+      await route.continue()
+    }
+  }
+}
+
 describe('going about', () => {
+  it('what is there stays as it is while the next view is on its way', async () => {
+    const { address } = shown.demo.author
+    const { page } = await shown.open(`/explore/address/${address}?list=history`, {})
+    const history = page.getByRole('list', { name: 'History outputs' })
+    await history.waitFor()
+    const script = held()
+    await page.route('**/assets/*.js', script.hold)
+    await page.getByRole('link', { name: 'Tokens', exact: true }).click()
+    await page.locator('.under-way').waitFor({ state: 'attached' })
+    expect(await history.count()).toBe(1)
+    script.release()
+    await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
+  })
+
   it('back, forward and reload lead where they should, without loading the page anew in between', async () => {
     const { page } = await shown.open('/')
     await page.evaluate('window.isSame = true')
@@ -161,9 +224,9 @@ describe('going about', () => {
     const { page } = await shown.open('/')
     await page.getByText('ready', { exact: true }).waitFor()
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.waitForFunction("document.activeElement.textContent === 'Skip to the content'")
     await page.keyboard.press('Enter')
-    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await page.waitForFunction("document.activeElement.id === 'main'")
     await page.keyboard.press('/')
     await page.keyboard.type('tm_hello')
     await page.keyboard.press('ArrowDown')

@@ -48,6 +48,7 @@ it('says as one types what it takes the text for, and any reading can be chosen'
   const box = page.getByRole('combobox', { name: 'Search' })
   await box.fill('ab'.repeat(32))
   const options = page.getByRole('option')
+  await options.first().waitFor()
   expect(await options.allTextContents()).toEqual([
     expect.stringContaining('transaction abab'),
     'raw key of 32 bytes'
@@ -68,6 +69,32 @@ it('whoever types while a view is being loaded is not interrupted', async () => 
   await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
   expect(await box.inputValue()).toBe('tm_hello')
   expect(await box.evaluate(element => element === document.activeElement)).toBe(true)
+})
+
+it('what is typed while a search is on its way stays, and nothing is said to be unknown meanwhile', async () => {
+  const { page } = await shown.open('/', {})
+  let release: () => void = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  await page.route('**/txo/tx/*', async route => {
+    await released
+    await route.continue()
+  })
+  await page.evaluate(`new MutationObserver(() => {
+    window.denied ||= document.body.textContent.includes('Nothing is known by that name')
+  }).observe(document.body, { childList: true, subtree: true, characterData: true })`)
+  const txid = shown.demo.messages[0]!.outpoint.slice(0, 64)
+  const box = page.getByRole('combobox', { name: 'Search' })
+  await box.fill(txid)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/explore/search?q=*')
+  await box.fill('something else')
+  release()
+  await page.waitForURL(`**/explore/tx/${txid}`)
+  await page.getByText('Taken for a transaction').waitFor()
+  expect(await box.inputValue()).toBe('something else')
+  expect(await page.evaluate('window.denied')).toBe(false)
 })
 
 it('what nobody knows offers every reading', async () => {

@@ -66,7 +66,7 @@ describe('a token', () => {
     await page.waitForURL(`**/explore/address/${shown.demo.tokens.holder.address}`)
     const held = page.getByRole('list', { name: 'Tokens held' }).getByRole('listitem')
     await held.first().waitFor()
-    expect(await held.first().textContent()).toContain('GOLD95,048.85')
+    expect(await held.first().textContent()).toContain('GOLD105,048.85in 2 outputs, 10,000 of it for sale')
   })
 
   it('has its transfers and what is for sale, each under a link of its own', async () => {
@@ -102,5 +102,44 @@ describe('a token', () => {
   it('that nobody deployed is not known', async () => {
     const { page } = await shown.open(`/explore/token/${'ab'.repeat(32)}_0`)
     await page.getByText('Not known here').waitFor()
+  })
+})
+
+describe('what an address holds', () => {
+  it('comes in pages, each token once, and leads to the tokens', async () => {
+    const { tokens } = shown.demo
+    const more = 30
+    const icon = `${'ab'.repeat(32)}_1`
+    for (let i = 0; i < more; i++) await tokens.deploy({ sym: `MORE${i}`, icon })
+    const { page } = await shown.open(`/explore/address/${tokens.holder.address}`)
+    const held = page.getByRole('list', { name: 'Tokens held' }).getByRole('listitem')
+    await held.nth(24).waitFor()
+    expect(await held.count()).toBe(25)
+    await page.getByRole('region', { name: 'Tokens' }).getByRole('button', { name: 'Show more' }).click()
+    await page.getByText('That is all of them.').first().waitFor()
+    const names = await held.locator('a:first-child').allTextContents()
+    const symbols = names.filter(name => /^(GOLD|MORE\d+)$/.test(name))
+    expect(symbols.sort()).toEqual(['GOLD', ...Array.from({ length: more }, (_, i) => `MORE${i}`)].sort())
+    const last = held.filter({ hasText: 'MORE29' })
+    expect(await last.textContent()).toContain('MORE291,000in 1 output')
+    expect(await last.getByRole('link', { name: 'abababab' }).getAttribute('href')).toBe(
+      `/explore/output/${icon.replace('_', '.')}`
+    )
+    await last.getByRole('link', { name: 'MORE29' }).click()
+    await page.getByRole('heading', { name: 'MORE29' }).waitFor()
+  })
+
+  it('is nothing where nothing was sent, and is not asked of a node without tokens', async () => {
+    const nobody = '/explore/address/1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'
+    const { page } = await shown.open(nobody, {})
+    await page.getByText('No tokens').waitFor()
+    await page.route('**/1sat/owner/*/tokens?*', route =>
+      route.fulfill({
+        status: 404,
+        json: { code: 'ERR_ROUTE_NOT_FOUND', message: 'there is no such route' }
+      })
+    )
+    await page.reload()
+    await page.getByText('This node does not index tokens').waitFor()
   })
 })

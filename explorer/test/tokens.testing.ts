@@ -24,7 +24,7 @@ export interface TokenData {
   /** Who has the most of the first. */
   readonly holder: Person
   /** Deploys one more. */
-  deploy(fields: Fields): Promise<TokenId>
+  deploy(fields: Fields, amount?: bigint): Promise<TokenId>
 }
 
 export const writeTokens = async ({ dev, engine }: Node): Promise<TokenData> => {
@@ -62,6 +62,6 @@ export const writeTokens = async ({ dev, engine }: Node): Promise<TokenData> => 
     gold,
     plain: tokenIdOf(second),
     holder: maker,
-    deploy: async fields => tokenIdOf(await deployed(deployMint(maker, 1000n, fields)))
+    deploy: async (fields, amount = 1000n) => tokenIdOf(await deployed(deployMint(maker, amount, fields)))
   }
 }

@@ -22,7 +22,7 @@ export const viewsOf = ({ messages, replaced, author, tokens, entries }: DemoNod
   { name: 'tokens', path: '/explore/tokens', wait: 'minted on demand' },
   { name: 'token', path: `/explore/token/${tokens.gold}`, wait: '51.24 %' },
   { name: 'listings', path: `/explore/token/${tokens.gold}?list=listings`, wait: 'sold by' },
-  { name: 'holder', path: `/explore/address/${tokens.holder.address}`, wait: '95,048.85' },
+  { name: 'holder', path: `/explore/address/${tokens.holder.address}`, wait: '105,048.85' },
   { name: 'entries', path: '/explore/kv', wait: 'Charles' },
   { name: 'entry', path: `/explore/kv/entry?controller=${entries.controller}&key=profile`, wait: 'Ockham' },
   { name: 'ambiguous', path: `/explore/kv/entry?controller=${entries.other}&key=motto`, wait: 'Ambiguous' },

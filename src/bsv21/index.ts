@@ -21,8 +21,11 @@ export * from './source/index.ts'
 export {
   type Holder,
   type HolderPage,
+  type Holding,
+  type HoldingPage,
   type Token,
   type TokenBalance,
+  type TokenPage,
   Tokens,
   type TokenTotals
 } from './tokens.ts'

@@ -3,7 +3,7 @@ import { formatOutpoint, type TokenId } from '../keyspace/index.ts'
 import type { OutputStore } from '../txo/index.ts'
 import { HELD } from './lock.ts'
 import type { SpecifiedToken } from './specification.testing.ts'
-import { Tokens } from './tokens.ts'
+import { type Holder, Tokens } from './tokens.ts'
 import { topicOf } from './topic-names.ts'
 
 const ALL = 10_000
@@ -32,6 +32,7 @@ const storedToken = async (outputs: OutputStore, token: TokenId): Promise<Specif
   const names = (rows: typeof all.rows): string[] =>
     rows.map(({ outpoint }) => formatOutpoint(outpoint, '_')).sort()
   await checkCounts(outputs, token, balances)
+  await checkHoldings(tokens, token, holders)
   return {
     minted,
     supply,
@@ -62,6 +63,16 @@ const checkCounts = async (
       0n
     )
     if (sum !== amount) throw new Error(`${holder} has ${amount} of ${token}, and outputs with ${sum}`)
+  }
+}
+
+/** What is asked by holder is what is asked by token. */
+const checkHoldings = async (tokens: Tokens, token: TokenId, holders: readonly Holder[]): Promise<void> => {
+  for (const { address, amount } of holders) {
+    const { holdings } = await tokens.holdings(address, { limit: ALL })
+    const found = holdings.find(({ id }) => id === token)
+    if (found?.amount !== amount)
+      throw new Error(`${address} has ${amount} of ${token}, found ${found?.amount}`)
   }
 }
 

@@ -65,27 +65,30 @@ const addressError = (message: string, given: unknown): QuoinError =>
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGITS = new Map(Array.from(ALPHABET, (char, digit) => [char, digit]))
-/** Five base58 digits at a time: a limb times 2^16 is below 2^46, which a number still holds exactly. */
-const LIMB = 58 ** 5
+/** Four base58 digits at a time: a limb times 2^24 is below 2^48, which a number holds exactly. */
+const LIMB = 58 ** 4
+/** Two digits as text, by their value. */
+const PAIRS = Array.from(ALPHABET, high => Array.from(ALPHABET, low => high + low)).flat()
 
 export const toBase58 = (bytes: Uint8Array): string => {
+  // The least significant first.
   const limbs: number[] = []
-  for (let i = 0; i < bytes.length; i += 2) {
-    const odd = i + 1 === bytes.length
-    let carry = odd ? bytes[i]! : bytes[i]! * 0x100 + bytes[i + 1]!
+  for (let i = 0; i < bytes.length; ) {
+    // Three bytes at a time, with the odd ones at the front.
+    const end = i === 0 ? bytes.length % 3 || 3 : i + 3
+    let carry = 0
+    while (i < end) carry = carry * 0x100 + bytes[i++]!
     for (let j = 0; j < limbs.length; j++) {
-      const value = limbs[j]! * (odd ? 0x100 : 0x10000) + carry
+      const value = limbs[j]! * 0x1000000 + carry
       carry = Math.floor(value / LIMB)
       limbs[j] = value - carry * LIMB
     }
-    if (carry > 0) limbs.push(carry)
+    for (; carry > 0; carry = Math.floor(carry / LIMB)) limbs.push(carry % LIMB)
   }
   let text = ''
-  for (let limb of limbs) {
-    for (let digit = 0; digit < 5; digit++) {
-      text = ALPHABET[limb % 58]! + text
-      limb = Math.floor(limb / 58)
-    }
+  for (let i = limbs.length - 1; i >= 0; i--) {
+    const high = Math.floor(limbs[i]! / PAIRS.length)
+    text += PAIRS[high]! + PAIRS[limbs[i]! - high * PAIRS.length]!
   }
   // A zero byte at the front adds nothing to the number, so each is written as a `1`.
   let first = 0

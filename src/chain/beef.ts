@@ -201,6 +201,11 @@ const mergedBumps = (
     if (txids) txids.push(txid)
     else proved.set(bump, [txid])
   }
+  const [first] = proved
+  if (first && proved.size === 1) {
+    const [bump, txids] = first
+    return { bumps: [bump.provingOnly(txids)], indexes: new Map([[bump, 0]]) }
+  }
   const atHeight = new Map<number, number>()
   for (const { height } of proved.keys()) atHeight.set(height, (atHeight.get(height) ?? 0) + 1)
   const blocks = new Map<string, { readonly index: number; readonly bumps: Bump[] }>()

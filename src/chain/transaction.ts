@@ -86,14 +86,15 @@ export class Transaction {
   }
 
   /** The txids that the inputs spend from, for who follows the ancestry only; nothing is kept of them. */
-  *spentTxids(): Generator<Txid, void> {
-    const reader = new Reader(this.raw, CODE, this.#inputsAt)
+  spentTxids(): Txid[] {
+    const { raw } = this
+    const txids: Txid[] = []
+    let at = this.#inputsAt
     for (let i = 0; i < this.inputCount; i++) {
-      yield reader.bytes(32) as Txid
-      reader.skip(4)
-      reader.skip(reader.varint())
-      reader.skip(4)
+      txids.push(raw.subarray(at, at + 32) as Txid)
+      at = sizedEnd(raw, at + 36) + 4
     }
+    return txids
   }
 
   #readInputs(): Input[] {
@@ -117,6 +118,15 @@ export class Transaction {
     }
     return outputs
   }
+}
+
+/** Where bytes end that come after their length, in a transaction that was walked before. */
+const sizedEnd = (raw: Uint8Array, at: number): number => {
+  const first = raw[at]!
+  if (first < 0xfd) return at + 1 + first
+  const reader = new Reader(raw, CODE, at)
+  const length = reader.varint()
+  return reader.offset + length
 }
 
 /** Reads one transaction; what is wrong with it is an error of the reader's code. */

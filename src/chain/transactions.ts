@@ -7,7 +7,7 @@ import type { Batch, StoreReads } from '../store/index.ts'
 import { type BeefTransaction, writeBeef } from './beef.ts'
 import { Bump } from './bump.ts'
 import { bytesKey } from './hash.ts'
-import { chain } from './keys.ts'
+import { chain, type StoredTransaction } from './keys.ts'
 import { parseTransaction, type Transaction } from './transaction.ts'
 import type { Known } from './verify/walk.ts'
 
@@ -40,14 +40,18 @@ export class TransactionStore {
     return stored && parseTransaction(stored.raw)
   }
 
-  getMany(txids: readonly Txid[]): Promise<(Transaction | undefined)[]> {
-    return Promise.all(txids.map(txid => this.get(txid)))
+  async getMany(txids: readonly Txid[]): Promise<(Transaction | undefined)[]> {
+    return (await this.#stored(txids)).map(stored => stored && parseTransaction(stored.raw))
+  }
+
+  #stored(txids: readonly Txid[]): Promise<(StoredTransaction | undefined)[]> {
+    return this.#reads.use(transactions).getMany(txids.map(txid => [txid]))
   }
 
   /** Those that were verified before, with the heights of their proofs: what `verifyBeef` asks for. */
   readonly known: Known = async txids => {
     const [stored, scores] = await Promise.all([
-      Promise.all(txids.map(txid => this.#reads.use(transactions).get(txid))),
+      this.#stored(txids),
       Promise.all(txids.map(txid => this.#reads.use(log).at('mined').score(txid)))
     ])
     return stored.map((each, i) => {
@@ -64,6 +68,11 @@ export class TransactionStore {
   async proof(txid: Txid): Promise<Bump | undefined> {
     const bytes = await this.#reads.use(proofs).get(txid)
     return bytes && Bump.written(bytes, txid)
+  }
+
+  async proofs(txids: readonly Txid[]): Promise<(Bump | undefined)[]> {
+    const stored = await this.#reads.use(proofs).getMany(txids.map(txid => [txid]))
+    return stored.map((bytes, i) => bytes && Bump.written(bytes, txids[i]!))
   }
 
   /** Transactions with proofs of heights from one to another, both included, in the order of the chain. */
@@ -132,10 +141,7 @@ export class TransactionStore {
       if (found.size + wanted.length > MAX_TRANSACTIONS) {
         throw new QuoinError('ERR_BEEF_LIMIT', `more than ${MAX_TRANSACTIONS} transactions are needed`)
       }
-      const [stored, bumps] = await Promise.all([
-        this.getMany(wanted),
-        Promise.all(wanted.map(txid => this.proof(txid)))
-      ])
+      const [stored, bumps] = await Promise.all([this.getMany(wanted), this.proofs(wanted)])
       const parents: Txid[] = []
       for (const [i, txid] of wanted.entries()) {
         const transaction = stored[i]
@@ -147,7 +153,7 @@ export class TransactionStore {
         const bump = bumps[i]
         const opened = bump && open(txid) && (await this.#hasParents(transaction))
         found.set(bytesKey(txid), { txid, transaction, bump: opened ? undefined : bump })
-        if (!bump || opened) parents.push(...transaction.inputs.map(input => input.txid))
+        if (!bump || opened) for (const parent of transaction.spentTxids()) parents.push(parent)
       }
       const next = new Map(parents.map(txid => [bytesKey(txid), txid]))
       wanted = [...next].filter(([name]) => !found.has(name)).map(([, txid]) => txid)

@@ -43,8 +43,11 @@ export const compareBytes = (a: Uint8Array, b: Uint8Array): number => {
   return a.length - b.length
 }
 
-export const startsWith = (bytes: Uint8Array, prefix: Uint8Array): boolean =>
-  prefix.length <= bytes.length && prefix.every((byte, i) => bytes[i] === byte)
+export const startsWith = (bytes: Uint8Array, prefix: Uint8Array): boolean => {
+  if (prefix.length > bytes.length) return false
+  for (let i = 0; i < prefix.length; i++) if (bytes[i] !== prefix[i]) return false
+  return true
+}
 
 export const concat = (...parts: Uint8Array[]): Uint8Array => {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

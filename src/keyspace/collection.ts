@@ -13,7 +13,7 @@ import type { PromisedScan, Subject } from './proof/findings.ts'
 import type { OrderOfPart } from './proof/order.ts'
 import { type KeyRange, type RangeOptions, Ranges } from './range.ts'
 import { written } from './scratch.ts'
-import { type Steps, stepsOf, writeKey } from './step.ts'
+import { stepsOf } from './step.ts'
 import type { Shape } from './value.ts'
 
 export class Collection<
@@ -31,7 +31,6 @@ export class Collection<
   readonly scans: readonly PromisedScan[]
   /** Writes the key into `target` at `offset` and returns the offset after it. */
   readonly encodeInto: (target: Uint8Array, offset: number, ...key: KeyOf<P>) => number
-  readonly #steps: Steps
   readonly #read: KeyReader
   readonly #ranges: Ranges
 
@@ -50,15 +49,15 @@ export class Collection<
     this.value = declaration.value
     this.about = declaration.about
     this.#ranges = new Ranges(subject.name, subject.layout, subject.scans, orders)
-    this.#steps = stepsOf(subject.layout)
-    this.encodeInto = keyWriter(this.#steps)
-    const canCut = this.#steps.steps.every(({ cut }) => cut !== 'none')
-    this.#read = canCut ? keyReader(this.#steps) : key => this.#parse(key)
+    const steps = stepsOf(subject.layout)
+    this.encodeInto = keyWriter(steps)
+    const canCut = steps.steps.every(({ cut }) => cut !== 'none')
+    this.#read = canCut ? keyReader(steps) : key => this.#parse(key)
   }
 
   /** The key as bytes of its own. */
   encode(...key: KeyOf<P>): Uint8Array {
-    return written(target => writeKey(this.#steps, key, target, 0))
+    return written(target => this.encodeInto(target, 0, ...key))
   }
 
   /** The components of a key; a coded error names the byte where the bytes are not one. */

@@ -134,7 +134,7 @@ const prove = async (
   )
   const [stored, bumps, heights] = await Promise.all([
     transactions.getMany(spent),
-    Promise.all(spent.map(txid => transactions.proof(txid))),
+    transactions.proofs(spent),
     heightsOf(transactions, opened)
   ])
   const isWhole = stored.every(each => each !== undefined)
@@ -156,7 +156,7 @@ const heightsOf = async (
   transactions: TransactionStore,
   opened: readonly Transaction[]
 ): Promise<Heights> => {
-  const proofs = await Promise.all(opened.map(({ txid }) => transactions.proof(txid)))
+  const proofs = await transactions.proofs(opened.map(({ txid }) => txid))
   const heights = new Map<number, Txid[]>()
   for (const [i, proof] of proofs.entries()) {
     if (proof) heights.set(proof.height, [...(heights.get(proof.height) ?? []), opened[i]!.txid])

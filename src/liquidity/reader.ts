@@ -2,10 +2,11 @@
  * Reading the state: everything by its key, and every iteration that the key space promises. Walks give rows in the
  * order of their keys: ticks and the positions of a pool as numbers, the rest as decimal text (1, 10, 2).
  */
-import type { KeyRange, Value } from '../keyspace/index.ts'
+import type { KeyRange, RangeOptions, Value } from '../keyspace/index.ts'
 import type { KeyValue } from '../store/index.ts'
 import { parseAddress } from './bech32.ts'
 import type { Dec } from './decimal.ts'
+import { decoded } from './decoded.ts'
 import type { HOOK_ACTIONS } from './keys.ts'
 import type { IncentiveRecord, Layout, Profile } from './profile.ts'
 import { NO_RESERVES, type Reserves } from './reserves.ts'
@@ -143,9 +144,8 @@ export class StateReader implements Reader {
     { from, inclusive = true, reverse = false }: TickWalk = {}
   ): AsyncIterable<readonly KeyValue[]> {
     const { ticks } = this.layout.collections
-    const bound =
-      from === undefined ? {} : { [`${reverse ? 'l' : 'g'}t${inclusive ? 'e' : ''}`]: [from] as const }
-    return this.rows.pages(ticks.range([pool], { ...bound, reverse }))
+    const bound = from === undefined ? { reverse } : tickBound(from, inclusive, reverse)
+    return this.rows.pages(ticks.range([pool], bound))
   }
 
   position(id: bigint): Promise<Position | undefined> {
@@ -285,9 +285,7 @@ export class StateReader implements Reader {
   }
 }
 
-async function* decoded<T>(
-  pages: AsyncIterable<readonly KeyValue[]>,
-  decode: (key: Uint8Array, value: Uint8Array) => T
-): AsyncGenerator<T> {
-  for await (const page of pages) for (const { key, value } of page) yield decode(key, value)
+const tickBound = (from: bigint, inclusive: boolean, reverse: boolean): RangeOptions<[bigint]> => {
+  if (reverse) return inclusive ? { lte: [from], reverse } : { lt: [from], reverse }
+  return inclusive ? { gte: [from] } : { gt: [from] }
 }

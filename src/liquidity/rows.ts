@@ -12,7 +12,8 @@ const BTree = ('default' in BTreeModule ? BTreeModule.default : BTreeModule) as 
 /** Null stands for what is removed. */
 type Written = InstanceType<typeof BTree<Uint8Array, Uint8Array | null>>
 
-const FIRST_PAGE = 4
+/** Most walks look for the next row, or for the one behind it too. */
+const FIRST_PAGE = 2
 const LARGEST_PAGE = 512
 
 export interface Rows {
@@ -32,17 +33,44 @@ export class StoreRows implements Rows {
     return this.#reads.get(key)
   }
 
-  async *pages(range: KeyRange): AsyncGenerator<readonly KeyValue[]> {
-    let left = range
-    for (let limit = FIRST_PAGE; ; limit = Math.min(limit * 2, LARGEST_PAGE)) {
-      const page = await this.#reads.range(left, { limit })
-      if (page.length > 0) yield page
-      if (page.length < limit) return
-      const last = page[page.length - 1]!.key
-      left = left.reverse ? { ...left, end: last } : { ...left, start: successor(last) }
-    }
+  pages(range: KeyRange): AsyncIterable<readonly KeyValue[]> {
+    return new StorePages(this.#reads, range)
   }
 }
+
+/** By hand, as a generator takes several turns of the event loop for each page. */
+class StorePages implements AsyncIterableIterator<readonly KeyValue[]> {
+  readonly #reads: StoreReads
+  /** What has not been read; nothing after the last page. */
+  #left: KeyRange | undefined
+  #limit = FIRST_PAGE
+
+  constructor(reads: StoreReads, range: KeyRange) {
+    this.#reads = reads
+    this.#left = range
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<readonly KeyValue[], undefined>> {
+    if (!this.#left) return OVER
+    const page = await this.#reads.range(this.#left, { limit: this.#limit })
+    const last = page[page.length - 1]?.key
+    if (!last) {
+      this.#left = undefined
+      return OVER
+    }
+    const { reverse } = this.#left
+    if (page.length < this.#limit) this.#left = undefined
+    else this.#left = reverse ? { ...this.#left, end: last } : { ...this.#left, start: successor(last) }
+    this.#limit = Math.min(this.#limit * 2, LARGEST_PAGE)
+    return { done: false, value: page }
+  }
+}
+
+const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** Rows with writes over them. */
 export class Overlay implements Rows {

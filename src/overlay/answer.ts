@@ -18,7 +18,7 @@ export interface AnsweredOutput {
 
 /** An output that is not stored, or that its history selector does not want, is left out. */
 export const answerAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
-  const known = await outputs.loadOutputs(found.map(({ outpoint }) => outpoint))
+  const known = await outputs.areKnown(found.map(({ outpoint }) => outpoint))
   const stored = found.filter((_, i) => known[i])
   const plain = await provedAll(
     outputs,
@@ -70,7 +70,7 @@ const provedAll = async (
       const each = all.get(name)!
       if (needed.has(name)) continue
       needed.set(name, each)
-      if (!each.bump) wanted.push(...each.transaction!.inputs.map(({ txid }) => bytesKey(txid)))
+      if (!each.bump) for (const txid of each.transaction!.spentTxids()) wanted.push(bytesKey(txid))
     }
     return { outpoint, context, transactions: [...needed.values()] }
   }

@@ -117,7 +117,11 @@ describe('it is refused', () => {
 
   it('when the output store takes no types of events', async () => {
     const fixed = new OutputStore(outputs.store, {
-      events: { parse: outputs.events.parse.bind(outputs.events), find: () => undefined }
+      events: {
+        parse: outputs.events.parse.bind(outputs.events),
+        find: () => undefined,
+        asked: outputs.events.asked.bind(outputs.events)
+      }
     })
     await expect(installPlugins([hello], { outputs: fixed })).rejects.toMatchObject({ code: 'ERR_PLUGIN' })
   })

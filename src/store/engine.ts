@@ -84,8 +84,21 @@ export interface QueueCounts {
   readonly headEnqueued: number | undefined
 }
 
+/** Which rows of a set are kept, by which of the other sets have their members. */
+export type Keep = 'in all' | 'in none'
+
+export interface ProbedRows {
+  readonly rows: readonly ScoredMember[]
+  /** How many rows it took to find them. */
+  readonly looked: number
+  /** The last row looked at. */
+  readonly last: ScoredMember | undefined
+}
+
 export interface Reads {
   get(key: Uint8Array): Awaitable<Uint8Array | undefined>
+  /** One answer for each key, in the order asked; not necessarily of one state. */
+  mget(keys: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]>
   /** Key-values in the range, in its direction. */
   range(range: KeyRange, limit?: number): Awaitable<KeyValue[]>
 
@@ -94,6 +107,8 @@ export interface Reads {
   hmget(key: Uint8Array, fields: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]>
   /** In the order of the fields' bytes. */
   hgetall(key: Uint8Array): Awaitable<FieldValue[]>
+  /** One answer for each key, in the order asked; not necessarily of one state. */
+  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]>
   /** Hashes whose keys are in the range, in its direction. */
   hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]>
 
@@ -110,20 +125,16 @@ export interface Reads {
   /** Whether the engine knows that members which several of the sets have are under the same score in all of them. */
   zaligned?(keys: readonly Uint8Array[]): Awaitable<boolean>
   /**
-   * For rows of the first set, in its order or the mirror of it, whether each of the other sets has the member. An
-   * engine that has it knows a faster way than `zscores`.
+   * Rows of the first set, as `zrows` gives them, whose members all the other sets have, or none. An engine that has
+   * it knows a faster way than `zrows` and `zscores`.
    */
-  zhave?(
-    first: Uint8Array,
-    others: readonly Uint8Array[],
-    rows: readonly ScoredMember[]
-  ): Awaitable<readonly (readonly boolean[])[]>
+  zprobe?(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Awaitable<ProbedRows>
   zcard(key: Uint8Array): Awaitable<number>
   zrows(key: Uint8Array, rows: Rows): Awaitable<ScoredMember[]>
   /** The sum of all scores, added in the order of the set. */
   zsum(key: Uint8Array): Awaitable<number>
-  /** The keys of sorted sets that begin with the prefix, in the order of their bytes. */
-  zkeys(prefix: Uint8Array): Awaitable<Uint8Array[]>
+  /** The keys of sorted sets in the range, in its direction. */
+  zkeys(range: KeyRange, limit?: number): Awaitable<Uint8Array[]>
 
   qcounts(key: Uint8Array): Awaitable<QueueCounts>
   /** Items in a state by (`at`, item), after a place. */

@@ -83,6 +83,7 @@ const emptyState = (): State => ({
 
 const readsOf = (open: () => State): Reads => ({
   get: key => copy(open().values.get(text(key))),
+  mget: keys => keys.map(key => copy(open().values.get(text(key)))),
   range: (range, limit) =>
     keysIn(open().values, range, limit).map(key => ({
       key: bytes(key),
@@ -92,6 +93,7 @@ const readsOf = (open: () => State): Reads => ({
   hget: (key, field) => copy(open().hashes.get(text(key))?.get(text(field))),
   hmget: (key, fields) => fields.map(field => copy(open().hashes.get(text(key))?.get(text(field)))),
   hgetall: key => fieldsOf(open(), text(key)),
+  mhgetall: keys => keys.map(key => fieldsOf(open(), text(key))),
   hrange: (range, limit) =>
     keysIn(open().hashes, range, limit).map(key => ({ key: bytes(key), fields: fieldsOf(open(), key) })),
 
@@ -108,10 +110,7 @@ const readsOf = (open: () => State): Reads => ({
       score
     })),
   zsum: key => pick(open().sortedSets.get(text(key)) ?? [], {}).reduce((sum, [, score]) => sum + score, 0),
-  zkeys: prefix =>
-    sorted(open().sortedSets)
-      .filter(([key]) => key.startsWith(text(prefix)))
-      .map(([key]) => bytes(key)),
+  zkeys: (range, limit) => keysIn(open().sortedSets, range, limit).map(key => bytes(key)),
 
   qcounts: key => {
     const queue = open().queues.get(text(key)) ?? new Map<string, Entry>()

@@ -138,10 +138,12 @@ type ReadName = keyof TextReads
 /** The arguments of each read. */
 const READS: Record<ReadName, readonly fc.Arbitrary<unknown>[]> = {
   get: [key],
+  mget: [fc.array(key, { maxLength: 4 })],
   range: [range, limit],
   hget: [key, name],
   hmget: [key, fc.array(name, { maxLength: 4 })],
   hgetall: [key],
+  mhgetall: [fc.array(key, { maxLength: 4 })],
   hrange: [range, limit],
   sismember: [key, name],
   smembers: [key],
@@ -150,7 +152,7 @@ const READS: Record<ReadName, readonly fc.Arbitrary<unknown>[]> = {
   zcard: [key],
   zrows: [key, rows],
   zsum: [key],
-  zkeys: [bound],
+  zkeys: [range, limit],
   qcounts: [key],
   qlist: [key, state, rows]
 }

@@ -15,7 +15,7 @@
  */
 import { compareBytes, QuoinError } from '../keyspace/index.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import type { Awaitable, Place, Reads, Rows, ScoredMember } from './engine.ts'
+import type { Awaitable, Keep, Place, ProbedRows, Reads, Rows, ScoredMember } from './engine.ts'
 import { keyOnly, scoreOnly } from './program-writer.ts'
 
 const JOINS = ['union', 'intersect', 'difference'] as const
@@ -59,11 +59,14 @@ const LAST_CHUNK = 4096
 export const search = async (reads: Reads, query: Search): Promise<SearchPage> => {
   const { keys, join, limit, effort, window } = checked(query)
   const candidates = await candidatesOf(reads, join, keys, window, limit, effort)
+  // Every row of a union counts, so that no more are read than a page takes.
+  const isWhole = !query.filter && (join === 'union' || keys.length < 2)
   const rows: FoundRow[] = []
   let looked = 0
   let last: FoundRow | undefined
   for (;;) {
-    const chunk = await candidates.next(Math.min(chunkSize(looked, limit), effort - looked))
+    const size = isWhole ? limit - rows.length : chunkSize(looked, limit)
+    const chunk = await candidates.next(Math.min(size, LAST_CHUNK, effort - looked))
     const kept = query.filter && chunk.rows.length > 0 ? await query.filter(chunk.rows) : undefined
     for (const [i, row] of chunk.rows.entries()) {
       if (kept && !kept[i]) continue
@@ -165,18 +168,17 @@ const candidatesOf = async (
   }
   if (others.length === 0) return new Walk(reads, first, 0, window)
   if (join === 'difference') {
-    return new Probe(reads, first, others, window, has => !has.includes(true))
+    return new Probe(reads, first, others, window, 'in none')
   }
   const cards = await Promise.all(keys.map(async key => reads.zcard(key)))
   const smallest = cards.indexOf(Math.min(...cards))
   const card = cards[smallest]!
   if (card === 0) return NONE
-  const inAll = (has: readonly boolean[]): boolean => !has.includes(false)
   if (smallest === 0 || (await reads.zaligned?.(keys))) {
     const rest = keys.filter((_, i) => i !== smallest)
-    return new Probe(reads, keys[smallest]!, rest, window, inAll)
+    return new Probe(reads, keys[smallest]!, rest, window, 'in all')
   }
-  const probe = new Probe(reads, first, others, window, inAll)
+  const probe = new Probe(reads, first, others, window, 'in all')
   if (card > effort) return probe
   const gather = (rest: Window): Candidates => new Gather(reads, keys, smallest, rest)
   // At best one row in so many of the first set is found: to fill a page that way may take longer than to gather.
@@ -210,35 +212,33 @@ class Walk implements Candidates {
 class Probe implements Candidates {
   readonly #reads: Reads
   readonly #key: Uint8Array
-  readonly #walk: Walk
   readonly #others: readonly Uint8Array[]
-  readonly #keep: (has: readonly boolean[]) => boolean
+  readonly #keep: Keep
+  #window: Window
 
-  constructor(
-    reads: Reads,
-    key: Uint8Array,
-    others: readonly Uint8Array[],
-    window: Window,
-    keep: (has: readonly boolean[]) => boolean
-  ) {
+  constructor(reads: Reads, key: Uint8Array, others: readonly Uint8Array[], window: Window, keep: Keep) {
     this.#reads = reads
     this.#key = key
-    this.#walk = new Walk(reads, key, 0, window)
     this.#others = others
+    this.#window = window
     this.#keep = keep
   }
 
   async next(size: number): Promise<Chunk> {
-    const { rows, looked, done } = await this.#walk.next(size)
-    const has = await this.#whichHave(rows)
-    return { rows: rows.filter((_, i) => this.#keep(has[i]!)), looked, place: rows.at(-1), done }
+    const { rows, looked, last } = await this.#probe({ ...this.#window, count: size })
+    if (last) this.#window = following(this.#window, last)
+    const found = rows.map(({ member, score }) => ({ member, score, from: 0 }))
+    return { rows: found, looked, place: last, done: looked < size }
   }
 
-  async #whichHave(rows: readonly ScoredMember[]): Promise<readonly (readonly boolean[])[]> {
-    if (this.#reads.zhave) return this.#reads.zhave(this.#key, this.#others, rows)
-    const members = rows.map(({ member }) => member)
+  async #probe(rows: Rows): Promise<ProbedRows> {
+    if (this.#reads.zprobe) return this.#reads.zprobe(this.#key, this.#others, rows, this.#keep)
+    const looked = await this.#reads.zrows(this.#key, rows)
+    const members = looked.map(({ member }) => member)
     const scores = await this.#reads.zscores(this.#others, members)
-    return scores.map(each => each.map(score => score !== undefined))
+    const isKept = (each: readonly (number | undefined)[]): boolean =>
+      this.#keep === 'in all' ? !each.includes(undefined) : each.every(score => score === undefined)
+    return { rows: looked.filter((_, i) => isKept(scores[i]!)), looked: looked.length, last: looked.at(-1) }
   }
 }
 

@@ -116,7 +116,11 @@ describe('ranges of keys', () => {
   })
 
   it('of sorted sets are their keys', async () => {
-    expect((await (await filled()).zkeys(bytes('a'))).map(latin1)).toStrictEqual(['a', 'a\0', 'ab', 'a\xff'])
+    const store = await filled()
+    const keys = async (...args: Parameters<Store['zkeys']>) => (await store.zkeys(...args)).map(latin1)
+    expect(await keys(bytes('a'))).toStrictEqual(['a', 'a\0', 'ab', 'a\xff'])
+    expect(await keys(bytes('a'), { limit: 2, reverse: true })).toStrictEqual(['a\xff', 'ab'])
+    expect(await keys({ start: bytes('ab'), end: bytes('b'), reverse: false })).toStrictEqual(['ab', 'a\xff'])
   })
 })
 
@@ -147,6 +151,7 @@ describe('what is wrong is refused, by a promise that rejects', () => {
   const cases: [string, string, (store: Store) => Promise<unknown>][] = [
     ['limit', 'ERR_STORE_OPTION', store => store.range(bytes(''), { limit: -1 })],
     ['limit', 'ERR_STORE_OPTION', store => store.hrange(bytes(''), { limit: 1.5 })],
+    ['limit', 'ERR_STORE_OPTION', store => store.zkeys(bytes(''), { limit: -1 })],
     ['offset', 'ERR_STORE_OPTION', store => store.zrange(bytes('z'), { offset: -1 })],
     ['count', 'ERR_STORE_OPTION', store => store.zrevrange(bytes('z'), { count: NaN })],
     ['min', 'ERR_STORE_SCORE', store => store.zrange(bytes('z'), { min: NaN })],
@@ -157,6 +162,8 @@ describe('what is wrong is refused, by a promise that rejects', () => {
     ['hget', 'ERR_STORE_KEY', store => store.hget(bytes('h'), LONG)],
     ['hmget', 'ERR_STORE_KEY', store => store.hmget(bytes('h'), [LONG])],
     ['hgetall', 'ERR_STORE_KEY', store => store.hgetall(LONG)],
+    ['mget', 'ERR_STORE_KEY', store => store.mget([bytes('a'), LONG])],
+    ['mhgetall', 'ERR_STORE_KEY', store => store.mhgetall([LONG])],
     ['sismember', 'ERR_STORE_KEY', store => store.sismember(bytes('s'), LONG)],
     ['smembers', 'ERR_STORE_KEY', store => store.smembers(LONG)],
     ['zscore', 'ERR_STORE_KEY', store => store.zscore(bytes('z'), LONG)],

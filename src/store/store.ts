@@ -79,6 +79,11 @@ export class StoreReads {
     return this.#reads.get(keyOnly(key))
   }
 
+  /** One answer for each key, in the order asked: on Redis, one round trip for all of them. */
+  async mget(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#reads.mget(keys.map(keyOnly))
+  }
+
   /** Key-values under a prefix, or in a range, in the order of their keys. */
   async range(keys: Uint8Array | KeyRange, limits: RangeLimits = {}): Promise<KeyValue[]> {
     return this.#reads.range(rangeOf(keys, limits), whole('limit', limits.limit))
@@ -96,6 +101,11 @@ export class StoreReads {
   /** In the order of the fields' bytes. */
   async hgetall(key: Uint8Array): Promise<FieldValue[]> {
     return this.#reads.hgetall(keyOnly(key))
+  }
+
+  /** The same of many hashes, in the order asked: on Redis, one round trip for all of them. */
+  async mhgetall(keys: readonly Uint8Array[]): Promise<FieldValue[][]> {
+    return this.#reads.mhgetall(keys.map(keyOnly))
   }
 
   /** Hashes under a prefix, or in a range, in the order of their keys. */
@@ -136,9 +146,9 @@ export class StoreReads {
     return this.#reads.zsum(keyOnly(key))
   }
 
-  /** The keys of sorted sets that begin with the prefix, in the order of their bytes. */
-  async zkeys(prefix: Uint8Array): Promise<Uint8Array[]> {
-    return this.#reads.zkeys(keyOnly(prefix))
+  /** The keys of sorted sets under a prefix, or in a range, in their order. */
+  async zkeys(keys: Uint8Array | KeyRange, limits: RangeLimits = {}): Promise<Uint8Array[]> {
+    return this.#reads.zkeys(rangeOf(keys, limits), whole('limit', limits.limit))
   }
 
   log(key: Uint8Array): LogReads {

@@ -59,6 +59,13 @@ export class Values<P extends Parts, S extends Scans, T> {
     return value && this.#collection.value.codec.decode(value)
   }
 
+  /** One answer for each key, in the order asked. */
+  async getMany(keys: readonly KeyOf<P>[]): Promise<(T | undefined)[]> {
+    const { codec } = this.#collection.value
+    const values = await this.#reads.mget(keys.map(key => this.#collection.encode(...key)))
+    return values.map(value => value && codec.decode(value))
+  }
+
   /** The values of a promised scan, in the order of their keys. */
   async scan(prefix: PrefixOf<P, S>, limits?: RangeLimits): Promise<{ key: KeyOf<P>; value: T }[]> {
     const rows = await this.#reads.range(this.#collection.scan(...(prefix as never)), limits)

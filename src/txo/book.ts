@@ -19,6 +19,17 @@ export interface RankedPage {
   readonly cursor: string | undefined
 }
 
+/** What one account has of each of several books, in the order asked. */
+export const accountIn = async (
+  reads: StoreReads,
+  account: Uint8Array,
+  books: readonly Outpoint[]
+): Promise<Amounts[]> => {
+  const keys = books.map((book): [Outpoint, Uint8Array] => [book, account])
+  const found = await reads.use(spends).at().getMany(accounts, keys)
+  return found.map(each => each ?? {})
+}
+
 export class Book {
   readonly #reads: StoreReads
   readonly #book: Outpoint
@@ -53,12 +64,12 @@ export class Book {
     })
     const places = rows.map(({ member }) => accountAt(member))
     const found = await this.accounts(places.map(({ account }) => account))
-    return {
+    const ranked: RankedAccount[] = []
+    for (const [i, { account, amount: total }] of places.entries()) {
+      const amounts = found[i]!
       // An account that has changed since its place was read has another by now.
-      accounts: places.flatMap(({ account, amount }, i) =>
-        totalOf(found[i]!) === amount ? [{ account, amounts: found[i]!, total: amount }] : []
-      ),
-      cursor
+      if (totalOf(amounts) === total) ranked.push({ account, amounts, total })
     }
+    return { accounts: ranked, cursor }
   }
 }

@@ -54,8 +54,8 @@ export const storedOutputs = async (
   { store }: OutputStore,
   outpoints: readonly Outpoint[]
 ): Promise<(StoredOutput | undefined)[]> => {
-  const hashes = await Promise.all(
-    outpoints.map(outpoint => store.hgetall(outputHashes.encode(txidOf(outpoint), voutOf(outpoint))))
+  const hashes = await store.mhgetall(
+    outpoints.map(outpoint => outputHashes.encode(txidOf(outpoint), voutOf(outpoint)))
   )
   return outpoints.map((outpoint, i) => {
     const state = outputState(hashes[i]!, undefined)

@@ -3,6 +3,7 @@
  * event is declared, with components whose bytes make the proof go through, and stands for two sorted sets: the
  * outputs that have it, `z:{event}`, and the spent ones among them, `z:{event}:spnd`.
  */
+import { parseAddress } from '../chain/index.ts'
 import {
   type AnyKeyspace,
   address,
@@ -53,6 +54,9 @@ export const unspent = <const P extends Components>(declared: EventDeclaration<P
   live: true
 })
 
+/** All components that are addresses have this codec. */
+const ADDRESS = address('address').codec
+
 export class EventType<P extends Components = Components> {
   readonly name: string
   /** What its events begin with: `own`. */
@@ -63,11 +67,13 @@ export class EventType<P extends Components = Components> {
   readonly index: Collection<P, readonly [], OutpointSet>
   /** Outputs with the event that are spent. */
   readonly spent: Collection<P, readonly [], OutpointSet>
+  /** Which of the components are addresses. */
+  readonly #addresses: readonly number[]
 
   /** @internal */
   constructor(
     name: string,
-    { prefix, balance = false, live = false }: EventDeclaration,
+    { prefix, components, balance = false, live = false }: EventDeclaration,
     index: Collection<P, readonly [], OutpointSet>,
     spent: Collection<P, readonly [], OutpointSet>
   ) {
@@ -77,6 +83,14 @@ export class EventType<P extends Components = Components> {
     this.live = live
     this.index = index
     this.spent = spent
+    this.#addresses = components.flatMap(({ codec }, i) => (codec === ADDRESS ? [i] : []))
+  }
+
+  /** Refuses an event with an address in it that nobody has: the proof of a layout knows no checksums. */
+  checkAddresses(key: Uint8Array): void {
+    if (this.#addresses.length === 0) return
+    const components: readonly unknown[] = this.index.decode(key)
+    for (const i of this.#addresses) parseAddress(components[i] as string)
   }
 
   /** The event as text: `own:1A1zP1…`. */
@@ -194,6 +208,8 @@ export interface EventTypes {
   parse(text: string): EventKeys
   /** The event that a text says, if it is one. */
   find(text: string): EventKeys | undefined
+  /** The event that somebody asks for: as `parse`, and the addresses in it have to be right. */
+  asked(text: string): EventKeys
 }
 
 /** The types that were declared. */
@@ -220,15 +236,26 @@ export class EventRegistry implements EventTypes {
 
   find(text: string): EventKeys | undefined {
     const keys = keysOf(text)
-    const type = this.#types.get(firstWord(text))?.find(each => each.index.owns(keys.index))
+    const type = this.#typeOf(keys)
     return type && { ...keys, balance: type.balance, live: type.live }
+  }
+
+  asked(text: string): EventKeys {
+    const found = this.parse(text)
+    this.#typeOf(found)!.checkAddresses(found.index)
+    return found
+  }
+
+  #typeOf({ text, index }: EventKeys): EventType | undefined {
+    return this.#types.get(firstWord(text))?.find(type => type.index.owns(index))
   }
 }
 
 /** Takes for an event what a store has as one, though its type may be a plug-in's that is not here. */
 export const withStored = (types: EventTypes): EventTypes => ({
   parse: text => types.find(text) ?? keysOf(text),
-  find: text => types.find(text)
+  find: text => types.find(text),
+  asked: text => (types.find(text) ? types.asked(text) : keysOf(text))
 })
 
 const keysOf = (text: string): EventKeys => ({

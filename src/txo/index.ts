@@ -1,6 +1,6 @@
 /** The output store: outputs, events, spends, balances, topics, rollback. */
-export type { Amount, Amounts } from './amounts.ts'
-export { Book, type RankedAccount, type RankedPage } from './book.ts'
+export { type Amount, type Amounts, totalOf } from './amounts.ts'
+export { accountIn, Book, type RankedAccount, type RankedPage } from './book.ts'
 export { type Admission, Change, type OutputChange, type SpentEvents } from './change.ts'
 export { compareIndexes, type Difference } from './compare.ts'
 export type { EngineOutpoint, EngineOutput } from './engine-rows.ts'

@@ -101,6 +101,7 @@ describe('a ledger', () => {
   it('ranks by amount however large, equals by whose it is, in pages that join', async () => {
     const large = 2n ** 100n
     const rows = [1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 64n, large, large + 1n, 2n ** 53n, 255n, 256n]
+    rows.push(2n ** 32n - 1n, 2n ** 53n - 1n, 2n ** 63n + 1n, 2n ** 96n - 1n, 2n ** 127n + 2n ** 32n + 1n)
     await outputs.commit(paying('a', ...rows.map((amount, i) => [amount, i + 1] as const)))
     const all = await ranked()
     const expected = rows
@@ -153,7 +154,10 @@ it('amounts are read as they were written', () => {
       }
     )
   )
-  expect(() => amounts.codec.decode(Uint8Array.of(1))).toThrow(
-    expect.objectContaining({ code: 'ERR_VALUE_DECODE' })
-  )
+  const damaged = ['\x01', 'null', '5', '[]', '{"held":5}', '{"held":["x",1]}']
+  for (const text of damaged) {
+    expect(() => amounts.codec.decode(new TextEncoder().encode(text)), text).toThrow(
+      expect.objectContaining({ code: 'ERR_VALUE_DECODE' })
+    )
+  }
 })

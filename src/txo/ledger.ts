@@ -184,10 +184,20 @@ const placeOf = (amount: bigint, account: Uint8Array): Uint8Array => {
 }
 
 export const accountAt = (place: Uint8Array): { readonly account: Uint8Array; readonly amount: bigint } => {
-  const view = new DataView(place.buffer, place.byteOffset)
-  const inverse = (view.getBigUint64(0) << 64n) | view.getBigUint64(8)
-  return { account: place.slice(16), amount: MOST - inverse }
+  const [high, low] = [wordAt(place, 8), wordAt(place, 12)]
+  const isSmall = wordAt(place, 0) === 0 && wordAt(place, 4) === 0 && high < 2 ** 21
+  return {
+    account: place.slice(16),
+    // Nearly all amounts are numbers that need no sums of bigints.
+    amount: isSmall
+      ? BigInt(high * 2 ** 32 + low)
+      : [0, 4, 8, 12].reduce((sum, at) => (sum << 32n) | BigInt(wordAt(place, at)), 0n)
+  }
 }
+
+/** Four bytes of what is left to the most. */
+const wordAt = (place: Uint8Array, at: number): number =>
+  ~((place[at]! << 24) | (place[at + 1]! << 16) | (place[at + 2]! << 8) | place[at + 3]!) >>> 0
 
 /** What is taken from an account was there when it was read; if it is not now, something has changed since. */
 const overdrawn = (): QuoinError =>

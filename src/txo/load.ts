@@ -2,13 +2,13 @@
  * Loading outputs, many at once: the hashes of all of them together, each transaction and each proof once, however
  * many outputs are of it.
  */
-import type { Bump, Output, TransactionStore } from '../chain/index.ts'
-import { type Outpoint, type Topic, type Txid, voutOf } from '../keyspace/index.ts'
+import type { Bump, Output, Transaction, TransactionStore } from '../chain/index.ts'
+import { type Outpoint, startsWith, type Topic, type Txid, voutOf } from '../keyspace/index.ts'
 import type { StoreReads } from '../store/index.ts'
 import { outputs, satoshisFields } from './keys.ts'
-import { dataOf, eventsOf, outputState, topicsOf } from './output-state.ts'
+import { dataIn, eventsIn, topicsIn } from './output-state.ts'
 import { type BlockPosition, scoreOf } from './position.ts'
-import { transactionRecord } from './record.ts'
+import { recordPlace } from './record.ts'
 import { nameOf } from './working-set.ts'
 
 /** What to load beside the outpoint and its score. */
@@ -47,6 +47,10 @@ const { output: outputHashes, satoshis, spends } = outputs.collections
 const SATOSHIS = satoshis.encode()
 const SPENDS = spends.encode()
 const { satoshis: amount } = satoshisFields.collections
+const TXID_LENGTH = 32
+
+/** Outputs whose answers are worked out while the next ones are on their way. */
+const SLICE = 256
 
 /** One answer for each outpoint, in the order asked; an unknown one is `null`. */
 export const loadOutputs = async (
@@ -56,50 +60,104 @@ export const loadOutputs = async (
   options: LoadOptions
 ): Promise<(LoadedOutput | null)[]> => {
   if (outpoints.length === 0) return []
-  const names = outpoints.map(outpoint => nameOf(outpoint.subarray(0, TXID_LENGTH)))
-  const txids = new Map(names.map((name, i) => [name, outpoints[i]!.subarray(0, TXID_LENGTH) as Txid]))
-  const [hashes, amounts, guarded, raws, proofs] = await Promise.all([
-    Promise.all(outpoints.map(outpoint => reads.hgetall(outputKey(outpoint)))),
-    options.includeSatoshis ? reads.hmget(SATOSHIS, outpoints) : [],
-    reads.hmget(SPENDS, [...txids.values(), ...outpoints]),
-    options.includeOutput || options.includeRawtx ? byName(txids, txid => transactions.get(txid)) : undefined,
-    options.includeMerkleProof ? byName(txids, txid => transactions.proof(txid)) : undefined
+  const { txids, numbers } = transactionsOf(outpoints)
+  const shared = loadTransactions(reads, transactions, txids, options)
+  const slices: Promise<(LoadedOutput | null)[]>[] = []
+  for (let from = 0; from < outpoints.length; from += SLICE) {
+    const slice = outpoints.slice(from, from + SLICE)
+    slices.push(loadSlice(reads, slice, { shared, txids, numbers, from, options }))
+  }
+  return slices.length === 1 ? slices[0]! : (await Promise.all(slices)).flat()
+}
+
+/** What outputs of one transaction have in common. */
+interface OfTransaction {
+  /** Undefined of one that nothing is known of. */
+  readonly score: number | undefined
+  readonly block: BlockPosition | undefined
+  readonly transaction: Transaction | undefined
+  readonly proof: Bump | undefined
+}
+
+const loadTransactions = async (
+  reads: StoreReads,
+  transactions: TransactionStore,
+  txids: readonly Txid[],
+  { includeOutput, includeRawtx, includeMerkleProof }: LoadOptions
+): Promise<OfTransaction[]> => {
+  const [records, stored, proofs] = await Promise.all([
+    reads.hmget(SPENDS, txids),
+    includeOutput || includeRawtx ? transactions.getMany(txids) : [],
+    includeMerkleProof ? transactions.proofs(txids) : []
   ])
-  const records = new Map(
-    [...txids.keys()].map((name, i) => [name, guarded[i] && transactionRecord.codec.decode(guarded[i])])
+  return records.map((record, i) => {
+    const place = record && recordPlace(record)
+    return {
+      score: place && scoreOf(place),
+      block: place?.position,
+      transaction: stored[i],
+      proof: proofs[i]
+    }
+  })
+}
+
+interface Slice {
+  readonly shared: Promise<readonly OfTransaction[]>
+  readonly txids: readonly Txid[]
+  /** For every outpoint, the slice begins at `from`, the number of its transaction. */
+  readonly numbers: readonly number[]
+  readonly from: number
+  readonly options: LoadOptions
+}
+
+const loadSlice = async (
+  reads: StoreReads,
+  outpoints: readonly Outpoint[],
+  { shared, txids, numbers, from, options }: Slice
+): Promise<(LoadedOutput | null)[]> => {
+  const keys = outpoints.map((outpoint, i) =>
+    outputHashes.encode(txids[numbers[from + i]!]!, voutOf(outpoint))
   )
+  const [of, hashes, amounts, spenders] = await Promise.all([
+    shared,
+    reads.mhgetall(keys),
+    options.includeSatoshis ? reads.hmget(SATOSHIS, outpoints) : [],
+    options.includeSpend ? reads.hmget(SPENDS, outpoints) : []
+  ])
   return outpoints.map((outpoint, i) => {
-    const name = names[i]!
-    const record = records.get(name)
+    const { score, block, transaction, proof } = of[numbers[from + i]!]!
     const fields = hashes[i]!
-    if (!record || fields.length === 0) return null
-    const loaded: Loading = { outpoint, score: scoreOf(record) }
+    if (score === undefined || fields.length === 0) return null
+    const loaded: Loading = { outpoint, score }
     const value = amounts[i]
     if (value) loaded.satoshis = amount.value.codec.decode(value)
-    if (options.includeSpend) loaded.spend = (guarded[txids.size + i] as Txid | undefined) ?? null
-    if (options.includeBlock) loaded.block = record.position ?? null
-    if (options.includeEvents || options.includeTopics || options.includeTags) {
-      const state = outputState(fields, undefined)
-      if (options.includeEvents) loaded.events = eventsOf(state)
-      if (options.includeTopics) loaded.topics = topicsOf(state)
-      if (options.includeTags) loaded.data = dataOf(state, options.includeTags)
-    }
-    const transaction = raws?.get(name)
+    if (options.includeSpend) loaded.spend = (spenders[i] as Txid | undefined) ?? null
+    if (options.includeBlock) loaded.block = block ?? null
+    if (options.includeEvents) loaded.events = eventsIn(fields)
+    if (options.includeTopics) loaded.topics = topicsIn(fields)
+    if (options.includeTags) loaded.data = dataIn(fields, options.includeTags)
     if (options.includeOutput) loaded.output = transaction?.outputs[voutOf(outpoint)] ?? null
     if (options.includeRawtx) loaded.rawtx = transaction?.raw ?? null
-    if (options.includeMerkleProof) loaded.merkleProof = proofs?.get(name) ?? null
+    if (options.includeMerkleProof) loaded.merkleProof = proof ?? null
     return loaded
   })
 }
 
 type Loading = { -readonly [Name in keyof LoadedOutput]: LoadedOutput[Name] }
-const TXID_LENGTH = 32
 
-const outputKey = (outpoint: Outpoint): Uint8Array =>
-  outputHashes.encode(outpoint.subarray(0, TXID_LENGTH) as Txid, voutOf(outpoint))
-
-const byName = async <T>(
-  txids: ReadonlyMap<string, Txid>,
-  load: (txid: Txid) => Promise<T>
-): Promise<Map<string, T>> =>
-  new Map(await Promise.all([...txids].map(async ([name, txid]) => [name, await load(txid)] as const)))
+/** The transactions of outpoints, each once, and for every outpoint the number of its own. */
+const transactionsOf = (outpoints: readonly Outpoint[]): { txids: Txid[]; numbers: number[] } => {
+  const known = new Map<string, number>()
+  const txids: Txid[] = []
+  let last = -1
+  const numbers = outpoints.map(outpoint => {
+    // Outputs of one transaction mostly come one after the other.
+    if (last >= 0 && startsWith(outpoint, txids[last]!)) return last
+    const txid = outpoint.subarray(0, TXID_LENGTH) as Txid
+    const name = nameOf(txid)
+    last = known.get(name) ?? txids.push(txid) - 1
+    known.set(name, last)
+    return last
+  })
+  return { txids, numbers }
+}

@@ -1,6 +1,6 @@
 /** An output as the store has it: the fields of its hash, and its satoshis. */
 import { bytesKey } from '../chain/index.ts'
-import type { Topic } from '../keyspace/index.ts'
+import { startsWith, type Topic } from '../keyspace/index.ts'
 import type { FieldValue } from '../store/index.ts'
 import { outputFields } from './keys.ts'
 
@@ -48,4 +48,46 @@ export const dataOf = ({ fields }: OutputState, tags: readonly string[] | 'all')
     if (tags === 'all' || tags.includes(tag)) found[tag] = data.value.codec.decode(value)
   }
   return found
+}
+
+const DATA_BYTES = fieldBytes(DATA)
+const INPUTS_BYTES = fieldBytes(INPUTS)
+
+/** The same three of fields as they were read: whoever only reads needs no names for them. */
+export const eventsIn = (fields: readonly FieldValue[]): readonly string[] => {
+  for (const { field, value } of fields) {
+    if (field.length === EVENTS.length && startsWith(field, EVENTS)) return events.value.codec.decode(value)
+  }
+  return []
+}
+
+export const topicsIn = (fields: readonly FieldValue[]): Topic[] => {
+  const topics: Topic[] = []
+  for (const { field } of fields) if (startsWith(field, INPUTS_BYTES)) topics.push(inputs.decode(field)[0])
+  return topics
+}
+
+export const dataIn = (
+  fields: readonly FieldValue[],
+  tags: readonly string[] | 'all'
+): Record<string, unknown> => {
+  const found: Record<string, unknown> = {}
+  for (const { field, value } of fields) {
+    if (!startsWith(field, DATA_BYTES)) continue
+    const tag = tagOf(field)
+    if (tags === 'all' || tags.includes(tag)) found[tag] = data.value.codec.decode(value)
+  }
+  return found
+}
+
+let lastField: Uint8Array = DATA_BYTES
+let lastTag = ''
+
+/** Outputs that are read together mostly have the same tags, and comparing bytes is faster than making text of them. */
+const tagOf = (field: Uint8Array): string => {
+  if (field.length !== lastField.length || !startsWith(field, lastField)) {
+    lastField = field.slice()
+    lastTag = fieldName(field).slice(DATA.length)
+  }
+  return lastTag
 }

@@ -19,6 +19,7 @@ import {
   own,
   txidNumber
 } from './history.testing.ts'
+import type { LoadOptions } from './load.ts'
 import { OutputStore } from './output-store.ts'
 import { verifyIndex } from './rebuild.ts'
 
@@ -76,8 +77,55 @@ describe('saving outputs', () => {
     await outputs.saveSpend(B0, C)
     const [first, second, third] = await outputs.loadOutputs([A0, A1, B0], { includeSatoshis: true })
     expect([first, second?.satoshis, third]).toEqual([null, 5n, null])
+    expect(await outputs.areKnown([A0, A1, B0])).toEqual([false, true, false])
     expect(await outputs.satoshis([A0, A1])).toEqual([null, 5n])
     expect(await outputs.spends([A0, B0])).toEqual([null, C])
+  })
+
+  it('many are loaded in the order asked, as often as asked, each as it is loaded alone', async () => {
+    const outputs = await opened()
+    const vouts = Array.from({ length: 300 }, (_, vout) => vout)
+    for (const txid of [A, B]) {
+      const change = new Change(txid, mined(txid === A ? 5 : 6))
+      for (const vout of vouts) {
+        const data = vout % 3 === 0 ? { note: vout, other: 'x'.repeat(vout) } : { note: vout }
+        change.output(vout, { satoshis: vout, events: vout % 2 ? [ANN] : [], data })
+        if (vout % 5 === 0) change.admit(TOPIC, vout)
+      }
+      await outputs.commit(change)
+    }
+    await outputs.saveSpend(makeOutpoint(A, 299), C)
+    // Transactions take turns, so that no slice of them has the outputs of one alone.
+    const asked = vouts.flatMap(vout => [
+      makeOutpoint(A, vout),
+      makeOutpoint(B, 299 - vout),
+      makeOutpoint(C, vout)
+    ])
+    asked.push(makeOutpoint(A, 0), makeOutpoint(A, 0))
+    const all: LoadOptions = {
+      includeSatoshis: true,
+      includeSpend: true,
+      includeEvents: true,
+      includeTopics: true,
+      includeBlock: true,
+      includeTags: 'all',
+      includeOutput: true,
+      includeRawtx: true,
+      includeMerkleProof: true
+    }
+    for (const options of [all, { includeTags: ['other'], includeEvents: true }, {}] as LoadOptions[]) {
+      const loaded = await outputs.loadOutputs(asked, options)
+      const alone = await Promise.all(asked.map(outpoint => outputs.loadOutput(outpoint, options)))
+      expect(loaded).toEqual(alone)
+      expect(loaded.map(each => each?.outpoint ?? null)).toEqual(
+        asked.map((outpoint, i) => (i % 3 === 2 && i < 900 ? null : outpoint))
+      )
+    }
+    const [first] = await outputs.loadOutputs([makeOutpoint(A, 3)], {
+      includeTags: 'all',
+      includeSatoshis: true
+    })
+    expect(first).toMatchObject({ satoshis: 3n, data: { note: 3, other: 'xxx' } })
   })
 
   it('an event of no declared type is refused, and nothing is written', async () => {

@@ -232,10 +232,12 @@ export class OutputStore {
       page.rows.map(({ outpoint }) => outpoint),
       query
     )
-    return {
-      rows: page.rows.flatMap((row, i) => (loaded[i] ? [{ ...loaded[i], ...row }] : [])),
-      cursor: page.cursor
+    const rows: (LoadedOutput & FoundOutput)[] = []
+    for (const [i, row] of page.rows.entries()) {
+      const output = loaded[i]
+      if (output) rows.push(Object.assign(output, row))
     }
+    return { rows, cursor: page.cursor }
   }
 
   /**
@@ -268,6 +270,7 @@ export class OutputStore {
     if (from !== undefined || to !== undefined || limit !== undefined || cursor !== undefined)
       return undefined
     if (!this.events.find(key)?.balance) return undefined
+    this.events.asked(key)
     const [sum, count] = await Promise.all([
       this.store.use(balances).at('satoshis').score(key),
       this.store.use(balances).at('outputs').score(key)
@@ -282,6 +285,14 @@ export class OutputStore {
 
   async loadOutput(outpoint: Outpoint, options: LoadOptions = {}): Promise<LoadedOutput | null> {
     return (await this.loadOutputs([outpoint], options))[0]!
+  }
+
+  /** Whether anything is known of each output: what `loadOutputs` does not answer `null` for. */
+  async areKnown(outpoints: readonly Outpoint[]): Promise<boolean[]> {
+    const hashes = await this.store.mhgetall(
+      outpoints.map(outpoint => outputHashes.encode(txidOf(outpoint), voutOf(outpoint)))
+    )
+    return hashes.map(fields => fields.length > 0)
   }
 
   /** The outputs of a transaction, in order. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeOutpoint, type Topic, type Txid } from '../keyspace/index.ts'
 import { heightScore, scoreOf } from './position.ts'
-import { type TransactionRecord, transactionRecord } from './record.ts'
+import { recordPlace, type TransactionRecord, transactionRecord } from './record.ts'
 
 const { codec } = transactionRecord
 const u32 = fc.integer({ min: 0, max: 0xffffffff })
@@ -34,6 +34,21 @@ describe('a record', () => {
     fc.assert(
       fc.property(records, record => {
         expect(codec.decode(codec.encode(record))).toEqual(record)
+      })
+    )
+  })
+
+  it('tells when and where without the rest, unless it ends before', () => {
+    fc.assert(
+      fc.property(records, fc.nat(), (record, at) => {
+        const bytes = codec.encode(record)
+        const { seen, position } = record
+        const head = position ? 29 : 17
+        expect(recordPlace(bytes)).toEqual({ seen, position })
+        expect(recordPlace(bytes.subarray(0, head))).toEqual({ seen, position })
+        expect(() => recordPlace(bytes.subarray(0, at % head))).toThrow(
+          expect.objectContaining({ code: 'ERR_VALUE_DECODE' })
+        )
       })
     )
   })

@@ -32,6 +32,7 @@ export interface TransactionRecord {
 
 /** Up to the flag and the time, which are always there. */
 const HEAD = 17
+const POSITION = 12
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -39,7 +40,7 @@ const encode = ({ revision, seen, position, vouts, topics, spends }: Transaction
   const texts = [topics.map(utf8), ...spends.map(({ events }) => events.map(utf8))]
   const bytes = new Uint8Array(
     HEAD +
-      (position ? 12 : 0) +
+      (position ? POSITION : 0) +
       2 +
       sum(texts[0]!, 1) +
       4 +
@@ -54,7 +55,7 @@ const encode = ({ revision, seen, position, vouts, topics, spends }: Transaction
   let at = HEAD
   if (position) {
     bytes.set(blockPosition.codec.encode(position), at)
-    at += 12
+    at += POSITION
   }
   view.setUint16(at, topics.length)
   at += 2
@@ -100,8 +101,8 @@ const decode = (bytes: Uint8Array): TransactionRecord => {
     const vouts = view.getUint32(4)
     const hasPosition = view.getUint8(8) === 1
     const seen = view.getFloat64(9)
-    if (hasPosition) at += 12
-    const position = hasPosition ? blockPosition.codec.decode(bytes.subarray(HEAD, at)) : undefined
+    if (hasPosition) at += POSITION
+    const position = hasPosition ? readPosition(bytes) : undefined
     const topics = Array.from({ length: count(2) }, () => text(count(1)) as Topic)
     const spends: Spending[] = []
     for (let left = count(4); left > 0; left--) {
@@ -112,10 +113,24 @@ const decode = (bytes: Uint8Array): TransactionRecord => {
     if (at !== bytes.length) throw new RangeError('rest')
     return { revision, seen, position, vouts, topics, spends }
   } catch {
-    throw new QuoinError('ERR_VALUE_DECODE', 'the record of a transaction is damaged', {
-      bytes: bytes.length
-    })
+    throw damaged(bytes)
   }
 }
+
+/** When and where, alone: what a score follows from. */
+export const recordPlace = (bytes: Uint8Array): Pick<TransactionRecord, 'seen' | 'position'> => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (bytes.length < HEAD) throw damaged(bytes)
+  const position = view.getUint8(8) === 1 ? readPosition(bytes) : undefined
+  return { seen: view.getFloat64(9), position }
+}
+
+const readPosition = (bytes: Uint8Array): BlockPosition => {
+  if (bytes.length < HEAD + POSITION) throw damaged(bytes)
+  return blockPosition.codec.decode(bytes.subarray(HEAD, HEAD + POSITION))
+}
+
+const damaged = (bytes: Uint8Array): QuoinError =>
+  new QuoinError('ERR_VALUE_DECODE', 'the record of a transaction is damaged', { bytes: bytes.length })
 
 export const transactionRecord = value<TransactionRecord>({ name: 'record', encode, decode })

@@ -80,6 +80,6 @@ const areUnspent = async (
 /** The key of the sorted set that a text names. */
 const setKey = (events: EventTypes, text: string): Uint8Array => {
   if (text.startsWith(TOPIC)) return topicOutputs.encode(text.slice(TOPIC.length) as Topic)
-  const twin = text.endsWith(SPENT) ? events.find(text.slice(0, -SPENT.length)) : undefined
-  return twin ? twin.spent : events.parse(text).index
+  const twin = text.endsWith(SPENT) ? text.slice(0, -SPENT.length) : undefined
+  return twin !== undefined && events.find(twin) ? events.asked(twin).spent : events.asked(text).index
 }

@@ -1,6 +1,6 @@
 /**
- * The output store: many outputs loaded at once against one by one, on LMDB and on Redis over loopback, and balances
- * as they grow. Of those who load one by one, the first asks for everything about an output at once, the second for one
+ * The output store: many outputs loaded at once against one by one, on LMDB, on Redis over loopback and on Redis with
+ * the round trips of a network, and balances as they grow. Of those who load one by one, the first asks for everything about an output at once, the second for one
  * thing after the other, as it comes from a loop over ids with a call for each property; each of its calls reads the hash
  * and the record of the output again.
  *
@@ -14,6 +14,7 @@ import { suite } from '../../bench/harness.ts'
 import { Bump, p2pkh, writeTransaction } from '../chain/index.ts'
 import { makeOutpoint, type Outpoint, type Txid } from '../keyspace/index.ts'
 import { openStore, type Store } from '../store/index.ts'
+import { farAway } from '../store/redis/far.testing.ts'
 import { startRedis } from '../store/redis/server.testing.ts'
 import { Change } from './change.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
@@ -53,6 +54,15 @@ export default suite(({ compare, growth, after, scale, progress }) => {
       const server = await startRedis()
       after(() => server.stop())
       return server.url
+    },
+    'Redis a millisecond away': async () => {
+      const server = await startRedis()
+      const far = await farAway(server.url)
+      after(async () => {
+        await far.stop()
+        await server.stop()
+      })
+      return far.url
     }
   }
   for (const [engine, url] of Object.entries(urls)) {

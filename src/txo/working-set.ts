@@ -100,7 +100,7 @@ export class WorkingSet {
     const known = names.filter(
       name => !this.#outputs.has(name) && this.#records.get(txidNameOf(name))!.before
     )
-    const hashes = await Promise.all(known.map(name => this.#reads.hgetall(outputKey(name))))
+    const hashes = await this.#reads.mhgetall(known.map(outputKey))
     await this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
   }
 

@@ -80,7 +80,8 @@ export const ask = async <N extends Name>(name: N, ...[asked]: AskedArguments<N>
 type AskedArguments<N extends Name> =
   Record<string, never> extends Asked<N> ? [asked?: Asked<N>] : [asked: Asked<N>]
 
-const send = async (url: string, init: RequestInit): Promise<Response> => {
+/** An answer of any status; without one, why there is none. */
+export const send = async (url: string, init: RequestInit): Promise<Response> => {
   try {
     return await fetch(url, init)
   } catch (error) {

@@ -1,5 +1,6 @@
 /** What a view has asked for: on its way, there, or not to be had. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks'
+import { Entry } from '../router.ts'
 
 type Loaded<T> =
   | { readonly state: 'loading' }
@@ -31,7 +32,11 @@ export const useLoad = <T>(key: string, load: (signal: AbortSignal) => Promise<T
     )
     return () => leaving.abort()
   }, [key, turn])
-  const again = useCallback(() => setTurn(each => each + 1), [])
+  const again = useCallback(() => {
+    // What is there stays until there is something newer; that it failed is nothing to look at meanwhile.
+    setResult(each => (each.loaded.state === 'failed' ? { ...each, loaded: { state: 'loading' } } : each))
+    setTurn(each => each + 1)
+  }, [])
   return { loaded: result.key === key ? result.loaded : { state: 'loading' }, again }
 }
 
@@ -50,43 +55,58 @@ export interface Pages<T> {
 }
 
 interface Gathered<T> {
-  readonly key: string
+  readonly name: string
   readonly rows: readonly T[]
   readonly cursor: string | null | undefined
   readonly error?: Error
 }
 
-/** Pages behind cursors, one after the other. */
+/** What lists had when they were left: whoever comes back finds them so. The oldest is forgotten first. */
+const kept = new Map<string, Gathered<unknown>>()
+const MOST_KEPT = 50
+const keep = (gathered: Gathered<unknown>): void => {
+  kept.delete(gathered.name)
+  kept.set(gathered.name, gathered)
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!)
+}
+
+/** Pages behind cursors, one after the other. No two lists of a view have the same key. */
 export const usePages = <T>(
   key: string,
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>
 ): Pages<T> => {
-  const nothing: Gathered<T> = { key, rows: [], cursor: undefined }
-  const [gathered, setGathered] = useState(nothing)
-  const [wanted, setWanted] = useState({ key, count: 1 })
+  const name = `${useContext(Entry)} ${key}`
+  const [gathered, setGathered] = useState<Gathered<T> | undefined>()
+  const [wanted, setWanted] = useState({ name, count: 1 })
   const latest = useRef(load)
   latest.current = load
-  const current = gathered.key === key ? gathered : nothing
-  const turn = wanted.key === key ? wanted.count : 1
-  useEffect(() => {
-    if (current.cursor === null) return
-    const leaving = new AbortController()
-    latest.current(current.cursor, leaving.signal).then(
-      ({ rows, cursor }) => {
-        if (!leaving.signal.aborted) setGathered({ key, rows: [...current.rows, ...rows], cursor })
-      },
-      (error: unknown) => {
-        if (!leaving.signal.aborted) setGathered({ ...current, error: asError(error) })
-      }
-    )
-    return () => leaving.abort()
-  }, [key, turn])
+  const current =
+    gathered?.name === name
+      ? gathered
+      : ((kept.get(name) as Gathered<T> | undefined) ?? { name, rows: [], cursor: undefined })
+  const turn = wanted.name === name ? wanted.count : 1
   const [asked, setAsked] = useState<Gathered<T> | undefined>()
   const isAsked = asked === current
+  useEffect(() => {
+    const settle = (now: Gathered<T>): void => {
+      if (leaving.signal.aborted) return
+      if (!now.error) keep(now)
+      setGathered(now)
+    }
+    const leaving = new AbortController()
+    setGathered(current)
+    // For whoever comes back, what was there is there.
+    if (current.cursor === null || (current.cursor !== undefined && !isAsked)) return
+    latest.current(current.cursor, leaving.signal).then(
+      ({ rows, cursor }) => settle({ name, rows: [...current.rows, ...rows], cursor }),
+      (error: unknown) => settle({ ...current, error: asError(error) })
+    )
+    return () => leaving.abort()
+  }, [name, turn])
   const more = (): void => {
     if (isAsked || current.cursor === null) return
     setAsked(current)
-    setWanted({ key, count: turn + 1 })
+    setWanted({ name, count: turn + 1 })
   }
   const state =
     current.error && !isAsked

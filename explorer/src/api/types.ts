@@ -492,7 +492,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: Uint8Array
   }
-  /** Tokens in the order in which they were deployed, or those whose symbols begin with a text. */
+  /** Tokens in the order in which they were deployed, or those whose symbols begin with a text, in the order of the symbols. */
   'GET /1sat/bsv21/tokens': {
     readonly path: undefined
     readonly query: {
@@ -502,7 +502,15 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: {
-      readonly tokens: readonly unknown[]
+      readonly tokens: readonly {
+        readonly id: string
+        readonly op: string
+        /** A whole number as text. */
+        readonly amt: string
+        readonly sym?: string
+        readonly dec: number
+        readonly icon?: string
+      }[]
       /** For the next page; null when there is none. */
       readonly cursor: string | null
     }
@@ -531,6 +539,7 @@ export interface Routes {
         readonly address: string
         /** A whole number as text. */
         readonly amount: string
+        /** What is held, by what locks it. */
         readonly locks: Readonly<
           Record<
             string,
@@ -869,6 +878,40 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: string
+  }
+  /** What an address has of every token, in the order of their ids. */
+  'GET /1sat/owner/{address}/tokens': {
+    readonly path: {
+      readonly address: string
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly tokens: readonly {
+        readonly id: string
+        readonly sym?: string
+        readonly dec: number
+        readonly icon?: string
+        /** A whole number as text. */
+        readonly amount: string
+        /** What is held, by what locks it. */
+        readonly locks: Readonly<
+          Record<
+            string,
+            {
+              /** A whole number as text. */
+              readonly amount: string
+              readonly outputs: number
+            }
+          >
+        >
+      }[]
+      /** For the next page; null when there is none. */
+      readonly cursor: string | null
+    }
   }
   /** What the unspent outputs of an address come to. */
   'GET /1sat/owner/{owner}/balance': {
@@ -1467,6 +1510,7 @@ export interface Routes {
       /** A whole number as text. */
       readonly satoshis: string
       readonly outputs: number
+      /** For the next page; null when there is none. */
       readonly cursor: string | null
     }
   }

@@ -8,7 +8,6 @@ import { Copy, Satoshis } from '../parts/names.tsx'
 import { Shown } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
-import { place } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { HeldTokens } from './held.tsx'
 import { OutputList } from './outputs.tsx'
@@ -23,9 +22,9 @@ type ListName = keyof typeof LISTS
 const listOf = (given: string | null): ListName =>
   given === 'spent' || given === 'history' ? given : 'unspent'
 
-export const AddressPage = ({ parameter: address }: ViewProps) => {
+export const AddressPage = ({ parameter: address, query }: ViewProps) => {
   const key = `own:${address}`
-  const chosen = listOf(place.value.query.get('list'))
+  const chosen = listOf(query.get('list'))
   const { name, empty, suffix, unspent } = LISTS[chosen]
   const balance = useLoad(address, signal => ask('GET /txo/balance', { query: { events: [key] }, signal }))
   const right = useLoad(address, () => isRightAddress(address))
@@ -46,35 +45,36 @@ export const AddressPage = ({ parameter: address }: ViewProps) => {
       >
         <Copy text={address} what="the address" />
       </Head>
-      {isWrong && (
+      {isWrong ? (
         <p class="failure" role="alert">
           The checksum of this address is wrong: a letter of it was changed, and nobody can have been paid to
           it.
         </p>
+      ) : (
+        <Shown of={balance} lines={2}>
+          {({ satoshis, outputs, cursor }) => (
+            <>
+              <div class="tiles">
+                <Tile name="Balance" value={<Satoshis amount={satoshis} />}>
+                  {cursor === null ? undefined : 'and more: only the first outputs were added up'}
+                </Tile>
+                <Tile name="Unspent outputs" value={count(outputs)} />
+              </div>
+              <Section title="Tokens">
+                <HeldTokens address={address} />
+              </Section>
+              <Section title="Outputs" aside={<Tabs label="Outputs" tabs={tabs} current={name} />}>
+                <OutputList
+                  label={`${name} outputs`}
+                  empty={empty}
+                  unspent={unspent}
+                  find={`${key}${suffix}`}
+                />
+              </Section>
+            </>
+          )}
+        </Shown>
       )}
-      <Shown of={balance} lines={2}>
-        {({ satoshis, outputs, cursor }) => (
-          <>
-            <div class="tiles">
-              <Tile name="Balance" value={<Satoshis amount={satoshis} />}>
-                {cursor === null ? undefined : 'and more: only the first outputs were added up'}
-              </Tile>
-              <Tile name="Unspent outputs" value={count(outputs)} />
-            </div>
-            <Section title="Tokens">
-              <HeldTokens address={address} />
-            </Section>
-            <Section title="Outputs" aside={<Tabs label="Outputs" tabs={tabs} current={name} />}>
-              <OutputList
-                label={`${name} outputs`}
-                empty={empty}
-                unspent={unspent}
-                find={`${key}${suffix}`}
-              />
-            </Section>
-          </>
-        )}
-      </Shown>
     </>
   )
 }

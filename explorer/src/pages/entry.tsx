@@ -8,13 +8,12 @@ import { Badge, Copy, Outpoint, When } from '../parts/names.tsx'
 import { Empty, Shown } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
-import { place } from '../router.ts'
+import type { ViewProps } from '../views.ts'
 import { protocolJson, protocolText, Tags } from './kv.tsx'
 
 const MOST_STEPS = 100
 
-export const EntryPage = () => {
-  const { query } = place.value
+export const EntryPage = ({ query }: ViewProps) => {
   const [controller, key] = [query.get('controller') ?? '', query.get('key') ?? '']
   const protocol = query.get('protocol') ?? ''
   const protocolID = protocolJson(protocol)

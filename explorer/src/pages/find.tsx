@@ -3,11 +3,10 @@ import { Head, Section, Tabs } from '../parts/layout.tsx'
 import { Empty } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
-import { place } from '../router.ts'
+import type { ViewProps } from '../views.ts'
 import { OutputList } from './outputs.tsx'
 
-export const FindPage = () => {
-  const { query } = place.value
+export const FindPage = ({ query }: ViewProps) => {
   const name = query.get('key') ?? ''
   const isUnspent = query.get('list') === 'unspent'
   const isTopic = name.startsWith('tp:')

@@ -1,12 +1,12 @@
 /** How the node does, and what it takes in as you look. */
-import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Answer, ask } from '../api/client.ts'
+import { type Answer, ask, send } from '../api/client.ts'
 import { asError } from '../api/load.ts'
 import { bytes, count, duration } from '../format.ts'
 import { feed, type LiveOutput, latest, watch } from '../live/feed.ts'
 import { type Points, Rates } from '../live/rates.ts'
 import { Head, Section, Tile } from '../parts/layout.tsx'
+import { LazyChart } from '../parts/lazy-chart.tsx'
 import { Badge, Chips, notable, Outpoint, Time, When } from '../parts/names.tsx'
 import { Empty, Failure, Waiting } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
@@ -15,6 +15,7 @@ type Status = Answer<'GET /status'>
 type Health = Answer<'GET /health/ready'>
 
 const EVERY_MS = 2000
+const PATIENCE_MS = 15_000
 
 interface Seen {
   readonly status: Status
@@ -33,7 +34,8 @@ const useStatus = () => {
     const look = async (): Promise<void> => {
       try {
         if (!document.hidden) {
-          const { signal } = leaving
+          // A node that hangs is one that does not answer.
+          const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(PATIENCE_MS)])
           const [status, health] = await Promise.all([ask('GET /status', { signal }), readiness(signal)])
           rates.current.add(Date.now() / 1000, status.totals)
           setSeen({ status, health })
@@ -57,7 +59,7 @@ const useStatus = () => {
 
 /** Answered with 503 when the node is not ready, and says why just the same. */
 const readiness = async (signal: AbortSignal): Promise<Health> =>
-  (await (await fetch('/health/ready', { signal })).json()) as Health
+  (await (await send('/health/ready', { signal })).json()) as Health
 
 export const Home = () => {
   const { seen, error, points } = useStatus()
@@ -183,30 +185,10 @@ const Queues = ({ queues }: { readonly queues: Status['queues'] }) => {
 }
 
 const Traffic = ({ points }: { readonly points: Points }) => {
-  const [Chart, setChart] =
-    useState<
-      ComponentType<{
-        label: string
-        data: Points
-        isTime: boolean
-        height: number
-        series: readonly { label: string; colour: string; stepped: boolean; dashed?: boolean }[]
-      }>
-    >()
-  useEffect(() => {
-    let left = false
-    import('../parts/chart.tsx').then(module => {
-      if (!left) setChart(() => module.default as never)
-    })
-    return () => {
-      left = true
-    }
-  }, [])
   const sum = (values: readonly number[]): string => count(values.reduce((total, each) => total + each, 0))
   const label = `${sum(points[1])} submits and ${sum(points[2])} admitted outputs since you opened this page`
-  if (!Chart) return <div class="chart-place" />
   return (
-    <Chart
+    <LazyChart
       label={label}
       data={points}
       isTime

@@ -8,7 +8,8 @@ import { Badge, When } from '../parts/names.tsx'
 import { Empty } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
-import { go, place } from '../router.ts'
+import { go } from '../router.ts'
+import type { ViewProps } from '../views.ts'
 
 const PAGE = 50
 
@@ -90,8 +91,8 @@ const loadLatest = async (signal: AbortSignal): Promise<Page<KvEntry>> => {
 }
 const MOST_PROTOCOLS = 5
 
-export const EntriesPage = () => {
-  const selected = selectedBy(place.value.query)
+export const EntriesPage = ({ query }: ViewProps) => {
+  const selected = selectedBy(query)
   const none = isNothing(selected)
   const pages = usePages<KvEntry>(JSON.stringify(selected), (cursor, signal) =>
     none ? loadLatest(signal) : load(selected, cursor, signal)
@@ -165,7 +166,7 @@ const MOST_TAGS = 20
 /** What is typed stays when the rows arrive: the values are only what the form begins with. */
 const SelectForm = ({ selected }: { readonly selected: Selected }) => (
   <form
-    class="line-form"
+    class="line-form many"
     onSubmit={event => {
       event.preventDefault()
       const given = new FormData(event.currentTarget)

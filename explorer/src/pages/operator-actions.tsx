@@ -1,5 +1,5 @@
 /** What an operator does with one form each: evict an output, write a backup, look at the headers. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ApiError, ask } from '../api/client.ts'
 import { asError, type Loading, useLoad } from '../api/load.ts'
 import { count } from '../format.ts'
@@ -23,6 +23,24 @@ export const Told = ({ done }: { readonly done: Done | undefined }) => (
   </div>
 )
 
+/** One thing at a time: what is asked for while it is done is not done twice. */
+export const useWork = (): readonly [isBusy: boolean, work: (of: () => Promise<void>) => Promise<void>] => {
+  const [isBusy, setBusy] = useState(false)
+  const running = useRef(false)
+  const work = async (of: () => Promise<void>): Promise<void> => {
+    if (running.current) return
+    running.current = true
+    setBusy(true)
+    try {
+      await of()
+    } finally {
+      running.current = false
+      setBusy(false)
+    }
+  }
+  return [isBusy, work]
+}
+
 export const Evict = ({
   token: given,
   done: { again }
@@ -31,10 +49,12 @@ export const Evict = ({
   readonly done: Loading<unknown>
 }) => {
   const [done, setDone] = useState<Done | undefined>()
-  const evict = async (outpoint: string): Promise<void> => {
+  const [isBusy, work] = useWork()
+  const evict = async (outpoint: string, form: HTMLFormElement): Promise<void> => {
     try {
       await ask('POST /admin/evict', { body: { outpoint }, token: given })
       setDone({ text: `${outpoint} is in no topic any more.` })
+      form.reset()
       again()
     } catch (failed) {
       setDone({ error: asError(failed) })
@@ -45,12 +65,14 @@ export const Evict = ({
       class="line-form"
       onSubmit={event => {
         event.preventDefault()
-        const outpoint = String(new FormData(event.currentTarget).get('outpoint') ?? '').trim()
+        const form = event.currentTarget
+        const outpoint = String(new FormData(form).get('outpoint') ?? '').trim()
         if (
           outpoint !== '' &&
+          !isBusy &&
           confirm(`Evict ${outpoint}? It leaves all topics, and what is known of it is deleted.`)
         ) {
-          void evict(outpoint)
+          void work(() => evict(outpoint, form))
         }
       }}
     >
@@ -58,8 +80,8 @@ export const Evict = ({
         Outpoint
         <input name="outpoint" class="mono" autocomplete="off" spellcheck={false} required />
       </label>
-      <button type="submit" class="danger">
-        Evict
+      <button type="submit" class="danger" aria-disabled={isBusy}>
+        {isBusy ? 'Evicting…' : 'Evict'}
       </button>
       <Told done={done} />
     </form>
@@ -68,9 +90,8 @@ export const Evict = ({
 
 export const Backup = ({ token: given }: { readonly token: string }) => {
   const [done, setDone] = useState<Done | undefined>()
-  const [busy, setBusy] = useState(false)
+  const [isBusy, work] = useWork()
   const backup = async (): Promise<void> => {
-    setBusy(true)
     try {
       const { data } = await ask('POST /admin/backup', { body: {}, token: given })
       setDone({ text: `written and read back: ${(data as { name: string }).name}` })
@@ -82,12 +103,11 @@ export const Backup = ({ token: given }: { readonly token: string }) => {
           : asError(failed)
       })
     }
-    setBusy(false)
   }
   return (
     <>
-      <button type="button" disabled={busy} onClick={() => void backup()}>
-        {busy ? 'Writing…' : 'Write a backup now'}
+      <button type="button" aria-disabled={isBusy} onClick={() => void work(backup)}>
+        {isBusy ? 'Writing…' : 'Write a backup now'}
       </button>
       <Told done={done} />
     </>

@@ -5,7 +5,7 @@ import { asError, useLoad } from '../api/load.ts'
 import { shortOutpoint } from '../format.ts'
 import { Empty, Shown } from '../parts/states.tsx'
 import { paths } from '../paths.ts'
-import { type Done, Told } from './operator-actions.tsx'
+import { type Done, Told, useWork } from './operator-actions.tsx'
 
 type ListName = 'whitelist' | 'blacklist'
 
@@ -27,17 +27,23 @@ const TokenList = ({
 }) => {
   const [done, setDone] = useState<Done | undefined>()
   const loading = useLoad(list, signal => ask(`GET /1sat/admin/api/${list}`, { token, signal }).catch(orNone))
-  const act = async (work: () => Promise<unknown>, text: string): Promise<void> => {
-    try {
-      await work()
-      setDone({ text })
-    } catch (failed) {
-      setDone({ error: asError(failed) })
-    }
-    loading.again()
-  }
-  const add = (id: string) =>
-    act(() => ask(`POST /1sat/admin/api/${list}`, { body: { topic: id }, token }), `added to the ${list}`)
+  const [isBusy, work] = useWork()
+  const act = (change: () => Promise<unknown>, text: string): Promise<void> =>
+    work(async () => {
+      try {
+        await change()
+        setDone({ text })
+      } catch (failed) {
+        setDone({ error: asError(failed) })
+      }
+      loading.again()
+    })
+  const add = (id: string, form: HTMLFormElement) =>
+    act(async () => {
+      await ask(`POST /1sat/admin/api/${list}`, { body: { topic: id }, token })
+      // What is refused stays, to be mended.
+      form.reset()
+    }, `added to the ${list}`)
   const remove = (id: string) =>
     act(
       () => ask(`DELETE /1sat/admin/api/${list}/{token}`, { path: { token: id }, token }),
@@ -62,6 +68,7 @@ const TokenList = ({
                     <button
                       type="button"
                       class="small"
+                      aria-disabled={isBusy}
                       aria-label={`Take ${id} off the ${list}`}
                       onClick={() => remove(id)}
                     >
@@ -76,15 +83,16 @@ const TokenList = ({
                   event.preventDefault()
                   const form = event.currentTarget
                   const id = String(new FormData(form).get('id') ?? '').trim()
-                  form.reset()
-                  if (id !== '') void add(id)
+                  if (id !== '') void add(id, form)
                 }}
               >
                 <label>
                   Token to put on the {list}
                   <input name="id" class="mono" autocomplete="off" spellcheck={false} required />
                 </label>
-                <button type="submit">Add</button>
+                <button type="submit" aria-disabled={isBusy}>
+                  Add
+                </button>
                 <Told done={done} />
               </form>
             </>

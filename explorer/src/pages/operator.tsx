@@ -8,7 +8,7 @@ import { Head, List, Scroll, Section } from '../parts/layout.tsx'
 import { Outpoint, Txid } from '../parts/names.tsx'
 import { Failure, Shown } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
-import { Backup, Evict, Headers } from './operator-actions.tsx'
+import { Backup, Evict, Headers, useWork } from './operator-actions.tsx'
 import { TokenLists } from './operator-lists.tsx'
 
 const token = signal<string | undefined>(undefined)
@@ -22,6 +22,7 @@ export const OperatorPage = () => (
 
 const Entry = () => {
   const [error, setError] = useState<Error | undefined>()
+  const [isBusy, work] = useWork()
   const enter = async (given: string): Promise<void> => {
     try {
       await ask('GET /admin/topics', { token: given })
@@ -36,14 +37,16 @@ const Entry = () => {
       onSubmit={event => {
         event.preventDefault()
         const given = String(new FormData(event.currentTarget).get('token') ?? '')
-        if (given !== '') void enter(given)
+        if (given !== '') void work(() => enter(given))
       }}
     >
       <label>
         Admin token
         <input name="token" type="password" autocomplete="off" required />
       </label>
-      <button type="submit">Enter</button>
+      <button type="submit" aria-disabled={isBusy}>
+        Enter
+      </button>
       <p class="quiet">It stays in the memory of this page: a reload forgets it.</p>
       {error && <Failure error={error} />}
     </form>
@@ -90,6 +93,15 @@ const Plane = ({ token: given }: { readonly token: string }) => {
           }}
         >
           Leave
+        </button>{' '}
+        <button
+          type="button"
+          onClick={() => {
+            queues.again()
+            topics.again()
+          }}
+        >
+          Look again
         </button>
       </p>
       <Section title="Queues">
@@ -216,7 +228,9 @@ const Items = ({
   readonly state: State
   readonly again: () => void
 }) => {
-  const [turn, setTurn] = useState(0)
+  // Anew each time: a queue is not what it was.
+  const [turn, setTurn] = useState(() => performance.now())
+  const [isBusy, work] = useWork()
   const [error, setError] = useState<Error | undefined>()
   const pages = usePages<Item>(`${queue} ${state} ${turn}`, async (cursor, abort) => {
     const { data } = await ask('GET /admin/queues/{queue}/{state}', {
@@ -231,16 +245,17 @@ const Items = ({
     }
     return { rows: items, cursor: next }
   })
-  const act = async (work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work()
-      setError(undefined)
-    } catch (failed) {
-      setError(asError(failed))
-    }
-    setTurn(turn + 1)
-    again()
-  }
+  const act = (change: () => Promise<unknown>): Promise<void> =>
+    work(async () => {
+      try {
+        await change()
+        setError(undefined)
+      } catch (failed) {
+        setError(asError(failed))
+      }
+      setTurn(performance.now())
+      again()
+    })
   const retry = (item?: string) =>
     act(() =>
       ask('POST /admin/queues/{queue}/retry', {
@@ -256,7 +271,7 @@ const Items = ({
       </h3>
       {error && <Failure error={error} />}
       {state === 'dead' && pages.rows.length > 0 && (
-        <button type="button" onClick={() => retry()}>
+        <button type="button" aria-disabled={isBusy} onClick={() => retry()}>
           Retry all
         </button>
       )}
@@ -264,17 +279,20 @@ const Items = ({
         {({ item, attempts, reason }) => (
           <>
             {item.includes('.') ? <Outpoint outpoint={item} /> : <Txid txid={item} />}
-            <span class="quiet">{attempts === undefined ? '' : `${count(attempts)} attempts`}</span>
+            <span class="quiet">
+              {attempts === undefined ? '' : `${count(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`}
+            </span>
             <span>{reason && <Strange text={reason} most={300} />}</span>
             <span class="row-more">
               {state === 'dead' && (
-                <button type="button" class="small" onClick={() => retry(item)}>
+                <button type="button" class="small" aria-disabled={isBusy} onClick={() => retry(item)}>
                   Retry
                 </button>
               )}
               <button
                 type="button"
                 class="small"
+                aria-disabled={isBusy}
                 onClick={() =>
                   act(() =>
                     ask('DELETE /admin/queues/{queue}/items/{item}', { path: { queue, item }, token: given })

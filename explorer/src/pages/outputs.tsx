@@ -46,7 +46,9 @@ export const OutputList = ({
   empty,
   ...wanted
 }: Wanted & { readonly label: string; readonly empty: string }) => {
-  const pages = usePages(JSON.stringify(wanted), (cursor, signal) => load(wanted, cursor, signal))
+  const pages = usePages(`outputs ${JSON.stringify(wanted)}`, (cursor, signal) =>
+    load(wanted, cursor, signal)
+  )
   return (
     <List of={pages} label={label} nameOf={({ outpoint }) => outpoint} empty={empty}>
       {output => (

@@ -1,11 +1,11 @@
 /** A pool: its price, how deep it is, its ticks and positions, and what a swap would give. */
-import type { ComponentType } from 'preact'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Answer, ask } from '../api/client.ts'
 import { asError, useLoad, usePages } from '../api/load.ts'
 import type { LiquidityDepth, LiquidityPool, LiquidityTick } from '../api/types.ts'
 import { count, digits, rounded } from '../format.ts'
 import { Facts, Head, List, Section, Tile } from '../parts/layout.tsx'
+import { LazyChart } from '../parts/lazy-chart.tsx'
 import { Empty, Failure, Shown } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import type { ViewProps } from '../views.ts'
@@ -25,7 +25,7 @@ export const PoolPage = ({ parameter: id }: ViewProps) => {
               </>
             }
           />
-          <div class="tiles">
+          <div class="tiles long">
             <Tile name="Price" value={<span title={pool.price}>{rounded(pool.price)}</span>}>
               <Strange text={pool.token1} most={30} /> for one <Strange text={pool.token0} most={30} />
             </Tile>
@@ -105,34 +105,22 @@ const Depth = ({ pool: { id, token1 } }: { readonly pool: LiquidityPool }) => {
 }
 
 const DepthChart = ({ depth, token1 }: { readonly depth: LiquidityDepth; readonly token1: string }) => {
-  const [Chart, setChart] = useState<ComponentType<Record<string, unknown>>>()
-  useEffect(() => {
-    let left = false
-    import('../parts/chart.tsx').then(module => {
-      if (!left) setChart(() => module.default as never)
-    })
-    return () => {
-      left = true
-    }
-  }, [])
   const data = useMemo(() => depthColumns(depth), [depth])
   const far = (points: LiquidityDepth['bids']): string =>
     points.length === 0
       ? 'nothing'
       : `${digits(points.at(-1)!.amount1)} ${token1} to ${rounded(points.at(-1)!.price)}`
   const label = `From ${rounded(depth.price)}, the price falls for ${far(depth.bids)}, and rises for ${far(depth.asks)}`
-  return Chart ? (
-    <Chart
+  return (
+    <LazyChart
       label={label}
       data={data}
       height={240}
       series={[
-        { label: 'down', colour: '--two' },
-        { label: 'up', colour: '--one' }
+        { label: `${token1} paid out as the price falls`, colour: '--two' },
+        { label: `${token1} paid in as it rises`, colour: '--one' }
       ]}
     />
-  ) : (
-    <div class="chart-place" />
   )
 }
 
@@ -140,17 +128,24 @@ type Quoted = Answer<'GET /liquidity/pools/{pool}/quote'>
 
 const QuoteForm = ({ pool: { id, token0, token1 } }: { readonly pool: LiquidityPool }) => {
   const [done, setDone] = useState<{ readonly quote: Quoted } | { readonly error: Error } | undefined>()
+  const asking = useRef(new AbortController())
+  useEffect(() => () => asking.current.abort(), [])
   const quote = async (way: 'pay' | 'buy', amount: string, denom: string): Promise<void> => {
     const coin = `${amount}${denom}`
+    // The answer to the question before may come after the one to this.
+    asking.current.abort()
+    asking.current = new AbortController()
+    const { signal } = asking.current
+    setDone(undefined)
     try {
-      setDone({
-        quote: await ask('GET /liquidity/pools/{pool}/quote', {
-          path: { pool: id },
-          query: way === 'pay' ? { pay: coin } : { buy: coin }
-        })
+      const answer = await ask('GET /liquidity/pools/{pool}/quote', {
+        path: { pool: id },
+        query: way === 'pay' ? { pay: coin } : { buy: coin },
+        signal
       })
+      if (!signal.aborted) setDone({ quote: answer })
     } catch (failed) {
-      setDone({ error: asError(failed) })
+      if (!signal.aborted) setDone({ error: asError(failed) })
     }
   }
   return (
@@ -214,7 +209,7 @@ const Outcome = ({
 const TICKS = 50
 
 const Ticks = ({ pool }: { readonly pool: string }) => {
-  const pages = usePages<LiquidityTick>(pool, async (cursor, signal) => {
+  const pages = usePages<LiquidityTick>(`ticks ${pool}`, async (cursor, signal) => {
     const { ticks, more } = await ask('GET /liquidity/pools/{pool}/ticks', {
       path: { pool },
       query: { limit: TICKS, ...(cursor !== undefined && { from: cursor, exclusive: true }) },

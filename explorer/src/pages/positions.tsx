@@ -9,7 +9,8 @@ import { Badge } from '../parts/names.tsx'
 import { Empty } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
-import { go, place } from '../router.ts'
+import { go } from '../router.ts'
+import type { ViewProps } from '../views.ts'
 
 const PAGE = 50
 
@@ -38,8 +39,8 @@ export const OwnerForm = ({ owner }: { readonly owner: string }) => (
 )
 
 /** Positions of an owner. */
-export const PositionsPage = () => {
-  const owner = place.value.query.get('owner') ?? ''
+export const PositionsPage = ({ query }: ViewProps) => {
+  const owner = query.get('owner') ?? ''
   return (
     <>
       <Head title="Positions" />
@@ -87,7 +88,7 @@ interface PositionsProps {
 }
 
 const Positions = ({ name, empty, load }: PositionsProps): ComponentChildren => {
-  const pages = usePages<LiquidityPosition>(name, load)
+  const pages = usePages<LiquidityPosition>(`positions ${name}`, load)
   return (
     <List of={pages} label="Positions" nameOf={({ id }) => id} empty={<Empty title={empty} />}>
       {({ id, owner, pool, lowerTick, upperTick, liquidity, inRange, amount0, amount1 }) => (

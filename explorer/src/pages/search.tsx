@@ -3,19 +3,22 @@ import { useEffect } from 'preact/hooks'
 import { useLoad } from '../api/load.ts'
 import { Head } from '../parts/layout.tsx'
 import { Badge } from '../parts/names.tsx'
-import { Empty, Shown } from '../parts/states.tsx'
+import { Empty, Shown, Waiting } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
-import { go, place } from '../router.ts'
+import { go } from '../router.ts'
 import { classify, LONGEST, type Reading } from '../search/classify.ts'
 import { isKnown, type Known } from '../search/known.ts'
+import type { ViewProps } from '../views.ts'
 
 interface Found {
   readonly reading: Reading
   readonly known: Known
 }
 
-export const SearchPage = () => {
-  const text = place.value.query.get('q') ?? ''
+const isThere = ({ known }: Found): boolean => known === 'known'
+
+export const SearchPage = ({ query }: ViewProps) => {
+  const text = query.get('q') ?? ''
   const readings = classify(text)
   const asked = useLoad(text, signal =>
     Promise.all(readings.map(async reading => ({ reading, known: await isKnown(reading, signal) })))
@@ -23,10 +26,10 @@ export const SearchPage = () => {
   const { loaded } = asked
   useEffect(() => {
     if (loaded.state !== 'there') return
-    const known = loaded.value.filter(each => each.known === 'known')
-    if (known.length === 0) return
     // An output is found with its transaction; the first reading is the closest.
-    const [{ reading }] = known as [Found]
+    const known = loaded.value.find(isThere)
+    if (!known) return
+    const { reading } = known
     go(reading.href, { replace: true, searched: { text, kind: reading.kind } })
   }, [loaded])
   return (
@@ -39,23 +42,27 @@ export const SearchPage = () => {
         </Empty>
       ) : (
         <Shown of={asked}>
-          {found => (
-            <>
-              <p class="before-list">Nothing is known by that name. It may be:</p>
-              <ol class="rows" aria-label="What it may be">
-                {found.map(({ reading, known }) => (
-                  <li key={reading.kind}>
-                    <a class="reading" href={reading.href}>
-                      <span class="kind">{reading.kind}</span> <Strange text={reading.name} most={80} />
-                    </a>
-                    <Badge kind="plain">
-                      {known === 'unavailable' ? 'not on this node' : 'not known here'}
-                    </Badge>
-                  </li>
-                ))}
-              </ol>
-            </>
-          )}
+          {found =>
+            found.some(isThere) ? (
+              <Waiting />
+            ) : (
+              <>
+                <p class="before-list">Nothing is known by that name. It may be:</p>
+                <ol class="rows" aria-label="What it may be">
+                  {found.map(({ reading, known }) => (
+                    <li key={reading.kind}>
+                      <a class="reading" href={reading.href}>
+                        <span class="kind">{reading.kind}</span> <Strange text={reading.name} most={80} />
+                      </a>
+                      <Badge kind="plain">
+                        {known === 'unavailable' ? 'not on this node' : 'not known here'}
+                      </Badge>
+                    </li>
+                  ))}
+                </ol>
+              </>
+            )
+          }
         </Shown>
       )}
     </>

@@ -4,21 +4,20 @@ import { type Page, useLoad, usePages } from '../api/load.ts'
 import type { TokenDetails } from '../api/types.ts'
 import { count, decimals, digits } from '../format.ts'
 import { Facts, Head, List, Section, Tabs, Tile } from '../parts/layout.tsx'
-import { Address, Badge, Copy, Outpoint, Satoshis, When } from '../parts/names.tsx'
+import { Address, Badge, Copy, Icon, Outpoint, Satoshis, When } from '../parts/names.tsx'
 import { Shown } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
-import { place } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { OutputList } from './outputs.tsx'
 
 const PAGE = 100
 const TABS = { holders: 'Holders', transfers: 'Transfers', listings: 'For sale' } as const
 
-export const TokenPage = ({ parameter: token }: ViewProps) => {
+export const TokenPage = ({ parameter: token, query }: ViewProps) => {
   const details = useLoad(token, signal => ask('GET /1sat/bsv21/{token}', { path: { token }, signal }))
   const supply = useLoad(token, signal => ask('GET /1sat/bsv21/{token}/supply', { path: { token }, signal }))
-  const given = place.value.query.get('list')
+  const given = query.get('list')
   const list = given === 'transfers' || given === 'listings' ? given : 'holders'
   const tabs = Object.entries(TABS).map(
     ([key, name]) => [name, `${paths.token(token)}${key === 'holders' ? '' : `?list=${key}`}`] as const
@@ -88,8 +87,7 @@ const About = ({ details: { tokenId, token, status } }: { readonly details: Toke
           </>
         ),
         Decimals: count(token.dec),
-        // It may be an address of elsewhere: it is shown, and never loaded.
-        Icon: token.icon === undefined ? undefined : <Strange text={token.icon} most={200} />,
+        Icon: token.icon === undefined ? undefined : <Icon of={token.icon} />,
         Indexed: (
           <>
             <Badge kind={status.is_active ? 'good' : 'wait'}>{status.is_active ? 'yes' : 'no'}</Badge> because{' '}
@@ -139,7 +137,7 @@ const Holders = ({
   readonly dec: number
   readonly supply: string
 }) => {
-  const pages = usePages<HolderRow>(token, async (cursor, signal): Promise<Page<HolderRow>> => {
+  const pages = usePages<HolderRow>(`holders ${token}`, async (cursor, signal): Promise<Page<HolderRow>> => {
     const { holders, cursor: next } = await ask('GET /1sat/bsv21/{token}/holders', {
       path: { token },
       query: { limit: PAGE, ...(cursor !== undefined && { cursor }) },
@@ -177,7 +175,7 @@ interface Listing {
 }
 
 const Listings = ({ token, dec }: { readonly token: string; readonly dec: number }) => {
-  const pages = usePages<Listing>(token, async (cursor, signal) => {
+  const pages = usePages<Listing>(`listings ${token}`, async (cursor, signal) => {
     const { listings, cursor: next } = await ask('GET /1sat/bsv21/{token}/listings', {
       path: { token },
       query: { limit: PAGE, ...(cursor !== undefined && { cursor }) },

@@ -8,7 +8,8 @@ import { Badge, Outpoint } from '../parts/names.tsx'
 import { Empty } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
-import { go, place } from '../router.ts'
+import { go } from '../router.ts'
+import type { ViewProps } from '../views.ts'
 
 const PAGE = 50
 
@@ -21,15 +22,15 @@ const load = async (
     query: { limit: PAGE, ...(sym !== '' && { sym }), ...(cursor !== undefined && { cursor }) },
     signal
   })
-  const ids = (tokens as readonly { readonly id: string }[]).map(({ id }) => id)
+  const ids = tokens.map(({ id }) => id)
   // The list has what was deployed; this has whether it is indexed, too.
   const rows = ids.length === 0 ? [] : await ask('POST /1sat/bsv21/lookup', { body: ids, signal })
   return { rows, cursor: next }
 }
 
-export const TokensPage = () => {
-  const sym = place.value.query.get('sym') ?? ''
-  const pages = usePages<TokenDetails>(sym, (cursor, signal) => load(sym, cursor, signal))
+export const TokensPage = ({ query }: ViewProps) => {
+  const sym = query.get('sym') ?? ''
+  const pages = usePages<TokenDetails>(`tokens ${sym}`, (cursor, signal) => load(sym, cursor, signal))
   return (
     <>
       <Head title="Tokens">

@@ -1,12 +1,12 @@
 /** A transaction: what it spends and makes, what that means, and its proof. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ApiError, ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Output } from '../api/types.ts'
 import { bytes, count } from '../format.ts'
 import { Facts, Head, Section } from '../parts/layout.tsx'
 import { Badge, Chips, Copy, notable, Outpoint, Satoshis, Txid, When } from '../parts/names.tsx'
-import { Empty, Shown } from '../parts/states.tsx'
+import { Empty, Failure, Shown } from '../parts/states.tsx'
 import { parseTransaction, type RawTransaction } from '../raw-transaction.ts'
 import type { ViewProps } from '../views.ts'
 import { Meaning } from './meaning.tsx'
@@ -117,19 +117,25 @@ const Downloads = ({ txid, isProven }: { readonly txid: string; readonly isProve
 const Inputs = ({ raw }: { readonly raw: RawTransaction }) => {
   const [shown, setShown] = useState(FIRST)
   const visible = raw.inputs.slice(0, shown)
-  const loading = useLoad(visible.map(({ outpoint }) => outpoint).join(' '), signal =>
-    Promise.all(
-      visible.map(({ outpoint }) =>
-        ask('GET /txo/outpoint/{outpoint}', { path: { outpoint }, query: {}, signal }).catch(orNothing)
-      )
+  const known = useRef(new Map<string, Output | undefined>())
+  const loading = useLoad(`${shown}`, async signal => {
+    const asked = visible.filter(({ outpoint }) => !known.current.has(outpoint))
+    await Promise.all(
+      asked.map(async ({ outpoint }) => {
+        const found = await ask('GET /txo/outpoint/{outpoint}', {
+          path: { outpoint },
+          query: {},
+          signal
+        }).catch(orNothing)
+        known.current.set(outpoint, found)
+      })
     )
-  )
-  const known = loading.loaded.state === 'there' ? loading.loaded.value : []
+  })
   return (
     <>
       <ol class="rows" aria-label="Inputs" start={0}>
-        {visible.map(({ outpoint, scriptLength }, i) => {
-          const output = known[i]
+        {visible.map(({ outpoint, scriptLength }) => {
+          const output = known.current.get(outpoint)
           return (
             <li key={outpoint}>
               <Outpoint outpoint={outpoint} />
@@ -137,7 +143,7 @@ const Inputs = ({ raw }: { readonly raw: RawTransaction }) => {
                 {output ? (
                   <Satoshis amount={output.satoshis} />
                 ) : (
-                  <span class="quiet">value not known here</span>
+                  <span class="quiet">{known.current.has(outpoint) ? 'value not known here' : '…'}</span>
                 )}
               </span>
               <span>
@@ -148,6 +154,7 @@ const Inputs = ({ raw }: { readonly raw: RawTransaction }) => {
           )
         })}
       </ol>
+      {loading.loaded.state === 'failed' && <Failure error={loading.loaded.error} again={loading.again} />}
       {raw.inputs.length > shown && (
         <button type="button" class="more" onClick={() => setShown(shown + 4 * FIRST)}>
           Show more of {count(raw.inputs.length - shown)}

@@ -1,5 +1,6 @@
 /** The parts that every view is laid out with. */
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Pages } from '../api/load.ts'
 import { Empty, Failure, Waiting } from './states.tsx'
 
@@ -79,7 +80,10 @@ interface ListProps<T> {
   readonly children: (row: T, index: number) => ComponentChildren
 }
 
-/** A long list. What is out of sight is not laid out (`content-visibility`), and the next page is a button away. */
+/**
+ * A long list. What is out of sight is not laid out (`content-visibility`), and the next page is a button away, which
+ * leaves the keyboard at the first of the rows that it brought.
+ */
 export const List = <T,>({
   of: { rows, state, error, more },
   label,
@@ -87,24 +91,43 @@ export const List = <T,>({
   empty,
   children
 }: ListProps<T>) => {
+  const list = useRef<HTMLOListElement>(null)
+  const asked = useRef<number | undefined>(undefined)
+  const hasMore = state === 'more' || (state === 'loading' && rows.length > 0)
+  useEffect(() => {
+    if (asked.current === undefined || rows.length <= asked.current) return
+    const isElsewhere = document.activeElement !== document.body && !document.activeElement?.matches('.more')
+    if (!isElsewhere)
+      (list.current?.children[asked.current] as HTMLElement | undefined)?.focus({ preventScroll: true })
+    asked.current = undefined
+  }, [rows.length])
   if (rows.length === 0) {
     if (state === 'loading') return <Waiting />
     if (state === 'end') return <>{typeof empty === 'string' ? <Empty title={empty} /> : empty}</>
   }
   return (
     <>
-      <ol class="rows" aria-label={label}>
+      <ol ref={list} class="rows" aria-label={label}>
         {rows.map((row, i) => (
-          <li key={nameOf(row)}>{children(row, i)}</li>
+          <li key={nameOf(row)} tabIndex={-1}>
+            {children(row, i)}
+          </li>
         ))}
       </ol>
       {state === 'failed' && <Failure error={error!} again={more} />}
-      {state === 'more' && (
-        <button type="button" class="more" onClick={more}>
-          Show more
+      {hasMore && (
+        <button
+          type="button"
+          class="more"
+          aria-disabled={state === 'loading'}
+          onClick={() => {
+            asked.current = rows.length
+            more()
+          }}
+        >
+          {state === 'loading' ? 'Loading…' : 'Show more'}
         </button>
       )}
-      {state === 'loading' && <Waiting lines={1} />}
       {state === 'end' && rows.length > 10 && <p class="quiet end">That is all of them.</p>}
     </>
   )
@@ -122,7 +145,7 @@ export const Tabs = ({
 }) => (
   <nav class="tabs" aria-label={label}>
     {tabs.map(([name, href]) => (
-      <a key={name} class="tab" href={href} aria-current={name === current ? 'page' : undefined}>
+      <a key={name} class="tab" href={href} data-stay aria-current={name === current ? 'page' : undefined}>
         {name}
       </a>
     ))}

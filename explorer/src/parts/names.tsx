@@ -5,19 +5,23 @@ import { paths } from '../paths.ts'
 import { Strange } from './strange.tsx'
 
 export const Copy = ({ text, what }: { readonly text: string; readonly what: string }) => {
-  const [done, setDone] = useState(false)
+  const [done, setDone] = useState<'Copied' | 'Not allowed' | undefined>()
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   // Only there where the page is secure: over HTTPS, or on the machine itself.
   if (!navigator.clipboard) return null
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
-    setDone(true)
-    timer.current = setTimeout(() => setDone(false), 1500)
+    const told = await navigator.clipboard.writeText(text).then(
+      () => 'Copied' as const,
+      () => 'Not allowed' as const
+    )
+    setDone(told)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setDone(undefined), 1500)
   }
   return (
     <button type="button" class="copy" aria-label={`Copy ${what}`} onClick={copy}>
-      {done ? 'Copied' : 'Copy'}
+      {done ?? 'Copy'}
     </button>
   )
 }
@@ -33,6 +37,14 @@ export const Outpoint = ({ outpoint }: { readonly outpoint: string }) => (
     {shortOutpoint(outpoint)}
   </a>
 )
+
+/** What a token gives as its icon: an output, or an address of elsewhere, which is shown and never loaded. */
+export const Icon = ({ of }: { readonly of: string }) =>
+  /^[0-9a-f]{64}_\d{1,10}$/.test(of) ? (
+    <Outpoint outpoint={of.replace('_', '.')} />
+  ) : (
+    <Strange text={of} most={200} />
+  )
 
 export const Address = ({
   address,

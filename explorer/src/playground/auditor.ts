@@ -23,12 +23,13 @@ const policy = (
 const PATIENCE_MS = 250
 
 export class Auditor {
-  readonly #tell: (outcome: Outcome) => void
+  readonly #tell: (text: string, outcome: Outcome) => void
   #worker: Worker | undefined
   #turn = 0
+  #text = ''
   #busySince: number | undefined
 
-  constructor(tell: (outcome: Outcome) => void) {
+  constructor(tell: (text: string, outcome: Outcome) => void) {
     this.#tell = tell
   }
 
@@ -36,6 +37,7 @@ export class Auditor {
     if (this.#busySince !== undefined && performance.now() - this.#busySince > PATIENCE_MS) this.close()
     this.#worker ??= this.#start()
     this.#busySince ??= performance.now()
+    this.#text = text
     this.#worker.postMessage({ turn: ++this.#turn, text })
   }
 
@@ -50,11 +52,11 @@ export class Auditor {
     worker.addEventListener('message', ({ data }: MessageEvent<Outcome>) => {
       if (data.turn !== this.#turn) return
       this.#busySince = undefined
-      this.#tell(data)
+      this.#tell(this.#text, data)
     })
     worker.addEventListener('error', ({ message }) => {
       this.#busySince = undefined
-      this.#tell({
+      this.#tell(this.#text, {
         turn: this.#turn,
         error: { code: 'ERR_WORKER', message: message || 'the auditor could not start' }
       })

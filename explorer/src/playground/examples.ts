@@ -39,3 +39,7 @@ export const asText = (layout: unknown): string =>
       /\[\s+((?:"[^"]*"|\{ [^}]+ \})(?:,\s+(?:"[^"]*"|\{ [^}]+ \}))*)\s+\]/g,
       (_, inside: string) => `[${inside.replaceAll(/,\s+/g, ', ')}]`
     )
+    .replaceAll(
+      /\[\s+(\[[^[\]]*\](?:,\s+\[[^[\]]*\])*)\s+\]/g,
+      (_, inside: string) => `[${inside.replaceAll(/,\s+/g, ', ')}]`
+    )

@@ -15,16 +15,30 @@ type Proved = Extract<Outcome, { readonly report: unknown }>
 const TYPING_MS = 120
 const MOST_FINDINGS = 50
 const FIRST_EXAMPLE = 'A scan that catches too much'
+const TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(EXAMPLES).map(([name, layout]) => [name, asText(layout)])
+)
+/** What is none of the examples any more. */
+const OWN = 'A layout of your own'
 
 export const PlaygroundPage = () => {
   const [text, setText] = useState(
     () => fromFragment(location.hash.slice(1)) ?? asText(EXAMPLES[FIRST_EXAMPLE])
   )
-  const [outcome, setOutcome] = useState<Outcome | undefined>()
+  const [proved, setProved] = useState<{ readonly text: string; readonly outcome: Outcome } | undefined>()
   const auditor = useRef<Auditor | undefined>(undefined)
   useEffect(() => {
-    auditor.current = new Auditor(setOutcome)
-    return () => auditor.current?.close()
+    auditor.current = new Auditor((given, outcome) => setProved({ text: given, outcome }))
+    // Another link, given to the page that is open.
+    const follow = (): void => {
+      const linked = fromFragment(location.hash.slice(1))
+      if (linked !== undefined) setText(linked)
+    }
+    addEventListener('hashchange', follow)
+    return () => {
+      removeEventListener('hashchange', follow)
+      auditor.current?.close()
+    }
   }, [])
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -34,6 +48,9 @@ export const PlaygroundPage = () => {
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])
+  // What is there is of the text before until the proof of this one comes.
+  const isBusy = proved?.text !== text
+  const chosen = Object.entries(TEXTS).find(([, each]) => each === text)?.[0] ?? OWN
   return (
     <>
       <Head title="Playground">
@@ -47,16 +64,10 @@ export const PlaygroundPage = () => {
           <div class="toolbar">
             <label>
               Begin with
-              <select
-                onChange={event => {
-                  const chosen = event.currentTarget.value as keyof typeof EXAMPLES
-                  if (chosen in EXAMPLES) setText(asText(EXAMPLES[chosen]))
-                }}
-              >
-                {Object.keys(EXAMPLES).map(name => (
-                  <option key={name} selected={name === FIRST_EXAMPLE}>
-                    {name}
-                  </option>
+              <select value={chosen} onChange={event => setText(TEXTS[event.currentTarget.value] ?? text)}>
+                {chosen === OWN && <option>{OWN}</option>}
+                {Object.keys(TEXTS).map(name => (
+                  <option key={name}>{name}</option>
                 ))}
               </select>
             </label>
@@ -74,8 +85,8 @@ export const PlaygroundPage = () => {
             onInput={event => setText(event.currentTarget.value)}
           />
         </div>
-        <div aria-live="polite" class="outcome">
-          {outcome ? <Shown outcome={outcome} /> : <Waiting lines={5} />}
+        <div aria-live="polite" class="outcome" aria-busy={isBusy}>
+          {proved ? <Shown outcome={proved.outcome} /> : <Waiting lines={5} />}
         </div>
       </div>
     </>

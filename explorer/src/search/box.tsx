@@ -26,6 +26,8 @@ export const SearchBox = () => {
   // Another view is another question.
   const { path } = place.value
   useLayoutEffect(() => {
+    // Unless it is being typed already.
+    if (document.activeElement === input.current) return
     setOpen(false)
     if (path !== '/explore/search') setText('')
   }, [path])

@@ -17,16 +17,18 @@ const MAX_ANCESTORS = 1000
 /** Transactions that are remembered as they were read. */
 const MAX_PARSED = 2000
 
-/** A BEEF, or what is missing for one. */
+/** What a BEEF is made of, or what is missing for one. */
 export type Assembled =
   | {
-      readonly beef: Uint8Array
-      /** What is in it. */
       readonly subject: BeefTransaction
       readonly ancestors: readonly BeefTransaction[]
       readonly missing: undefined
     }
-  | { readonly beef: undefined; readonly missing: readonly Txid[] }
+  | { readonly missing: readonly Txid[] }
+
+/** What it is about belongs at the end. */
+export const beefOf = ({ subject, ancestors }: Assembled & { missing: undefined }): Uint8Array =>
+  writeBeef({ version: 1, transactions: [...ancestors, subject] })
 
 export class Arrivals {
   readonly #outputs: OutputStore
@@ -109,11 +111,9 @@ export class Arrivals {
         [...parents].filter(([name]) => !found.has(name)).map(([, each]) => each)
       )
     }
-    if (missing.length > 0) return { beef: undefined, missing }
+    if (missing.length > 0) return { missing }
     const [subject, ...ancestors] = [...found.values()] as [BeefTransaction, ...BeefTransaction[]]
-    // What it is about belongs at the end.
-    const beef = writeBeef({ version: 1, transactions: [...ancestors.reverse(), subject] })
-    return { beef, subject, ancestors, missing: undefined }
+    return { subject, ancestors: ancestors.reverse(), missing: undefined }
   }
 
   async #unverified(txids: readonly Txid[]): Promise<Txid[]> {

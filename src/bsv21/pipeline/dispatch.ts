@@ -17,7 +17,7 @@ import { type Claims, claimsOf, isDeployment } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { DISCOVERY } from '../topic-names.ts'
 import { acknowledgeAll, ifLost, isLost } from './acknowledge.ts'
-import { Arrivals, type Assembled } from './arrivals.ts'
+import { Arrivals, type Assembled, beefOf } from './arrivals.ts'
 import { failureOf } from './failure.ts'
 import { type Clock, discoveryQueue, enqueueTokenIn, queueOfToken } from './queues.ts'
 
@@ -93,10 +93,10 @@ export class Dispatcher {
         })
         return undefined
       }
-      return await this.#takeIn(lease, assembled.subject, assembled.beef)
+      return await this.#takeIn(lease, assembled)
     } catch (error) {
       if (isLost(error)) return undefined
-      await this.#queue.fail(lease, await failureOf(error, assembled?.beef, this.#engine)).catch(ifLost)
+      await this.#queue.fail(lease, await failureOf(error, assembled, this.#engine)).catch(ifLost)
       return undefined
     }
   }
@@ -119,11 +119,15 @@ export class Dispatcher {
   }
 
   /** Has deployments judged. What has no tokens may spend some, and that is to be known too. */
-  async #takeIn(lease: Lease<Txid>, subject: BeefTransaction, beef: Uint8Array): Promise<Dispatched> {
+  async #takeIn(lease: Lease<Txid>, assembled: Assembled & { missing: undefined }): Promise<Dispatched> {
+    const { subject } = assembled
     const claims = claimsOf(subject.transaction!)
     await this.#proveIfKnown(subject)
     if (claims.size === 0 || [...claims.values()].some(isDeployment)) {
-      const steak = await this.#engine.submit({ beef, topics: [DISCOVERY] }, 'historical-tx')
+      const steak = await this.#engine.submit(
+        { beef: beefOf(assembled), topics: [DISCOVERY] },
+        'historical-tx'
+      )
       const failed = steak[DISCOVERY]?.error
       if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic: DISCOVERY })
     }

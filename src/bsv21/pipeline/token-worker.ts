@@ -12,7 +12,7 @@ import { claimsOf } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { topicOf } from '../topic-names.ts'
 import { acknowledgeAll, ifLost } from './acknowledge.ts'
-import { Arrivals } from './arrivals.ts'
+import { Arrivals, type Assembled, beefOf } from './arrivals.ts'
 import { fetchInto } from './dispatch.ts'
 import { failureOf } from './failure.ts'
 import { type Clock, discoveryQueue, queueOfToken } from './queues.ts'
@@ -78,22 +78,21 @@ export class TokenWorker {
     running: ReadonlyMap<string, Promise<unknown>>
   ): Promise<Worked | undefined> {
     const txid = txidOf(leases[0]!.item)
-    let beef: Uint8Array | undefined
+    let assembled: Assembled | undefined
     try {
-      const assembled = await this.#arrivals.assemble(txid)
+      assembled = await this.#arrivals.assemble(txid)
       if (assembled.missing) {
         // It was taken back since, or something that it rests on: the stage before knows how to wait for it.
         await this.#discovered.enqueue(txid, this.#now())
         return { txid, leases, taken: [] }
       }
-      beef = assembled.beef
       const { subject, ancestors } = assembled
       await Promise.all(subject.transaction!.inputs.map(input => running.get(bytesKey(input.txid))))
-      await this.#submit(token, txid, beef)
+      await this.#submit(token, txid, beefOf(assembled))
       const plain = ancestors.filter(({ transaction }) => claimsOf(transaction!).size === 0)
       return { txid, leases, taken: [subject, ...plain] }
     } catch (error) {
-      const failure = await failureOf(error, beef, this.#engine)
+      const failure = await failureOf(error, assembled, this.#engine)
       for (const lease of leases) await queue.fail(lease, failure).catch(ifLost)
       return undefined
     }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { bigDec, dec } from '../decimal.ts'
 import { table } from '../fixtures.testing.ts'
+import { MAX_TICK, MIN_TICK, tickToPrice, tickToSqrtPrice } from '../math/tick.ts'
 import type { Liquidity } from '../state.ts'
-import { ETH, liquidityWithPool, open, START, tickOfPrice, USDC } from './machine.testing.ts'
+import { ETH, liquidityWithPool, open, START, tickOfPrice, UPPER, USDC } from './machine.testing.ts'
 import { quoteExactIn, quoteExactOut, swapExactIn, swapExactOut } from './swap.ts'
 
 const upstream = table('swaps.json')
@@ -80,6 +81,8 @@ describe('a swap', () => {
     ['more than the pool has', { coin: { denom: ETH, amount: 2n ** 255n } }, 'no-ticks'],
     ['too many ticks', { coin: { denom: ETH, amount: 2n ** 255n }, maxTicks: 0 }, 'no-ticks'],
     ['a limit behind the price', { priceLimit: bigDec.parse('5001') }, 'price-limit'],
+    ['a limit at the price', { priceLimit: bigDec.parse('5000') }, 'price-limit'],
+    ['a limit below zero', { priceLimit: -1n }, 'price-limit'],
     ['a limit where there are no prices', { priceLimit: 1n }, 'price-limit']
   ])('over %s is refused', async (_, given, reason) => {
     const liquidity = await prepared('0')
@@ -115,5 +118,48 @@ describe('a swap', () => {
     expect(back.ticksCrossed).toBe(1)
     expect(back.liquidity).toBe(before.liquidity)
     expect(back.bought.amount).toBeLessThanOrEqual(there.paid.amount)
+  })
+
+  it('buys exactly what was asked for, of a pool that has hardly more', async () => {
+    const { liquidity } = await liquidityWithPool()
+    await liquidity.change(draft =>
+      open(draft, { lowerTick: MIN_TICK, upperTick: MAX_TICK, amount0: 3n, amount1: 13n })
+    )
+    const coin = { denom: ETH, amount: 2n }
+    expect((await quoteExactOut(liquidity, { pool: 1n, coin })).bought).toEqual(coin)
+  })
+
+  it('that just about reaches a tick crosses it; with a coin more a fraction would be left behind it', async () => {
+    const liquidity = await prepared('0.003', '5500', '6250')
+    const quote = (amount: bigint) => quoteExactIn(liquidity, { pool: 1n, coin: { denom: USDC, amount } })
+    const reaching = 5_254_440_905n
+    expect(await quote(reaching - 1n)).toMatchObject({ ticksCrossed: 0, tick: UPPER - 1n })
+    expect(await quote(reaching)).toMatchObject({
+      paid: { amount: reaching },
+      ticksCrossed: 1,
+      tick: UPPER,
+      sqrtPrice: tickToSqrtPrice(UPPER)
+    })
+    await expect(quote(reaching + 1n)).rejects.toMatchObject({ details: { reason: 'no-progress' } })
+    expect(await quote(reaching + 1000n)).toMatchObject({ ticksCrossed: 1 })
+  })
+
+  it('goes across a hundred gaps without liquidity, and no more, as on the chain', async () => {
+    const { liquidity } = await liquidityWithPool()
+    const lowerOf = (range: number): bigint => BigInt(range) * 200n
+    await liquidity.change(async draft => {
+      for (let range = 0; range <= 101; range++) {
+        const lowerTick = lowerOf(range)
+        await open(draft, { lowerTick, upperTick: lowerTick + 100n, amount0: 1000n, amount1: 1000n })
+      }
+    })
+    const into = (range: number) =>
+      quoteExactIn(liquidity, {
+        pool: 1n,
+        coin: { denom: USDC, amount: 10n ** 9n },
+        priceLimit: tickToPrice(lowerOf(range) + 50n)
+      })
+    expect(await into(100)).toMatchObject({ ticksCrossed: 200, tick: lowerOf(100) + 50n })
+    await expect(into(101)).rejects.toMatchObject({ details: { reason: 'no-progress' } })
   })
 })

@@ -1,18 +1,18 @@
 /**
- * Swaps. A quote is the way that one would take; a swap also turns the ticks on its way, counts the reward and moves
- * the price.
+ * Swaps: what comes in moves the price, and those whose liquidity it passes are rewarded. A swap writes what its way
+ * changes: the pool, the growth of rewards, and the ticks that were crossed.
  */
-import type { Dec } from '../decimal.ts'
+import { dec } from '../decimal.ts'
 import type { Draft } from '../draft.ts'
 import type { Reader } from '../reader.ts'
 import type { Time } from '../time.ts'
-import type { DecCoins, Pool } from '../values.ts'
-import { accumulatorOf } from './accumulator.ts'
-import { minus, plus } from './coins.ts'
+import type { AccumulatorContent, DecCoins, Pool, TickInfo } from '../values.ts'
+import { accumulatorOf, scaleOf } from './accumulator.ts'
+import { minus, NOTHING, plus } from './coins.ts'
 import { mustBeOfToday } from './pool.ts'
 import { poolOf, refusal } from './refusal.ts'
-import { syncUptimes, valuesOf } from './uptime.ts'
-import { findWay, type Quote, type Swapped, type Way } from './way.ts'
+import { syncUptimes } from './uptime.ts'
+import { type Exact, findWay, type Quote, type Swapped, type Way } from './way.ts'
 
 export interface SwapIn extends Quote {
   /** The least to get. */
@@ -26,64 +26,75 @@ export interface SwapOut extends Quote {
   readonly now: Time
 }
 
-/** Turns the ticks on the way, counts the reward and moves the price. */
-const follow = async (
-  draft: Draft,
-  before: Pool,
-  { swapped, crossings, growth }: Way,
-  now: Time
-): Promise<void> => {
-  const name = { pool: before.id }
-  const grown = (amount: Dec): DecCoins => (amount === 0n ? [] : [{ denom: swapped.paid.denom, amount }])
-  const spread = await accumulatorOf(draft, name)
-  let pool = before
-  if (crossings.length > 0) {
-    const synced = await syncUptimes(draft, before, now)
-    const values = valuesOf(synced.uptimes)
-    pool = synced.pool
-    for (const { index, info, growth: soFar } of crossings)
-      draft.setTick(pool.id, index, {
-        ...info,
-        spreadRewardGrowth: minus(plus(spread.value, grown(soFar)), info.spreadRewardGrowth),
-        uptimeGrowth: values.map((value, uptime) => minus(value, info.uptimeGrowth[uptime] ?? []))
-      })
-  }
-  if (growth !== 0n) draft.setAccumulator(name, { ...spread, value: plus(spread.value, grown(growth)) })
-  const { sqrtPrice, tick, liquidity } = swapped
-  draft.setPool({ ...pool, sqrtPrice, tick, liquidity })
-}
-
-const todaysPool = async (reader: Reader, id: bigint): Promise<Pool> => {
-  const pool = await poolOf(reader, id)
-  mustBeOfToday(pool)
-  return pool
-}
+const quote = async (reader: Reader, exact: Exact, given: Quote): Promise<Swapped> =>
+  (await findWay(reader, await poolOf(reader, given.pool), exact, given)).swapped
 
 /** What a swap would do. Nothing is written. */
-export const quoteExactIn = async (reader: Reader, given: Quote): Promise<Swapped> =>
-  (await findWay(reader, await poolOf(reader, given.pool), 'in', given)).swapped
-
-export const quoteExactOut = async (reader: Reader, given: Quote): Promise<Swapped> =>
-  (await findWay(reader, await poolOf(reader, given.pool), 'out', given)).swapped
+export const quoteExactIn = (reader: Reader, given: Quote): Promise<Swapped> => quote(reader, 'in', given)
+export const quoteExactOut = (reader: Reader, given: Quote): Promise<Swapped> => quote(reader, 'out', given)
 
 /** Pays exactly so much. At a price limit it is less. */
 export const swapExactIn = async (draft: Draft, given: SwapIn): Promise<Swapped> => {
-  const pool = await todaysPool(draft, given.pool)
-  const way = await findWay(draft, pool, 'in', given)
-  const { bought } = way.swapped
-  if (given.least !== undefined && bought.amount < given.least)
-    throw refusal('amount-limit', `that buys ${bought.amount}`, { least: given.least, bought: bought.amount })
-  await follow(draft, pool, way, given.now)
-  return way.swapped
+  const { least = 0n } = given
+  return swap(draft, 'in', given, ({ bought }) => bought.amount >= least)
 }
 
 /** Buys exactly so much. At a price limit it is less. */
 export const swapExactOut = async (draft: Draft, given: SwapOut): Promise<Swapped> => {
-  const pool = await todaysPool(draft, given.pool)
-  const way = await findWay(draft, pool, 'out', given)
-  const { paid } = way.swapped
-  if (given.most !== undefined && paid.amount > given.most)
-    throw refusal('amount-limit', `that costs ${paid.amount}`, { most: given.most, paid: paid.amount })
-  await follow(draft, pool, way, given.now)
-  return way.swapped
+  const { most } = given
+  return swap(draft, 'out', given, ({ paid }) => most === undefined || paid.amount <= most)
 }
+
+const swap = async (
+  draft: Draft,
+  exact: Exact,
+  given: Quote & { readonly now: Time },
+  isWanted: (swapped: Swapped) => boolean
+): Promise<Swapped> => {
+  const pool = await poolOf(draft, given.pool)
+  mustBeOfToday(pool)
+  const way = await findWay(draft, pool, exact, given)
+  const { swapped } = way
+  if (!isWanted(swapped))
+    throw refusal('amount-limit', 'it would be more to pay or less to get than was asked for', {
+      paid: swapped.paid.amount,
+      bought: swapped.bought.amount
+    })
+  await go(draft, pool, way, given.now)
+  return swapped
+}
+
+/** Writes what is different after a way. */
+const go = async (draft: Draft, before: Pool, { swapped, stretches }: Way, now: Time): Promise<void> => {
+  const { sqrtPrice, tick, liquidity, ticksCrossed, paid } = swapped
+  const name = { pool: before.id }
+  const { value, totalShares } = await accumulatorOf(draft, name)
+  const scale = await scaleOf(draft, 'spread', before.id)
+  // Incentives are of the liquidity at the price, so they are emitted before that changes.
+  const { pool, uptimes } =
+    ticksCrossed > 0 ? await syncUptimes(draft, before, now) : { pool: before, uptimes: [] }
+  draft.setPool({ ...pool, sqrtPrice, tick, liquidity })
+  let grown = value
+  for (const stretch of stretches) {
+    if (stretch.spreadReward > 0n) {
+      const amount = dec.quoDown(stretch.spreadReward * scale, stretch.liquidity)
+      if (amount > 0n) grown = plus(grown, [{ denom: paid.denom, amount }])
+    }
+    if (stretch.crossed) {
+      const { index, info } = stretch.crossed
+      draft.setTick(pool.id, index, fromOtherSide(info, grown, uptimes))
+    }
+  }
+  if (grown !== value) draft.setAccumulator(name, { value: grown, totalShares })
+}
+
+/** A tick that the price has gone past: what grew on its far side is what did not grow on the side that was far. */
+const fromOtherSide = (
+  info: TickInfo,
+  spreadRewards: DecCoins,
+  uptimes: readonly AccumulatorContent[]
+): TickInfo => ({
+  ...info,
+  spreadRewardGrowth: minus(spreadRewards, info.spreadRewardGrowth),
+  uptimeGrowth: uptimes.map(({ value }, uptime) => minus(value, info.uptimeGrowth[uptime] ?? NOTHING))
+})

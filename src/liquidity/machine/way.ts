@@ -1,11 +1,13 @@
-/** The way of a swap: from tick to tick, as far as the amount or a price limit. Finding it only reads. */
+/**
+ * The way of a swap: one step from tick to tick, until the amount is done or the price is at its limit. Finding it only
+ * reads.
+ */
 import { type BigDec, bigDec, type Dec, dec } from '../decimal.ts'
-import { type Direction, type Spread, type Step, spreadOf, stepIn, stepOut } from '../math/swap-step.ts'
+import { type Direction, spreadOf, stepIn, stepOut } from '../math/swap-step.ts'
 import { MAX_SQRT_PRICE, MIN_SQRT_PRICE, priceToSqrtPrice, sqrtPriceToTick } from '../math/tick.ts'
 import type { Reader, Tick } from '../reader.ts'
 import { formerTick, sqrtPriceAt } from '../reserves.ts'
 import type { Pool } from '../values.ts'
-import { scaleOf } from './accumulator.ts'
 import type { Coin } from './coins.ts'
 import { refusal } from './refusal.ts'
 
@@ -13,7 +15,7 @@ export interface Quote {
   readonly pool: bigint
   /** What is paid in exactly, or bought exactly. */
   readonly coin: Coin
-  /** The price at which to stop, at 36 places; the other end of all prices unless given. */
+  /** The price at which to stop, at 36 places; the other end of all prices unless given, or when it is 0. */
   readonly priceLimit?: BigDec | undefined
   /** A way across more ticks than this is refused. */
   readonly maxTicks?: number | undefined
@@ -31,114 +33,27 @@ export interface Swapped {
   readonly ticksCrossed: number
 }
 
+/** Which amount of a swap is given: what comes into the pool, or what goes out. */
 export type Exact = 'in' | 'out'
 
-interface Crossing extends Tick {
-  /** The reward per unit of liquidity since the swap began. */
-  readonly growth: Dec
+/** A part of the way with the same liquidity. */
+interface Stretch {
+  readonly liquidity: Dec
+  readonly spreadReward: Dec
+  /** The tick at its end; none where the swap ends between ticks. */
+  readonly crossed: Tick | undefined
 }
 
 /** What a swap does, and what it does on the way. */
 export interface Way {
   readonly swapped: Swapped
-  readonly crossings: readonly Crossing[]
-  readonly growth: Dec
+  readonly stretches: readonly Stretch[]
 }
 
-/** The chain ends a swap that has so many steps without an amount. */
-const MAX_IDLE_STEPS = 100
+/** An amount on the chain has so many bits. */
 const AMOUNT_LIMIT = 2n ** 256n
-
-const directionOf = (pool: Pool, { denom }: Coin, exact: Exact): Direction => {
-  if (denom !== pool.token0 && denom !== pool.token1)
-    throw refusal('denoms', `pool ${pool.id} has no ${denom}`, { denom })
-  return (denom === pool.token0) === (exact === 'in') ? 'down' : 'up'
-}
-
-const limitOf = (pool: Pool, direction: Direction, priceLimit: BigDec | undefined): BigDec => {
-  if (priceLimit !== undefined && priceLimit < 0n) throw refusal('price-limit', 'no price is below zero', {})
-  const limit = priceLimit
-    ? priceToSqrtPrice(priceLimit)
-    : direction === 'down'
-      ? MIN_SQRT_PRICE
-      : MAX_SQRT_PRICE
-  const isAhead = direction === 'down' ? limit <= pool.sqrtPrice : limit >= pool.sqrtPrice
-  if (!isAhead || limit < MIN_SQRT_PRICE || limit > MAX_SQRT_PRICE)
-    throw refusal('price-limit', 'the price does not go there', { sqrtPriceLimit: bigDec.format(limit) })
-  return limit
-}
-
-/** A swap under way. */
-class Walk {
-  readonly #exact: Exact
-  readonly #direction: Direction
-  readonly #spread: Spread
-  readonly #limit: BigDec
-  readonly #scale: bigint
-  #idle = 0
-  remaining: Dec
-  calculated: Dec = 0n
-  sqrtPrice: BigDec
-  liquidity: Dec
-  reward: Dec = 0n
-  growth: Dec = 0n
-
-  constructor(
-    pool: Pool,
-    exact: Exact,
-    direction: Direction,
-    { amount }: Coin,
-    limit: BigDec,
-    scale: bigint
-  ) {
-    this.#exact = exact
-    this.#direction = direction
-    this.#spread = spreadOf(pool.spreadFactor)
-    this.#limit = limit
-    this.#scale = scale
-    this.remaining = dec.whole(amount)
-    this.sqrtPrice = pool.sqrtPrice
-    this.liquidity = pool.liquidity
-  }
-
-  /** The last place of a decimal buys nothing. */
-  get isDone(): boolean {
-    return this.remaining <= 1n || this.sqrtPrice === this.#limit
-  }
-
-  /** Goes as far as a tick, the limit or the amount; whether it has come to the tick. */
-  goTo(root: BigDec): boolean {
-    const isBeyond = this.#direction === 'down' ? root < this.#limit : root > this.#limit
-    while (!this.isDone) {
-      this.#take(this.#step(isBeyond ? this.#limit : root))
-      if (this.sqrtPrice === root) return true
-      if (this.#direction === 'down' ? this.sqrtPrice < root : this.sqrtPrice > root)
-        throw refusal('no-progress', 'rounding leads past a tick; another amount does not', {})
-    }
-    return false
-  }
-
-  #step(target: BigDec): Step {
-    const step = this.#exact === 'in' ? stepIn : stepOut
-    return step(this.#direction, this.sqrtPrice, target, this.liquidity, this.remaining, this.#spread)
-  }
-
-  #take({ sqrtPrice, amountIn, amountOut, spreadReward }: Step): void {
-    if (sqrtPrice === this.sqrtPrice && (amountIn !== 0n || amountOut !== 0n))
-      throw refusal('no-progress', 'the amount is too small to move the price', {})
-    this.sqrtPrice = sqrtPrice
-    this.remaining -= this.#exact === 'in' ? amountIn + spreadReward : amountOut
-    this.calculated += this.#exact === 'in' ? amountOut : amountIn + spreadReward
-    // A fraction of a coin that is left cannot pay for the whole one that a step costs.
-    if (spreadReward < 0n || this.remaining < 0n)
-      throw refusal('no-progress', 'a fraction of a coin is left over; another amount leaves none', {})
-    this.reward += spreadReward
-    if (this.liquidity !== 0n) this.growth += dec.quoDown(spreadReward * this.#scale, this.liquidity)
-    const consumed = this.#exact === 'in' ? amountIn : amountOut
-    if (consumed === 0n && ++this.#idle > MAX_IDLE_STEPS)
-      throw refusal('no-progress', `${MAX_IDLE_STEPS} steps without an amount`, {})
-  }
-}
+/** The chain gives up on a way with more steps than this that are free, as where nobody has liquidity. */
+const MAX_FREE_STEPS = 100
 
 /** Finds the way of a swap; nothing is written. */
 export const findWay = async (
@@ -147,67 +62,97 @@ export const findWay = async (
   exact: Exact,
   { coin, priceLimit, maxTicks = Number.POSITIVE_INFINITY }: Quote
 ): Promise<Way> => {
-  if (coin.amount <= 0n || coin.amount >= AMOUNT_LIMIT)
-    throw refusal('amount', 'a swap is of an amount above zero', { amount: coin.amount })
-  const direction = directionOf(pool, coin, exact)
-  if (pool.sqrtPrice === 0n)
-    throw refusal('pool-empty', `pool ${pool.id} has no positions`, { pool: pool.id })
-  const limit = limitOf(pool, direction, priceLimit)
-  const walk = new Walk(pool, exact, direction, coin, limit, await scaleOf(reader, 'spread', pool.id))
+  const direction = directionOf(pool, exact, coin)
   const isDown = direction === 'down'
-  const crossings: Crossing[] = []
-  let { tick } = pool
-  for await (const each of walk.isDone ? [] : ticksAhead(reader, pool, direction)) {
-    const start = walk.sqrtPrice
-    if (!walk.goTo(sqrtPriceAt(pool, each.index))) {
-      if (walk.sqrtPrice !== start)
-        tick = formerTick(sqrtPriceToTick(walk.sqrtPrice), pool.exponentAtPriceOne)
-      break
+  const limit = limitOf(pool, direction, priceLimit)
+  const spread = spreadOf(pool.spreadFactor)
+  const stepBy = exact === 'in' ? stepIn : stepOut
+  const stretches: Stretch[] = []
+  let { sqrtPrice, tick, liquidity } = pool
+  let remaining = dec.whole(coin.amount)
+  let amountIn = 0n
+  let amountOut = 0n
+  let spreadReward = 0n
+  let ticksCrossed = 0
+  let freeSteps = 0
+
+  const walk = { from: pool.tick, inclusive: isDown, reverse: isDown }
+  for await (const next of reader.ticks(pool.id, walk)) {
+    const root = sqrtPriceAt(pool, next.index)
+    const isBeyond = isDown ? root < limit : root > limit
+    const target = isBeyond ? limit : root
+    const step = stepBy(direction, sqrtPrice, target, liquidity, remaining, spread)
+    remaining -= exact === 'in' ? step.amountIn + step.spreadReward : step.amountOut
+    // What is left has to lead to the target or be spent; whole coins may be too coarse for either.
+    if (step.spreadReward < 0n || (step.sqrtPrice !== target && remaining !== 0n))
+      throw refusal('no-progress', 'too little is left after a tick to be swapped', { tick })
+    if ((exact === 'in' ? step.amountIn : step.amountOut) === 0n && ++freeSteps > MAX_FREE_STEPS)
+      throw refusal('no-progress', `that is more than ${MAX_FREE_STEPS} steps without an amount`, { tick })
+    amountIn += step.amountIn
+    amountOut += step.amountOut
+    spreadReward += step.spreadReward
+
+    const isCrossed = step.sqrtPrice === root
+    stretches.push({ liquidity, spreadReward: step.spreadReward, crossed: isCrossed ? next : undefined })
+    if (isCrossed) {
+      if (++ticksCrossed > maxTicks) throw refusal('no-ticks', `that is across more than ${maxTicks} ticks`)
+      // On its way down a pool leaves a range where that begins.
+      tick = isDown ? next.index - 1n : next.index
+      liquidity += isDown ? -next.info.liquidityNet : next.info.liquidityNet
+    } else if (step.sqrtPrice !== sqrtPrice) tick = tickAt(pool, step.sqrtPrice)
+    sqrtPrice = step.sqrtPrice
+
+    if (remaining === 0n || sqrtPrice === limit) {
+      const coins = settle(pool, direction, amountIn, amountOut, spreadReward)
+      return { swapped: { ...coins, sqrtPrice, tick, liquidity, ticksCrossed }, stretches }
     }
-    crossings.push({ ...each, growth: walk.growth })
-    if (crossings.length > maxTicks)
-      throw refusal('no-ticks', `the way leads across more than ${maxTicks} ticks`, { maxTicks })
-    walk.liquidity += isDown ? -each.info.liquidityNet : each.info.liquidityNet
-    // Of a range, the lower tick is part and the upper one is not.
-    tick = isDown ? each.index - 1n : each.index
-    if (walk.isDone) break
   }
-  if (!walk.isDone) throw refusal('no-ticks', 'there is not enough liquidity', { amount: coin.amount })
-  return {
-    swapped: resultOf(pool, exact, direction, coin, walk, tick, crossings.length),
-    crossings,
-    growth: walk.growth
-  }
+  throw refusal('no-ticks', 'the pool has not so much', { ...coin })
 }
 
-/** Down, the tick that the pool stands at is the first to cross; up, it is already behind. */
-const ticksAhead = (reader: Reader, { id, tick }: Pool, direction: Direction): AsyncIterable<Tick> =>
-  direction === 'down'
-    ? reader.ticks(id, { from: tick, reverse: true })
-    : reader.ticks(id, { from: tick, inclusive: false })
+/** Token 0 that comes in moves the price down, token 0 that goes out moves it up. */
+const directionOf = ({ token0, token1 }: Pool, exact: Exact, { denom, amount }: Coin): Direction => {
+  if (denom !== token0 && denom !== token1)
+    throw refusal('denoms', `the pool is of ${token0} and ${token1}`, { denom })
+  if (amount <= 0n || amount >= AMOUNT_LIMIT)
+    throw refusal('amount', 'an amount is above zero and below 2^256', { amount })
+  return (denom === token0) === (exact === 'in') ? 'down' : 'up'
+}
 
-const resultOf = (
+/** The root of the price at which a swap ends. */
+const limitOf = ({ id, sqrtPrice }: Pool, direction: Direction, priceLimit: BigDec | undefined): BigDec => {
+  if (sqrtPrice === 0n) throw refusal('pool-empty', `pool ${id} has no positions`, { pool: id })
+  const isDown = direction === 'down'
+  if (!priceLimit) return isDown ? MIN_SQRT_PRICE : MAX_SQRT_PRICE
+  const limit = priceLimit > 0n ? priceToSqrtPrice(priceLimit) : 0n
+  if (limit < MIN_SQRT_PRICE || limit > MAX_SQRT_PRICE || (isDown ? limit >= sqrtPrice : limit <= sqrtPrice))
+    throw refusal(
+      'price-limit',
+      `a limit lies ${isDown ? 'below' : 'above'} the price, within 10^-12 and 10^38`,
+      {
+        priceLimit: bigDec.format(priceLimit)
+      }
+    )
+  return limit
+}
+
+/** The sums of a way in whole coins: what is paid is rounded up, what is got is cut off. */
+const settle = (
   { token0, token1 }: Pool,
-  exact: Exact,
   direction: Direction,
-  { amount }: Coin,
-  { remaining, calculated, reward, sqrtPrice, liquidity }: Walk,
-  tick: bigint,
-  ticksCrossed: number
-): Swapped => {
-  const [denomIn, denomOut] = direction === 'down' ? [token0, token1] : [token1, token0]
-  const done = dec.whole(amount) - remaining
-  const [paid, bought] = exact === 'in' ? [done, calculated] : [calculated, done]
-  const swapped = {
-    paid: { denom: denomIn, amount: dec.ceil(paid) },
-    bought: { denom: denomOut, amount: dec.floor(bought) },
-    spreadReward: { denom: denomIn, amount: dec.ceil(reward) },
-    sqrtPrice,
-    tick,
-    liquidity,
-    ticksCrossed
+  amountIn: Dec,
+  amountOut: Dec,
+  spreadReward: Dec
+): Pick<Swapped, 'paid' | 'bought' | 'spreadReward'> => {
+  const [paid, bought] = direction === 'down' ? [token0, token1] : [token1, token0]
+  const amount = dec.floor(amountOut)
+  if (amount === 0n) throw refusal('amount', 'that is not worth a coin', { amountIn: dec.format(amountIn) })
+  return {
+    paid: { denom: paid, amount: dec.ceil(amountIn + spreadReward) },
+    bought: { denom: bought, amount },
+    spreadReward: { denom: paid, amount: dec.ceil(spreadReward) }
   }
-  if (swapped.paid.amount <= 0n || swapped.bought.amount <= 0n)
-    throw refusal('amount', 'that is too little to swap', { amount })
-  return swapped
 }
+
+const tickAt = ({ exponentAtPriceOne }: Pool, sqrtPrice: BigDec): bigint =>
+  formerTick(sqrtPriceToTick(sqrtPrice), exponentAtPriceOne)

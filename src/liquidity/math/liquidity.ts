@@ -1,38 +1,39 @@
 /**
- * Liquidity L between two square roots of prices: as much of token 0 as L/√lower − L/√upper and as much of token 1 as
- * L·√upper − L·√lower. What somebody pays is rounded up to whole coins, what somebody gets is cut off.
+ * Liquidity between two prices, as in section 6 of the Uniswap v3 whitepaper: with liquidity L, the way from the root
+ * √lower to the root √upper takes L·(√upper − √lower) of token 1 and L·(1/√lower − 1/√upper) of token 0, which is
+ * L·(√upper − √lower)/√upper/√lower. Each product and quotient is rounded at 36 places, up for what somebody pays and
+ * down for what somebody gets; what is paid is then rounded up to whole coins.
  */
-import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, divideUp, toDec } from '../decimal.ts'
+import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, divideUp } from '../decimal.ts'
 
 /** What of token 0 has to be paid between two prices, in whole coins. */
 export const amount0Up = (liquidity: Dec, lower: BigDec, upper: BigDec): bigint =>
-  // Divided by the larger one first, which keeps what is rounded small; each step rounds up.
-  divideUp(bigDec.quoUp(divideUp((upper - lower) * liquidity, DEC), upper), lower)
+  bigDec.ceil(bigDec.quoUp(bigDec.quoUp(divideUp(liquidity * (upper - lower), DEC), upper), lower))
 
 /** What of token 0 is there between two prices. */
 export const amount0Down = (liquidity: Dec, lower: BigDec, upper: BigDec): BigDec =>
-  bigDec.quoDown(bigDec.quoDown(((upper - lower) * liquidity) / DEC, upper), lower)
+  bigDec.quoDown(bigDec.quoDown((liquidity * (upper - lower)) / DEC, upper), lower)
 
 /** What of token 1 has to be paid between two prices, in whole coins. */
 export const amount1Up = (liquidity: Dec, lower: BigDec, upper: BigDec): bigint =>
-  // The product is rounded half to even at 36 places before it is rounded up to a coin.
-  divideUp(roundedProduct(upper - lower, liquidity), BIG_DEC)
+  divideUp(liquidity * (upper - lower), DEC * BIG_DEC)
 
 /** What of token 1 is there between two prices. */
 export const amount1Down = (liquidity: Dec, lower: BigDec, upper: BigDec): BigDec =>
-  ((upper - lower) * liquidity) / DEC
+  (liquidity * (upper - lower)) / DEC
 
-const roundedProduct = (a: BigDec, liquidity: Dec): BigDec => bigDec.mul(a, liquidity * DEC)
+/** The liquidity of so much of token 0 alone: amount·√lower·√upper/(√upper − √lower). */
+const liquidityOf0 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
+  (amount * bigDec.mul(lower, upper) * DEC) / (upper - lower)
 
-/** The liquidity that an amount of token 0 makes between two prices. */
-const liquidity0 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
-  toDec(bigDec.quo(amount * bigDec.mul(lower, upper), upper - lower))
+/** The liquidity of so much of token 1 alone: amount/(√upper − √lower). */
+const liquidityOf1 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
+  (amount * BIG_DEC * DEC) / (upper - lower)
 
-/** The liquidity that an amount of token 1 makes between two prices. */
-const liquidity1 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
-  toDec(bigDec.quo(amount * BIG_DEC, upper - lower))
-
-/** The most liquidity that two amounts make between two prices while the pool stands at a third. */
+/**
+ * The most liquidity that two amounts make between two prices while the pool stands at a third. Token 0 fills what is
+ * above the price and token 1 what is below it; where there is something of both, the scarcer one decides.
+ */
 export const liquidityOf = (
   sqrtPrice: BigDec,
   lower: BigDec,
@@ -40,9 +41,9 @@ export const liquidityOf = (
   amount0: bigint,
   amount1: bigint
 ): Dec => {
-  if (sqrtPrice <= lower) return liquidity0(amount0, lower, upper)
-  if (sqrtPrice >= upper) return liquidity1(amount1, lower, upper)
-  const zero = liquidity0(amount0, sqrtPrice, upper)
-  const one = liquidity1(amount1, lower, sqrtPrice)
-  return zero < one ? zero : one
+  if (sqrtPrice <= lower) return liquidityOf0(amount0, lower, upper)
+  if (sqrtPrice >= upper) return liquidityOf1(amount1, lower, upper)
+  const of0 = liquidityOf0(amount0, sqrtPrice, upper)
+  const of1 = liquidityOf1(amount1, lower, sqrtPrice)
+  return of0 < of1 ? of0 : of1
 }

@@ -1,9 +1,12 @@
 /**
- * A swap between two ticks, where liquidity does not change: how far the price goes, what is paid and what is given.
- * Token 0 in moves the price down, token 1 in moves it up. All is rounded in favour of the pool: the price moves too
- * little for what comes in, and far enough for what goes out.
+ * A step of a swap, along which liquidity does not change: how far the price goes, what is paid and what is got. From
+ * the amounts of liquidity.ts, solved for the root the price goes to: Δ of token 1 moves √p by Δ/L, and Δ of token 0
+ * moves it to L·√p/(L ± Δ·√p), plus for what comes in. Token 0 in moves the price down, token 1 in moves it up.
+ *
+ * All is rounded in favour of the pool. Roots of prices have 36 places: the price moves too little for what comes in,
+ * and far enough for what goes out.
  */
-import { type BigDec, bigDec, DEC, type Dec, dec, divideUp } from '../decimal.ts'
+import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, dec, divideUp, toDec } from '../decimal.ts'
 import { amount0Down, amount0Up, amount1Down, amount1Up } from './liquidity.ts'
 
 export type Direction = 'down' | 'up'
@@ -23,17 +26,12 @@ export const spreadOf = (factor: Dec): Spread => {
 
 export interface Step {
   readonly sqrtPrice: BigDec
+  /** Whole coins. */
   readonly amountIn: Dec
   readonly amountOut: Dec
   /** On top of the amount in. */
   readonly spreadReward: Dec
 }
-
-const paid = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): bigint =>
-  direction === 'down' ? amount0Up(liquidity, to, from) : amount1Up(liquidity, from, to)
-
-const given = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): BigDec =>
-  direction === 'down' ? amount1Down(liquidity, to, from) : amount0Down(liquidity, from, to)
 
 /** Where the price goes when so much comes in, at 36 places. */
 export const sqrtPriceAfterIn = (
@@ -41,12 +39,10 @@ export const sqrtPriceAfterIn = (
   sqrtPrice: BigDec,
   liquidity: Dec,
   amount: BigDec
-): BigDec => {
-  if (direction === 'up') return sqrtPrice + (amount * DEC) / liquidity
-  if (amount === 0n) return sqrtPrice
-  const wide = liquidity * DEC
-  return bigDec.quoUp(bigDec.mulUp(wide, sqrtPrice), wide + bigDec.mulDown(amount, sqrtPrice))
-}
+): BigDec =>
+  direction === 'up'
+    ? sqrtPrice + (amount * DEC) / liquidity
+    : bigDec.quoUp(divideUp(liquidity * sqrtPrice, DEC), liquidity * DEC + bigDec.mulDown(amount, sqrtPrice))
 
 /** Where the price goes when so much goes out. */
 export const sqrtPriceAfterOut = (
@@ -54,12 +50,26 @@ export const sqrtPriceAfterOut = (
   sqrtPrice: BigDec,
   liquidity: Dec,
   amount: Dec
-): BigDec => {
-  if (direction === 'down') return sqrtPrice - divideUp(amount * DEC * DEC, liquidity)
-  if (amount === 0n) return sqrtPrice
-  const wide = liquidity * DEC
-  return bigDec.quoUp(bigDec.mulUp(wide, sqrtPrice), wide - divideUp(sqrtPrice * amount, DEC))
+): BigDec =>
+  direction === 'down'
+    ? sqrtPrice - divideUp(amount * BIG_DEC, liquidity)
+    : bigDec.quoUp(divideUp(liquidity * sqrtPrice, DEC), liquidity * DEC - divideUp(amount * sqrtPrice, DEC))
+
+/** What comes in on the way from one price to another, in whole coins. */
+const paid = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): bigint =>
+  direction === 'down' ? amount0Up(liquidity, to, from) : amount1Up(liquidity, from, to)
+
+/** What goes out. */
+const got = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): BigDec =>
+  direction === 'down' ? amount1Down(liquidity, to, from) : amount0Down(liquidity, from, to)
+
+/** A price, or the end of the way that it is beyond: with little liquidity, places are coarse. */
+const within = (direction: Direction, from: BigDec, target: BigDec, sqrtPrice: BigDec): BigDec => {
+  const [lower, upper] = direction === 'down' ? [target, from] : [from, target]
+  return sqrtPrice < lower ? lower : sqrtPrice > upper ? upper : sqrtPrice
 }
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /** Spends `remaining`, the reward included, as far as the target. */
 export const stepIn = (
@@ -70,19 +80,28 @@ export const stepIn = (
   remaining: Dec,
   { factor, rest, onTop }: Spread
 ): Step => {
-  const spendable: BigDec = remaining * rest
-  const whole = dec.whole(paid(direction, liquidity, sqrtPrice, target))
-  const next =
-    spendable >= whole * DEC ? target : sqrtPriceAfterIn(direction, sqrtPrice, liquidity, spendable)
-  const isReached = next === target
-  const amountIn = isReached ? whole : dec.whole(paid(direction, liquidity, sqrtPrice, next))
-  // Before the target everything that is left over is reward.
-  const reward = isReached ? dec.mulUp(amountIn, onTop) : remaining - amountIn
+  const coins = paid(direction, liquidity, sqrtPrice, target)
+  const budget: BigDec = remaining * rest
+  if (budget >= coins * BIG_DEC) {
+    const amountIn = coins * DEC
+    return {
+      sqrtPrice: target,
+      amountIn,
+      amountOut: toDec(got(direction, liquidity, sqrtPrice, target)),
+      // The share on top is rounded up, which may be more than is left.
+      spreadReward: min(coins * onTop, remaining - amountIn)
+    }
+  }
+  // Less than the whole coins of the target may still be enough to get there.
+  const after = sqrtPriceAfterIn(direction, sqrtPrice, liquidity, budget)
+  const next = within(direction, sqrtPrice, target, after)
+  const amountIn = paid(direction, liquidity, sqrtPrice, next) * DEC
   return {
     sqrtPrice: next,
     amountIn,
-    amountOut: given(direction, liquidity, sqrtPrice, next) / DEC,
-    spreadReward: factor === 0n ? 0n : reward
+    amountOut: toDec(got(direction, liquidity, sqrtPrice, next)),
+    // No step follows: all that the price did not take is reward.
+    spreadReward: factor === 0n ? 0n : remaining - amountIn
   }
 }
 
@@ -95,16 +114,17 @@ export const stepOut = (
   remaining: Dec,
   { onTop }: Spread
 ): Step => {
-  const most = given(direction, liquidity, sqrtPrice, target)
-  const wanted = remaining * DEC
-  const next = wanted >= most ? target : sqrtPriceAfterOut(direction, sqrtPrice, liquidity, remaining)
-  const found = next === target ? most : given(direction, liquidity, sqrtPrice, next)
-  const amountIn = dec.whole(paid(direction, liquidity, sqrtPrice, next))
+  const most = got(direction, liquidity, sqrtPrice, target)
+  const isAll = remaining * DEC >= most
+  const next = isAll
+    ? target
+    : within(direction, sqrtPrice, target, sqrtPriceAfterOut(direction, sqrtPrice, liquidity, remaining))
+  const coins = paid(direction, liquidity, sqrtPrice, next)
   return {
     sqrtPrice: next,
-    amountIn,
-    // The price is rounded away from where it was, which may find a hair more than is wanted.
-    amountOut: (found < wanted ? found : wanted) / DEC,
-    spreadReward: dec.mulUp(amountIn, onTop)
+    amountIn: coins * DEC,
+    // The price went far enough for all that remained, whatever the places of the quotients say.
+    amountOut: isAll ? toDec(most) : remaining,
+    spreadReward: coins * onTop
   }
 }

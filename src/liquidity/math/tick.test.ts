@@ -52,6 +52,7 @@ describe('every tick', () => {
     fc.assert(
       fc.property(ticks, tick => {
         expect(priceToTick(tickToPrice(tick))).toBe(tick)
+        expect(priceToTick(tickToPrice(tick + 1n) - 1n)).toBe(tick)
         expect(sqrtPriceToTick(tickToSqrtPrice(tick))).toBe(tick)
       }),
       { numRuns: 1000 }

@@ -20,7 +20,7 @@ import {
 import type { LiveChange } from '../../txo/index.ts'
 import type { Context } from '../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../route.ts'
-import { Outpoint as OutpointText } from '../schemas.ts'
+import { Cursor, Outpoint as OutpointText } from '../schemas.ts'
 import { Position, streamOf } from '../stream.ts'
 
 /** Only there when the node has the lookup. */
@@ -66,9 +66,6 @@ const Entry = Type.Object(
   },
   { $id: 'KvEntry' }
 )
-const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'For the next page; null when there is none.'
-})
 
 const entryJson = ({ outpoint, live: count, ...entry }: KvEntry) => ({
   outpoint: formatOutpoint(outpoint),

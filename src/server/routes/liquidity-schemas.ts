@@ -9,9 +9,6 @@ export const CoinText = Type.String({
   pattern: '^[1-9][0-9]{0,77}[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$',
   description: 'An amount and a denom: `1000uosmo`.'
 })
-export const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'For the next page; null when there is none.'
-})
 
 export const PoolState = Type.Object(
   {

@@ -4,9 +4,9 @@ import { fromHex, QuoinError } from '../../keyspace/index.ts'
 import type { Coin, Liquidity, Pool, Position } from '../../liquidity/index.ts'
 import type { Context } from '../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../route.ts'
+import { Cursor } from '../schemas.ts'
 import {
   CoinText,
-  Cursor,
   Decimal,
   Depth,
   Id,

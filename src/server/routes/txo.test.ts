@@ -74,6 +74,25 @@ describe('by transaction and outpoint', () => {
   })
 })
 
+describe('an address whose checksum is wrong is refused', () => {
+  const wrong = `${address.slice(0, -1)}${address.endsWith('2') ? '3' : '2'}`
+  it.each([
+    `/txo/balance?events=own:${wrong}`,
+    `/txo/balance?events=${own}&events=own:${wrong}`,
+    `/txo/history?events=own:${wrong}`,
+    `/txo/unspent?events=own:${wrong}`,
+    `/txo/search?key=own:${wrong}`,
+    `/txo/search?key=own:${wrong}:spnd`,
+    `/1sat/txo/search?key=own:${wrong}`,
+    `/1sat/owner/${wrong}/balance`,
+    `/1sat/owner/${wrong}/txos`,
+    `/1sat/owner/sync?owner=${wrong}`
+  ])('%s', async path => {
+    const response = await node.get(path)
+    expect([response.status, (await said(response)).code]).toEqual([400, 'ERR_KEY_VALUE'])
+  })
+})
+
 describe('by events', () => {
   it('balances are kept, and text', async () => {
     expect(await json(`/txo/balance?events=${own}`)).toEqual({ satoshis: '4505', outputs: 10, cursor: null })

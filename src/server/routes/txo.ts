@@ -12,7 +12,7 @@ import {
 import type { LoadedOutput, LoadOptions, OutputSearch, OutputStore } from '../../txo/index.ts'
 import type { Context } from '../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../route.ts'
-import { Amount, Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
+import { Amount, Cursor, Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
 
 export const txoRoutes = (context: Context): Route[] => [
   byTransaction(context),
@@ -65,12 +65,7 @@ const Output = Type.Object(
   },
   { $id: 'Output' }
 )
-const Page = Type.Object({
-  outputs: Type.Array(Output),
-  cursor: Type.Union([Type.String(), Type.Null()], {
-    description: 'For the next page; null when there is none.'
-  })
-})
+const Page = Type.Object({ outputs: Type.Array(Output), cursor: Cursor })
 
 interface Wanted {
   readonly include?: readonly Included[]
@@ -199,7 +194,7 @@ const balance = ({ engine: { outputs }, limits }: Context): Route =>
           [JSON_TYPE]: Type.Object({
             satoshis: Amount,
             outputs: Type.Integer(),
-            cursor: Type.Union([Type.String(), Type.Null()])
+            cursor: Cursor
           })
         }
       }

@@ -39,16 +39,31 @@ export const values: Cases = {
     await store.commit(del('b'), del(''), del('aa'))
     same(await store.range(EVERYTHING), [['a', '1']])
   },
+  'several values come in the order asked, as often as asked': async store => {
+    await store.commit(set('a', '1'), set('b', 'x'.repeat(5000)), set('', ''), hset('c', 'f', 'no value'))
+    same(await store.mget(['b', 'c', '', 'a', 'b']), ['x'.repeat(5000), undefined, '', '1', 'x'.repeat(5000)])
+    same(await store.mget([]), [])
+    const many = Array.from({ length: 2000 }, (_, i) => `k${i}`)
+    await store.commit(...many.map(key => set(key, `of ${key}`)))
+    same(
+      await store.mget(many),
+      many.map(key => `of ${key}`)
+    )
+  },
   'bytes that come back belong to the caller': async store => {
     await store.commit(set('a', 'mine'), hset('h', 'f', 'mine'))
     const { engine } = store
     const key = new Uint8Array([97])
-    const [value, [row], [field]] = [
+    const hash = new Uint8Array([104])
+    const [value, [again], [row], [field], [[another] = []]] = [
       await engine.get(key),
+      await engine.mget([key]),
       await engine.range(EVERYTHING),
-      await engine.hgetall(new Uint8Array([104]))
+      await engine.hgetall(hash),
+      await engine.mhgetall([hash])
     ]
-    for (const bytes of [value, row?.key, row?.value, field?.field, field?.value]) bytes?.fill(0)
+    const fields = [field?.field, field?.value, another?.field, another?.value]
+    for (const bytes of [value, again, row?.key, row?.value, ...fields]) bytes?.fill(0)
     same(await store.get('a'), 'mine')
     same(await store.range(EVERYTHING), [['a', 'mine']])
     same(await store.hgetall('h'), [['f', 'mine']])
@@ -89,6 +104,23 @@ export const hashes: Cases = {
     await store.commit(hset('h', 'a', '1'), hset('h', 'b', '2'), hset('h', 'c', ''))
     same(await store.hmget('h', ['c', 'x', 'a', 'c', 'b']), ['', undefined, '1', '', '2'])
     same(await store.hmget('h', []), [])
+  },
+  'several hashes come in the order asked, each with its fields in theirs': async store => {
+    const wide = Array.from({ length: 100 }, (_, i) => `f${i}`).sort()
+    await store.commit(
+      hset('h', 'b', '2'),
+      hset('h', 'a', '1'),
+      hset('i', '', ''),
+      set('j', 'no hash'),
+      ...wide.map(field => hset('w', field, field.repeat(50)))
+    )
+    const ofH = [
+      ['a', '1'],
+      ['b', '2']
+    ]
+    const ofW = wide.map(field => [field, field.repeat(50)])
+    same(await store.mhgetall(['i', 'j', 'h', 'w', 'h']), [[['', '']], [], ofH, ofW, ofH])
+    same(await store.mhgetall([]), [])
   },
   'a hash ends with its last field': async store => {
     await store.commit(hset('h', 'f', '1'), hset('h', 'g', '2'), hset('i', 'f', '3'))

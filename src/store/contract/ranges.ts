@@ -1,4 +1,4 @@
-/** Ranges of keys: key-values and hashes whose keys are in it, all of them, nothing else, in its direction. */
+/** Ranges of keys: key-values, hashes and sorted sets whose keys are in it, all of them, nothing else, in its direction. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import { MAX_KEY } from '../engine.ts'
 import type { Cases } from './index.ts'
@@ -19,9 +19,12 @@ const entries = (keys: readonly string[]) =>
     ]
   ])
 
+const setsAt = (keys: readonly string[]) => keys.map(key => zadd(key, 'm', 1))
+
 export const ranges: Cases = {
   'a range is from its start up to but not including its end': async store => {
-    await store.commit(...valuesAt(KEYS.toReversed()), ...hashesAt(KEYS.toReversed()))
+    const keys = KEYS.toReversed()
+    await store.commit(...valuesAt(keys), ...hashesAt(keys), ...setsAt(keys))
     const bounds = ['', '\0', '\x01', 'a', 'a\0', 'aaa', 'b', 'b\xff', 'c', 'd', '\xff', '\xff\xff\xff']
     for (const start of bounds) {
       for (const end of [...bounds, null]) {
@@ -30,27 +33,33 @@ export const ranges: Cases = {
         same(await store.range(between(start, end, true)), pairs(expected.toReversed()))
         same(await store.hrange(between(start, end)), entries(expected))
         same(await store.hrange(between(start, end, true)), entries(expected.toReversed()))
+        same(await store.zkeys(between(start, end)), expected)
+        same(await store.zkeys(between(start, end, true)), expected.toReversed())
       }
     }
   },
   'the range of a prefix has the keys that begin with its bytes': async store => {
-    await store.commit(...valuesAt(KEYS), ...hashesAt(KEYS))
+    await store.commit(...valuesAt(KEYS), ...hashesAt(KEYS), ...setsAt(KEYS))
     for (const prefix of ['', 'a', 'a\0', 'a:', 'b\xff', '\xff', '\xff\xff', 'd']) {
       const expected = KEYS.filter(key => key.startsWith(prefix))
       same(await store.range(under(prefix)), pairs(expected))
       same(await store.range(under(prefix, true)), pairs(expected.toReversed()))
       same(await store.hrange(under(prefix)), entries(expected))
       same(await store.hrange(under(prefix, true)), entries(expected.toReversed()))
+      same(await store.zkeys(under(prefix)), expected)
+      same(await store.zkeys(under(prefix, true)), expected.toReversed())
     }
   },
   'a limit takes the first in the direction of the range': async store => {
-    await store.commit(...valuesAt(KEYS), ...hashesAt(KEYS))
+    await store.commit(...valuesAt(KEYS), ...hashesAt(KEYS), ...setsAt(KEYS))
     const inA = KEYS.filter(key => key.startsWith('a'))
     for (const limit of [0, 1, 3, inA.length, 100]) {
       same(await store.range(under('a'), limit), pairs(inA.slice(0, limit)))
       same(await store.range(under('a', true), limit), pairs(inA.toReversed().slice(0, limit)))
       same(await store.hrange(under('a'), limit), entries(inA.slice(0, limit)))
       same(await store.hrange(under('a', true), limit), entries(inA.toReversed().slice(0, limit)))
+      same(await store.zkeys(under('a'), limit), inA.slice(0, limit))
+      same(await store.zkeys(under('a', true), limit), inA.toReversed().slice(0, limit))
     }
   },
   'deleted keys are not in a range, and new ones are': async store => {

@@ -41,10 +41,12 @@ export const snapshots: Cases = {
     await store.commit(...SOME, ...CHANGES)
     const questions: ((reads: TextReads) => Promise<unknown>)[] = [
       reads => reads.get('a'),
+      reads => reads.mget(['c', 'b', 'a']),
       reads => reads.range(EVERYTHING, 1),
       reads => reads.hget('h', 'f'),
       reads => reads.hmget('h', ['g', 'x', 'f']),
       reads => reads.hgetall('h'),
+      reads => reads.mhgetall(['h', 'x', 'i']),
       reads => reads.hrange(EVERYTHING, 1),
       reads => reads.sismember('s', 'new'),
       reads => reads.smembers('s'),
@@ -54,6 +56,7 @@ export const snapshots: Cases = {
       reads => reads.zrows('z', { reverse: true, count: 1 }),
       reads => reads.zsum('z'),
       reads => reads.zkeys(''),
+      reads => reads.zkeys(EVERYTHING, 1),
       reads => reads.qcounts('q'),
       reads => reads.qlist('q', 'leased', { count: 1 })
     ]

@@ -43,6 +43,10 @@ export class TextReads {
     return text(await this.#reads.get(bytes(key)))
   }
 
+  async mget(keys: readonly string[]): Promise<(string | undefined)[]> {
+    return (await this.#reads.mget(keys.map(bytes))).map(text)
+  }
+
   async range(range: KeyRange, limit?: number): Promise<Pair<string>[]> {
     return (await this.#reads.range(range, limit)).map(({ key, value }) => [text(key), text(value)])
   }
@@ -57,6 +61,11 @@ export class TextReads {
 
   async hgetall(key: string): Promise<Pair<string>[]> {
     return (await this.#reads.hgetall(bytes(key))).map(({ field, value }) => [text(field), text(value)])
+  }
+
+  async mhgetall(keys: readonly string[]): Promise<Pair<string>[][]> {
+    const hashes = await this.#reads.mhgetall(keys.map(bytes))
+    return hashes.map(fields => fields.map(({ field, value }) => [text(field), text(value)]))
   }
 
   async hrange(range: KeyRange, limit?: number): Promise<Pair<Pair<string>[]>[]> {
@@ -98,8 +107,10 @@ export class TextReads {
     return this.#reads.zsum(bytes(key))
   }
 
-  async zkeys(prefix: string): Promise<string[]> {
-    return (await this.#reads.zkeys(bytes(prefix))).map(key => text(key))
+  /** Under a prefix, or in a range. */
+  async zkeys(keys: string | KeyRange, limit?: number): Promise<string[]> {
+    const range = typeof keys === 'string' ? under(keys) : keys
+    return (await this.#reads.zkeys(range, limit)).map(key => text(key))
   }
 
   async qcounts(key: string): Promise<QueueCounts> {

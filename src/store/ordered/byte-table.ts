@@ -13,6 +13,8 @@ export class ByteTable {
   #starts = new Int32Array(513)
   #arena = new Uint8Array(16 * 1024)
   #count = 0
+  /** Of what was asked for last: who does not find something adds it. */
+  #lastHash = 0
 
   get count(): number {
     return this.#count
@@ -21,6 +23,7 @@ export class ByteTable {
   /** The number of an entry, or -1. */
   find(prefix: Uint8Array, bytes: Uint8Array): number {
     const hash = hashOf(prefix, bytes)
+    this.#lastHash = hash
     const mask = this.#slots.length - 1
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = this.#slots[slot]! - 1
@@ -29,7 +32,7 @@ export class ByteTable {
     }
   }
 
-  /** Adds an entry that is not there, and returns its number. */
+  /** Adds an entry that `find` has just not found, and returns its number. */
   add(prefix: Uint8Array, bytes: Uint8Array): number {
     const entry = this.#count++
     const start = this.#starts[entry]!
@@ -38,7 +41,7 @@ export class ByteTable {
     this.#arena.set(prefix, start)
     this.#arena.set(bytes, start + prefix.length)
     this.#starts[entry + 1] = end
-    this.#hashes[entry] = hashOf(prefix, bytes)
+    this.#hashes[entry] = this.#lastHash
     this.#occupy(entry)
     return entry
   }
@@ -46,6 +49,15 @@ export class ByteTable {
   /** A view of an entry, good until the next `add`. */
   at(entry: number): Uint8Array {
     return this.#arena.subarray(this.#starts[entry]!, this.#starts[entry + 1]!)
+  }
+
+  /** Writes what an entry has behind its first `skip` bytes to the target, and returns the offset after it. */
+  copy(entry: number, skip: number, target: Uint8Array, offset: number): number {
+    const arena = this.#arena
+    const end = this.#starts[entry + 1]!
+    let at = offset
+    for (let i = this.#starts[entry]! + skip; i < end; i++) target[at++] = arena[i]!
+    return at
   }
 
   /** Below, at or above 0: by the order of their bytes. */
@@ -100,13 +112,26 @@ export const grown = <A extends Uint8Array | Int32Array | Float64Array>(array: A
 
 /** A seed that differs from process to process, so that nobody can prepare keys that all fall together. */
 const SEED = Math.floor(Math.random() * 2 ** 32) | 0
-const PRIME = 0x01000193
+const FACTOR = 0x9e3779b1
 
-/** FNV-1a, with its bits mixed once more, since the table uses the low ones. */
+/**
+ * As FNV-1a does it, but with three bytes at a time: a fourth would reach the highest bit, which a product mod 2^32
+ * keeps to itself, so that keys could be made to fall together whatever the seed. The bits are mixed once more at the
+ * end, since the table uses the low ones.
+ */
 const hashOf = (prefix: Uint8Array, bytes: Uint8Array): number => {
   let hash = SEED
-  for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix[i]!, PRIME)
-  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, PRIME)
+  for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix[i]!, FACTOR)
+  const { length } = bytes
+  let i = 0
+  for (; i + 2 < length; i += 3) {
+    hash = Math.imul(hash ^ (bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16)), FACTOR)
+  }
+  // The length tells bytes from the same with zeros behind them.
+  let rest = length << 16
+  if (i < length) rest |= bytes[i]!
+  if (i + 1 < length) rest |= bytes[i + 1]! << 8
+  hash = Math.imul(hash ^ rest, FACTOR)
   hash ^= hash >>> 15
   hash = Math.imul(hash, 0x2c1b3c6d)
   return hash ^ (hash >>> 13)

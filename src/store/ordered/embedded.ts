@@ -8,8 +8,10 @@ import type {
   EngineStats,
   FieldValue,
   HashEntry,
+  Keep,
   KeyValue,
   ListedItem,
+  ProbedRows,
   QueueCounts,
   QueueState,
   Reads,
@@ -221,6 +223,10 @@ export class EmbeddedEngine implements Engine {
     this.#assertOpen()
     return this.#reads.get(key)
   }
+  mget(keys: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]> {
+    this.#assertOpen()
+    return this.#reads.mget(keys)
+  }
   range(range: KeyRange, limit?: number): Awaitable<KeyValue[]> {
     return this.#steady(reads => reads.range(range, limit))
   }
@@ -232,6 +238,9 @@ export class EmbeddedEngine implements Engine {
   }
   hgetall(key: Uint8Array): Awaitable<FieldValue[]> {
     return this.#steady(reads => reads.hgetall(key))
+  }
+  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
+    return this.#steady(reads => reads.mhgetall(keys))
   }
   hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]> {
     return this.#steady(reads => reads.hrange(range, limit))
@@ -251,12 +260,8 @@ export class EmbeddedEngine implements Engine {
   zaligned(keys: readonly Uint8Array[]): Awaitable<boolean> {
     return this.#steady(reads => reads.zaligned(keys))
   }
-  zhave(
-    first: Uint8Array,
-    others: readonly Uint8Array[],
-    rows: readonly ScoredMember[]
-  ): Awaitable<readonly (readonly boolean[])[]> {
-    return this.#steady(reads => reads.zhave(first, others, rows))
+  zprobe(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Awaitable<ProbedRows> {
+    return this.#steady(reads => reads.zprobe(first, others, rows, keep))
   }
   zcard(key: Uint8Array): Awaitable<number> {
     return this.#steady(reads => reads.zcard(key))
@@ -267,8 +272,8 @@ export class EmbeddedEngine implements Engine {
   zsum(key: Uint8Array): Awaitable<number> {
     return this.#steady(reads => reads.zsum(key))
   }
-  zkeys(prefix: Uint8Array): Awaitable<Uint8Array[]> {
-    return this.#steady(reads => reads.zkeys(prefix))
+  zkeys(range: KeyRange, limit?: number): Awaitable<Uint8Array[]> {
+    return this.#steady(reads => reads.zkeys(range, limit))
   }
   qcounts(key: Uint8Array): Awaitable<QueueCounts> {
     return this.#steady(reads => reads.qcounts(key))

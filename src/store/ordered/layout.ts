@@ -166,24 +166,16 @@ export const MEMBER_AT = SCORE_AT + 8
 
 export const rowKey = (id: number, score: number, member: Uint8Array): Uint8Array => {
   const key = new Uint8Array(MEMBER_AT + member.length)
-  writeRowKey(id, score, member, 0, key)
+  key.set(member, writeRowHead(id, score, key))
   return key
 }
 
-/** Writes the key of a row, with the member that begins at `from`, and returns its length. */
-export const writeRowKey = (
-  id: number,
-  score: number,
-  member: Uint8Array,
-  from: number,
-  target: Uint8Array
-): number => {
+/** Writes what the key of a row has before the member, and returns where that begins. */
+export const writeRowHead = (id: number, score: number, target: Uint8Array): number => {
   target[0] = TAG.row
   target[writeId(id, target, 1)] = 1
   writeScore(score, target, SCORE_AT)
-  let at = MEMBER_AT
-  for (let i = from; i < member.length; i++) target[at++] = member[i]!
-  return at
+  return MEMBER_AT
 }
 
 const scratch = new DataView(new ArrayBuffer(8))

@@ -1,12 +1,14 @@
 /** The reads of the structures, over one state of the rows. */
-import { compareBytes, type KeyRange, prefixEnd } from '../../keyspace/index.ts'
+import { type KeyRange, prefixEnd } from '../../keyspace/index.ts'
 import type {
   Awaitable,
   FieldValue,
   HashEntry,
+  Keep,
   KeyValue,
   ListedItem,
   Place,
+  ProbedRows,
   QueueCounts,
   QueueState,
   Reads,
@@ -20,7 +22,6 @@ import {
   MEMBER_AT,
   numbered,
   ROLE,
-  ROW_AT,
   type Role,
   readId,
   rowKey,
@@ -30,6 +31,7 @@ import {
   TAG,
   tagged
 } from './layout.ts'
+import { RowList } from './row-list.ts'
 import {
   hasFurther,
   packedField,
@@ -60,6 +62,10 @@ export class OrderedReads implements Reads {
     return row && copyOfRow(row)
   }
 
+  mget(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    return keys.map(key => this.get(key))
+  }
+
   async range(range: KeyRange, limit = ALL): Promise<KeyValue[]> {
     const rows = await this.#rows.rows(under(TAG.value, range), limit)
     return rows.map(({ key, value }) => ({ key: key.subarray(1), value }))
@@ -87,6 +93,11 @@ export class OrderedReads implements Reads {
 
   hgetall(key: Uint8Array): Awaitable<FieldValue[]> {
     return this.#fields(tagged(TAG.hash, key))
+  }
+
+  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
+    const hashes = keys.map(key => this.#fields(tagged(TAG.hash, key)))
+    return hashes.every(fields => Array.isArray(fields)) ? hashes : Promise.all(hashes)
   }
 
   async hrange(range: KeyRange, limit = ALL): Promise<HashEntry[]> {
@@ -147,51 +158,56 @@ export class OrderedReads implements Reads {
     })
   }
 
-  /**
-   * Walks a set beside the rows when both sets are without strays, so that common members are at the same places, and
-   * when it is not so much larger that looking each member up is faster.
-   */
-  async zhave(
+  async zprobe(
     first: Uint8Array,
     others: readonly Uint8Array[],
-    rows: readonly ScoredMember[]
-  ): Promise<readonly (readonly boolean[])[]> {
+    rows: Rows,
+    keep: Keep
+  ): Promise<ProbedRows> {
     const id = this.#id(ROLE.user, first)
-    const [card, strays] = id === undefined ? [0, 0] : this.#counts(id)
-    const answers = others.map(async key => {
-      const other = this.#id(ROLE.user, key)
-      if (other === undefined) return rows.map(() => false)
-      const [otherCard, otherStrays] = this.#counts(other)
-      return strays === 0 && otherStrays === 0 && otherCard <= card * WALK_RATIO
-        ? this.#sharedRows(other, rows)
-        : rows.map(({ member }) => this.#score(other, member) !== undefined)
-    })
-    const columns = await Promise.all(answers)
-    return rows.map((_, i) => columns.map(column => column[i]!))
+    const count = rows.count ?? ALL
+    const list = new RowList(Math.min(count, CHUNK))
+    if (id !== undefined) await this.#rows.keys(rowsRange(id, rows), count, rows.offset ?? 0, list.gather)
+    const kept = new Uint8Array(list.count).fill(1)
+    const wanted = keep === 'in all' ? 1 : 0
+    for (const key of others) {
+      const has = await this.#which(key, id, list, rows.reverse ?? false)
+      for (let row = 0; row < kept.length; row++) if (has[row] !== wanted) kept[row] = 0
+    }
+    const found: ScoredMember[] = []
+    for (let row = 0; row < kept.length; row++) if (kept[row]) found.push(list.at(row))
+    const last = list.count > 0 ? list.at(list.count - 1) : undefined
+    return { rows: found, looked: list.count, last }
   }
 
-  /** Which of the rows, given in the order of the set or its mirror, the set has exactly as they are. */
-  async #sharedRows(id: number, rows: readonly ScoredMember[]): Promise<boolean[]> {
-    const wanted = rows.map(({ score, member }) => rowKey(id, score, member))
-    const found = new Array<boolean>(rows.length).fill(false)
-    if (wanted.length === 0) return found
-    const reverse = compareBytes(wanted[0]!, wanted.at(-1)!) > 0
-    const [low, high] = reverse ? [wanted.at(-1)!, wanted[0]!] : [wanted[0]!, wanted.at(-1)!]
-    let at = 0
-    const check: ReadKey<undefined> = (source, start, end) => {
-      for (; at < wanted.length; at++) {
-        const order = compareAt(source, start, end, wanted[at]!)
-        if (order === 0) found[at] = true
-        else if (order < 0 !== reverse) return undefined
-      }
-      return undefined
+  /**
+   * Which members of the list, whose rows are of the set with the id, another set has. That one is walked beside the
+   * list when both sets are without strays, so that common members are at the same places, and when it is not so much
+   * larger that looking each member up is faster.
+   */
+  async #which(
+    key: Uint8Array,
+    id: number | undefined,
+    list: RowList,
+    reverse: boolean
+  ): Promise<Uint8Array> {
+    const has = new Uint8Array(list.count)
+    const other = this.#id(ROLE.user, key)
+    if (id === undefined || other === undefined || list.count === 0) return has
+    const [card, strays] = this.#counts(id)
+    const [otherCard, otherStrays] = this.#counts(other)
+    let row = 0
+    if (strays === 0 && otherStrays === 0 && otherCard <= card * WALK_RATIO) {
+      const [low, high] = reverse ? [list.count - 1, 0] : [0, list.count - 1]
+      const range = { start: list.keyIn(other, low), end: after(list.keyIn(other, high)), reverse }
+      const most = list.count * WALK_RATIO
+      const { read, passed } = list.marking(has, reverse)
+      const { length } = await this.#rows.keys(range, most, 0, read)
+      // Where the set is much denser than the list, the rest of it is looked up.
+      row = length < most ? list.count : passed()
     }
-    const most = rows.length * WALK_RATIO
-    const { length } = await this.#rows.keys({ start: low, end: after(high), reverse }, most, 0, check)
-    // Where the set is much denser than the rows, the rest of them is looked up.
-    if (length === most)
-      for (; at < rows.length; at++) found[at] = this.#score(id, rows[at]!.member) !== undefined
-    return found
+    for (; row < list.count; row++) has[row] = this.#score(other, list.member(row)) === undefined ? 0 : 1
+    return has
   }
 
   zcard(key: Uint8Array): number {
@@ -215,9 +231,13 @@ export class OrderedReads implements Reads {
     }
   }
 
-  async zkeys(prefix: Uint8Array): Promise<Uint8Array[]> {
-    const start = sortedSetKey(ROLE.user, prefix)
-    return this.#rows.keys({ start, end: prefixEnd(start), reverse: false }, ALL, 0, nameOfSortedSet)
+  async zkeys({ start, end, reverse }: KeyRange, limit = ALL): Promise<Uint8Array[]> {
+    const range = {
+      start: sortedSetKey(ROLE.user, start),
+      end: end ? sortedSetKey(ROLE.user, end) : prefixEnd(sortedSetKey(ROLE.user, EMPTY)),
+      reverse
+    }
+    return this.#rows.keys(range, limit, 0, nameOfSortedSet)
   }
 
   async qcounts(key: Uint8Array): Promise<QueueCounts> {
@@ -249,11 +269,15 @@ export class OrderedReads implements Reads {
     })
   }
 
-  async #fields(rowKey: Uint8Array): Promise<FieldValue[]> {
+  /** Without a promise when the hash is one row. */
+  #fields(rowKey: Uint8Array): Awaitable<FieldValue[]> {
     const row = this.#rows.get(rowKey)
     if (!row) return []
     const id = wideId(row)
-    if (id === undefined) return unpackHash(row)
+    return id === undefined ? unpackHash(row) : this.#wideFields(id)
+  }
+
+  async #wideFields(id: number): Promise<FieldValue[]> {
     const start = numbered(TAG.field, id)
     const rows = await this.#rows.rows({ start, end: prefixEnd(start), reverse: false }, ALL)
     return rows.map(({ key, value }) => ({ field: key.subarray(start.length), value }))
@@ -300,16 +324,6 @@ const scoredMember: ReadKey<ScoredMember> = (source, start, end) => ({
   member: source.slice(start + MEMBER_AT, end),
   score: scoreOfRow(source, start)
 })
-
-/** Below, at or above 0: the key in the source is before, equal to or after the other. */
-const compareAt = (source: Uint8Array, start: number, end: number, other: Uint8Array): number => {
-  const length = Math.min(end - start, other.length)
-  // What both begin with, the tag and the id, is the same.
-  for (let i = ROW_AT; i < length; i++) {
-    if (source[start + i] !== other[i]) return source[start + i]! - other[i]!
-  }
-  return end - start - other.length
-}
 
 const after = (key: Uint8Array): Uint8Array => {
   const next = new Uint8Array(key.length + 1)

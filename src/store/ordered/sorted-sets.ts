@@ -6,7 +6,7 @@
 import type { ScoredMember } from '../engine.ts'
 import { ByteTable, grown } from './byte-table.ts'
 import type { RowWrites } from './kv.ts'
-import { MEMBER_AT, numbered, type Role, rowKey, scoreOfRow, TAG, writeRowKey } from './layout.ts'
+import { MEMBER_AT, numbered, type Role, rowKey, scoreOfRow, TAG, writeRowHead } from './layout.ts'
 import { fromName, toName } from './names.ts'
 import { hasFurther, packNumber, SCORES_LIMIT, scoresIn, unpackNumber, writeScore } from './rows.ts'
 import { SetHeaders } from './set-headers.ts'
@@ -249,10 +249,9 @@ export class SortedSetChanges {
   #writeRows(set: number): void {
     const id = this.#headers.id(set)
     for (const change of this.#inOrder(set)) {
-      const member = this.#members.at(this.#changeMember[change]!)
-      const key = this.#views.of(
-        writeRowKey(id, this.#changeScore[change]!, member, MEMBER.length, this.#views.whole)
-      )
+      const head = writeRowHead(id, this.#changeScore[change]!, this.#views.whole)
+      const member = this.#changeMember[change]!
+      const key = this.#views.of(this.#members.copy(member, MEMBER.length, this.#views.whole, head))
       if (this.#isPut[change]) this.#rows.put(key, EMPTY)
       else this.#rows.del(key)
     }

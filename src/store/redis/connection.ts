@@ -1,5 +1,5 @@
 /**
- * One connection to one server. Commands that are given in one tick leave in one write, and their replies come in
+ * One connection to one server. Commands that are given in one tick leave in one write, or few, and their replies come in
  * the same order. It lives once: when it is lost, everything that waits for a reply is told, and it is over.
  */
 import { connect as connectPlain, type Socket } from 'node:net'
@@ -32,6 +32,9 @@ export interface Waiter {
   /** The connection was lost before the reply came. */
   lost(error: QuoinError): void
 }
+
+/** Bytes of commands that leave before the end of the tick. */
+const EARLY = 16 * 1024
 
 export const addressOf = ({ host, port }: Server): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
@@ -113,6 +116,8 @@ export class Connection {
     }
     this.#writer.add(command)
     this.#waiters.push(waiter)
+    // A server that has much to do begins while the rest is being written.
+    if (this.#writer.length >= EARLY) this.#write()
     if (this.#flushing) return
     this.#flushing = true
     process.nextTick(() => this.#flush())
@@ -155,6 +160,10 @@ export class Connection {
 
   #flush(): void {
     this.#flushing = false
+    this.#write()
+  }
+
+  #write(): void {
     if (this.#failure || this.#writer.isEmpty) return
     const { pieces, written } = this.#writer.take()
     const last = pieces.length - 1

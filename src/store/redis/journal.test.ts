@@ -219,6 +219,8 @@ describe('a slot that moves', () => {
     // Half of the keys have moved.
     await source.command('MIGRATE', '127.0.0.1', String(target.port), `{${tag}}v${key}`, '0', '1000')
     expect(await store.get(key)).toBe('1')
+    expect(await store.mget([key, `${key} not there`, key])).toEqual(['1', undefined, '1'])
+    expect(await store.mhgetall([key, key])).toEqual([[['f', '1']], [['f', '1']]])
     await expect(store.commit(set(key, '2'), hset(key, 'f', '2'))).rejects.toMatchObject({
       code: 'ERR_STORE_CONNECTION'
     })
@@ -230,6 +232,7 @@ describe('a slot that moves', () => {
     for (const node of fixture.cluster.nodes)
       await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', targetId!)
     await finishing
+    expect(await store.mget([EVERYWHERE[4]!, key])).toEqual([undefined, '3'])
     expect(await store.get(key)).toBe('3')
     expect(await store.snapshot(reads => reads.hget(key, 'f'))).toBe('3')
     expect(await store.range(EVERYTHING)).toEqual([[key, '3']])

@@ -130,10 +130,16 @@ describe('a server', () => {
     })()
     await new Promise(resolve => setTimeout(resolve, 200))
     const reading = Array.from({ length: 20 }, () => store.range(EVERYTHING))
+    const many = Array.from({ length: 3000 }, (_, i) => (i % 3 ? 'k0' : 'nothing'))
+    const values = many.map(key => (key === 'k0' ? '' : undefined))
+    const readingMany = Array.from({ length: 5 }, () => store.mget(many))
     await server.kill()
     const waiting = store.get('k0')
+    const waitingMany = store.mget(many)
     await server.restart()
     expect(await waiting).toBe('')
+    expect(await waitingMany).toEqual(values)
+    for (const read of await Promise.all(readingMany)) expect(read).toEqual(values)
     await Promise.all(reading)
     await new Promise(resolve => setTimeout(resolve, 200))
     stop = true
@@ -150,7 +156,9 @@ describe('a server', () => {
     const store = new Subject(await openRedis(away.url, { timeout: 300 }))
     await away.kill()
     const before = performance.now()
-    await expect(store.get('a')).rejects.toMatchObject({ code: 'ERR_STORE_CONNECTION' })
+    const [one, many] = [store.get('a'), store.mget(['a', 'b'])]
+    await expect(one).rejects.toMatchObject({ code: 'ERR_STORE_CONNECTION' })
+    await expect(many).rejects.toMatchObject({ code: 'ERR_STORE_CONNECTION' })
     await expect(store.commit(set('a', '1'))).rejects.toMatchObject({ code: 'ERR_STORE_CONNECTION' })
     await expect(store.snapshot(reads => reads.get('a'))).rejects.toMatchObject({
       code: 'ERR_STORE_CONNECTION'

@@ -48,26 +48,37 @@ export const inRange = async (
   return rows
 }
 
-/** The keys in an index that begin with a prefix, in order. */
-export const keysUnder = async (caller: Caller, index: 'Z', prefix: Uint8Array): Promise<Uint8Array[]> => {
-  const range = { start: prefix, end: prefixEnd(prefix), reverse: false }
+/** The keys in an index that are in the range, in its direction. */
+export const keysIn = async (
+  caller: Caller,
+  index: 'Z',
+  range: KeyRange,
+  limit = Number.POSITIVE_INFINITY
+): Promise<Uint8Array[]> => {
+  if (limit <= 0 || isEmpty(range)) return []
+  const { reverse } = range
   const found = await Promise.all(
     partitionsOf(range, caller.partitions).map(async partition => {
       const name = nameOf(partition, index)
       const keys: Uint8Array[] = []
-      for (let start = lexical('[', prefix); ; ) {
+      for (let [low, high] = [lexical('[', range.start), highest(range.end)]; ; ) {
+        const wanted = Math.min(limit - keys.length, INDEX_PAGE)
+        const command = reverse ? ['ZREVRANGEBYLEX', name, high, low] : ['ZRANGEBYLEX', name, low, high]
         const page = (await caller.read(
           partition,
           [name],
-          ['ZRANGEBYLEX', name, start, highest(range.end), 'LIMIT', '0', String(INDEX_PAGE)]
+          [...command, 'LIMIT', '0', String(wanted)]
         )) as Uint8Array[]
         for (const key of page) keys.push(key)
-        if (page.length < INDEX_PAGE) return keys
-        start = lexical('(', page.at(-1)!)
+        if (page.length < wanted || keys.length === limit) return keys
+        if (reverse) high = lexical('(', page.at(-1)!)
+        else low = lexical('(', page.at(-1)!)
       }
     })
   )
-  return found.length === 1 ? found[0]! : found.flat().sort(compareBytes)
+  if (found.length === 1) return found[0]!
+  const all = found.flat().sort(reverse ? (a, b) => compareBytes(b, a) : compareBytes)
+  return limit < all.length ? all.slice(0, limit) : all
 }
 
 /** The rows of one partition, a page at a time. */

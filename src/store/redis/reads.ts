@@ -12,7 +12,7 @@ import type {
   ScoredMember
 } from '../engine.ts'
 import { type Kind, nameOf, type Partition } from './names.ts'
-import { inRange, keysUnder } from './ranges.ts'
+import { inRange, keysIn } from './ranges.ts'
 import { queueItem } from './record.ts'
 import type { Command, Reply } from './resp.ts'
 import { allRows, scoreFrom } from './rows.ts'
@@ -32,6 +32,12 @@ export interface Caller {
     command: Command,
     found?: (reply: Reply) => Uint8Array[]
   ): Promise<Reply>
+  /** Commands on one structure each, all on their way at once. */
+  readAll(
+    partition: Partition,
+    names: readonly Uint8Array[],
+    command: (name: Uint8Array) => Command
+  ): Promise<readonly Reply[]>
 }
 
 /** Members whose scores one command asks for. */
@@ -48,6 +54,10 @@ export class RedisReads implements Reads {
 
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
     return bytesOrNothing(await this.#one('v', key, 'GET'))
+  }
+
+  async mget(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#each('v', keys, 'GET', bytesOrNothing)
   }
 
   async range(range: KeyRange, limit?: number): Promise<KeyValue[]> {
@@ -67,6 +77,10 @@ export class RedisReads implements Reads {
 
   async hgetall(key: Uint8Array): Promise<FieldValue[]> {
     return fieldValues(await this.#one('h', key, 'HGETALL'))
+  }
+
+  async mhgetall(keys: readonly Uint8Array[]): Promise<FieldValue[][]> {
+    return this.#each('h', keys, 'HGETALL', fieldValues)
   }
 
   async hrange(range: KeyRange, limit?: number): Promise<HashEntry[]> {
@@ -109,8 +123,8 @@ export class RedisReads implements Reads {
     return sum
   }
 
-  zkeys(prefix: Uint8Array): Promise<Uint8Array[]> {
-    return keysUnder(this.#caller, 'Z', prefix)
+  zkeys(range: KeyRange, limit?: number): Promise<Uint8Array[]> {
+    return keysIn(this.#caller, 'Z', range, limit)
   }
 
   async qcounts(key: Uint8Array): Promise<QueueCounts> {
@@ -149,6 +163,32 @@ export class RedisReads implements Reads {
     return this.#caller.read(partition, [name], [command, name, ...rest])
   }
 
+  /** The same command on many structures. */
+  async #each<T>(
+    kind: Kind,
+    keys: readonly Uint8Array[],
+    command: string,
+    read: (reply: Reply) => T
+  ): Promise<T[]> {
+    if (keys.length === 1) return [read(await this.#one(kind, keys[0]!, command))]
+    const groups = new Map<Partition, number[]>()
+    for (const [i, key] of keys.entries()) {
+      const partition = this.#partition(key)
+      const group = groups.get(partition)
+      if (group) group.push(i)
+      else groups.set(partition, [i])
+    }
+    const answers = new Array<T>(keys.length)
+    await Promise.all(
+      Array.from(groups, async ([partition, group]) => {
+        const names = group.map(i => nameOf(partition, kind, keys[i]!))
+        const replies = await this.#caller.readAll(partition, names, name => [command, name])
+        for (const [at, i] of group.entries()) answers[i] = read(replies[at]!)
+      })
+    )
+    return answers
+  }
+
   async #scoresIn(key: Uint8Array, members: readonly Uint8Array[]): Promise<(number | undefined)[]> {
     const pages: Promise<Reply>[] = []
     for (let at = 0; at < members.length; at += SCORES_PAGE) {
@@ -167,6 +207,10 @@ const scoreOrNothing = (reply: Reply): number | undefined =>
 const fieldValues = (reply: Reply): FieldValue[] => {
   const flat = reply as Uint8Array[]
   const fields: FieldValue[] = []
-  for (let i = 0; i < flat.length; i += 2) fields.push({ field: flat[i]!, value: flat[i + 1]! })
-  return fields.sort((a, b) => compareBytes(a.field, b.field))
+  let isSorted = true
+  for (let i = 0; i < flat.length; i += 2) {
+    if (i > 0 && isSorted) isSorted = compareBytes(flat[i - 2]!, flat[i]!) < 0
+    fields.push({ field: flat[i]!, value: flat[i + 1]! })
+  }
+  return isSorted ? fields : fields.sort((a, b) => compareBytes(a.field, b.field))
 }

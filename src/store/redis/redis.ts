@@ -150,7 +150,9 @@ const direct = (
   open: { count: number; onNone: (() => void) | undefined }
 ): Caller => ({
   partitions,
-  read: (where, _names, command) => counted(open, () => router.repeatable(where.number, command))
+  read: (where, _names, command) => counted(open, () => router.repeatable(where.number, command)),
+  readAll: (where, names, command) =>
+    counted(open, () => router.repeatableAll(where.number, names.map(command)))
 })
 
 const counted = async <T>(

@@ -70,13 +70,21 @@ describe('replies', () => {
     )
   })
 
-  it('are bytes of their own', () => {
-    const chunk = Buffer.from('$3\r\nabc\r\n')
-    const [reply] = parsed(chunk)
-    chunk.fill(0)
-    expect(reply).toEqual(bytes('abc'))
-    expect((reply as Uint8Array).constructor).toBe(Uint8Array)
-    expect((reply as Uint8Array).buffer.byteLength).toBe(3)
+  it('are plain bytes, and none is part of another', () => {
+    const replies = parsed(Buffer.from('$3\r\nabc\r\n$3\r\nabc\r\n')) as Uint8Array[]
+    replies[0]!.fill(0)
+    expect(replies).toEqual([new Uint8Array(3), bytes('abc')])
+    for (const reply of replies) expect(reply.constructor).toBe(Uint8Array)
+  })
+
+  it('of a large chunk keep little more in memory than they are', () => {
+    const lengths = [...Array.from({ length: 2000 }, (_, i) => i % 100), 8190, 8192, 100_000, 3]
+    const chunk = Buffer.concat(lengths.map(length => Buffer.from(`$${length}\r\n${'x'.repeat(length)}\r\n`)))
+    const replies = parsed(chunk) as Uint8Array[]
+    expect(replies.map(reply => latin1(reply))).toEqual(lengths.map(length => 'x'.repeat(length)))
+    for (const { buffer, length } of replies) {
+      expect(buffer.byteLength).toBeLessThanOrEqual(Math.max(length, 8192))
+    }
   })
 
   it('that are garbage end in a coded error, or wait for more; nothing else', () => {

@@ -53,6 +53,11 @@ export class CommandWriter {
     return this.#at === this.#from && this.#pieces.length === 0
   }
 
+  /** How many bytes are in its buffer, large arguments apart. */
+  get length(): number {
+    return this.#at
+  }
+
   add(command: Command): void {
     this.#header(STAR, command.length)
     for (const argument of command) {
@@ -130,6 +135,9 @@ const MAX_LINE = 64 * 1024
 const MAX_ELEMENTS = 1024 * 1024 * 1024
 const MAX_DEPTH = 64
 
+/** What one bulk string that is kept keeps in memory at most, beside itself. */
+const PIECE = 8192
+
 const ascii = new TextDecoder('latin1')
 
 interface OpenArray {
@@ -152,24 +160,31 @@ export class ReplyParser {
     this.#onReply = onReply
   }
 
+  /** The chunk is the parser's from then on: replies are views of it, or of copies of its parts. */
   push(given: Uint8Array): void {
-    // Results are bytes of their own: `slice` of a Node Buffer would be a view of it.
+    // `slice` of a Node Buffer would be no copy.
     const chunk =
       given.constructor === Uint8Array
         ? given
         : new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
     let at = 0
     while (at < chunk.length) {
-      if (this.#bulk) {
-        at = this.#fill(this.#bulk, chunk, at)
-        continue
-      }
+      if (this.#bulk) at = this.#fill(this.#bulk, chunk, at)
+      else if (chunk.length <= PIECE) at = this.#parse(chunk, at)
+      else at += this.#parse(chunk.slice(at, at + PIECE), 0)
+    }
+  }
+
+  /** Goes on to the end, or to a bulk string that does not end before it. */
+  #parse(chunk: Uint8Array, from: number): number {
+    let at = from
+    while (at < chunk.length && !this.#bulk) {
       let end = at
       while (end < chunk.length && chunk[end] !== LF) end++
       if (end - at + (this.#line?.length ?? 0) > MAX_LINE) throw malformed('a line without an end')
       if (end === chunk.length) {
         this.#line = joined(this.#line, chunk.subarray(at))
-        return
+        return end
       }
       if (this.#line) {
         const line = joined(this.#line, chunk.subarray(at, end + 1))
@@ -179,6 +194,7 @@ export class ReplyParser {
         at = used
       } else at = this.#read(chunk, at, end, chunk, end + 1)
     }
+    return at
   }
 
   /** A line from `start` to its LF at `end`; what follows is in `chunk` from `next`. Returns where to go on. */
@@ -220,7 +236,7 @@ export class ReplyParser {
     const end = at + length
     if (end + 2 <= chunk.length) {
       if (chunk[end] !== CR || chunk[end + 1] !== LF) throw malformed('a string that is longer than it says')
-      this.#emit(chunk.slice(at, end))
+      this.#emit(new Uint8Array(chunk.buffer, chunk.byteOffset + at, length))
       return end + 2
     }
     this.#bulk = new Uint8Array(length)

@@ -11,6 +11,7 @@ import { addressOf } from './connection.ts'
 import { Node, type Request } from './node.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
 import { scriptTexts } from './scripts/script.ts'
+import { Together } from './together.ts'
 import { ownersOf } from './topology.ts'
 
 export interface RouterOptions extends ConnectionOptions {
@@ -82,6 +83,16 @@ export class Router {
     return this.#request(partition, command, false)
   }
 
+  /** The same for many at once: they leave together, and one promise is kept for all of them. */
+  repeatableAll(partition: number, commands: readonly Command[]): Promise<Reply[]> {
+    return new Promise((resolve, reject) => {
+      const deadline = performance.now() + this.#options.timeout
+      const again = (command: Command): Promise<Reply> => this.#request(partition, command, false, deadline)
+      const together = new Together(commands, again, resolve, reject)
+      for (const request of together.requests()) this.#dispatch(partition, request)
+    })
+  }
+
   /** For what is done at most once. */
   once(partition: number, command: Command): Promise<Reply> {
     return this.#request(partition, command, true)
@@ -119,22 +130,24 @@ export class Router {
     for (const node of this.#nodes.values()) node.close()
   }
 
-  #request(partition: number, command: Command, isOnce: boolean): Promise<Reply> {
+  #request(
+    partition: number,
+    command: Command,
+    isOnce: boolean,
+    deadline = performance.now() + this.#options.timeout
+  ): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const request = new Routed(this, partition, command, isOnce, resolve, reject)
-      request.deadline = performance.now() + this.#options.timeout
-      this.#dispatch(request)
+      request.deadline = deadline
+      this.#dispatch(partition, request)
     })
   }
 
-  #dispatch(request: Routed): void {
-    if (this.#closed) {
-      request.reject(new QuoinError('ERR_STORE_CLOSED', 'the store is closed'))
-      return
-    }
-    const owner = this.#owners[request.partition]
-    if (owner) owner.send(request)
-    else this.again(request, unowned(request.partition))
+  #dispatch(partition: number, request: Request): void {
+    const owner = this.#owners[partition]
+    if (this.#closed) request.unsent(new QuoinError('ERR_STORE_CLOSED', 'the store is closed'))
+    else if (owner) owner.send(request)
+    else request.unsent(unowned(partition))
   }
 
   /** Nothing was done, or it may be done again. */
@@ -147,8 +160,8 @@ export class Router {
     setTimeout(() => {
       // A topology that cannot be read now is no reason to give up: the time limit decides.
       this.refresh().then(
-        () => this.#dispatch(request),
-        () => this.#dispatch(request)
+        () => this.#dispatch(request.partition, request),
+        () => this.#dispatch(request.partition, request)
       )
     }, PAUSE)
   }
@@ -158,17 +171,17 @@ export class Router {
     if (kind === 'NOSCRIPT') {
       const [, sha, ...rest] = request.command
       request.command = ['EVAL', scriptTexts.get(sha as string)!, ...rest]
-      this.#dispatch(request)
+      this.#dispatch(request.partition, request)
     } else if (kind === 'MOVED' && this.#slots) {
       const server = redirection(reply)
       if (server) this.#owners[request.partition] = this.#node(server)
       // It only spares the next commands a detour.
       this.refresh().catch(() => {})
-      this.#redirect(request, reply, () => this.#dispatch(request))
+      this.#redirect(request, reply, () => this.#dispatch(request.partition, request))
     } else if (kind === 'ASK' && this.#slots) {
       const server = redirection(reply)
       this.#redirect(request, reply, () => {
-        if (!server) return this.#dispatch(request)
+        if (!server) return this.#dispatch(request.partition, request)
         const node = this.#node(server)
         node.send(ASKING)
         node.send(request)

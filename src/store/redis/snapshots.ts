@@ -126,6 +126,14 @@ class Watching implements Caller {
     }
   }
 
+  readAll(
+    partition: Partition,
+    names: readonly Uint8Array[],
+    command: (name: Uint8Array) => Command
+  ): Promise<Reply[]> {
+    return Promise.all(names.map(name => this.read(partition, [name], command(name))))
+  }
+
   /** Reads what was asked for in earlier attempts, all at once. Whether nothing of it changed meanwhile. */
   async readAhead(): Promise<boolean> {
     const asked = [...this.#asked]

@@ -1,4 +1,5 @@
 /** Parsers of output scripts: what an output says, who owns it, and the events it is found by. */
+export { addressAt } from './addresses.ts'
 export { type AuthorSignature, decodeAip } from './aip.ts'
 export { type BFile, decodeB } from './b.ts'
 export { type Bap, type BapType, decodeBap } from './bap.ts'

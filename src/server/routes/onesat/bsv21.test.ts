@@ -23,6 +23,7 @@ let id: string
 let deployed: Transaction
 let moved: Transaction
 let forged: Transaction
+let silver: Transaction
 
 const fund = (): t.Spent => t.at(chain.fund(alice.address, 1000), 0, alice)
 
@@ -43,8 +44,10 @@ beforeAll(async () => {
     ]
   )
   forged = t.transaction([fund()], [t.transfer(id, 1n, t.paidTo(bob))])
-  await t.mined(chain, deployed, moved, forged)
-  for (const { txid } of [deployed, moved, forged]) await node.pipeline.feed.takeBeef(chain.beef(txid))
+  silver = t.transaction([fund()], [t.deployMint(bob, 7n, { sym: 'SILVER', icon: '_1' })])
+  await t.mined(chain, deployed, moved, forged, silver)
+  for (const { txid } of [deployed, moved, forged, silver])
+    await node.pipeline.feed.takeBeef(chain.beef(txid))
   await node.pipeline.settle()
   const { activation, pipeline } = node
   server = createServer({
@@ -165,6 +168,45 @@ describe('beyond the client', () => {
     expect(rest.holders).toMatchObject([{ address: carol.address, amount: '15' }])
   })
 
+  it('what an address has of every token, under every lock, in pages', async () => {
+    const owner = (who: t.Person, query = '') =>
+      said(fetch(`${url}/1sat/owner/${who.address}/tokens${query}`))
+    const mine = {
+      id,
+      sym: 'GOLD',
+      dec: 8,
+      amount: '80',
+      locks: { cos: { amount: '30', outputs: 1 }, p2pkh: { amount: '50', outputs: 1 } }
+    }
+    const more = {
+      id: t.tokenIdOf(silver),
+      sym: 'SILVER',
+      dec: 0,
+      icon: `${formatTxid(silver.txid)}_1`,
+      amount: '7',
+      locks: { p2pkh: { amount: '7', outputs: 1 } }
+    }
+    const both = [mine, more].sort((a, b) => (a.id < b.id ? -1 : 1))
+    expect(await owner(bob)).toEqual({ tokens: both, cursor: null })
+    const first = await owner(bob, '?limit=1')
+    expect(first).toEqual({ tokens: [both[0]], cursor: expect.any(String) })
+    const rest = await owner(bob, `?limit=1&cursor=${encodeURIComponent(first.cursor)}`)
+    expect(rest).toEqual({ tokens: [both[1]], cursor: null })
+    expect(await owner(carol)).toMatchObject({ tokens: [{ id, locks: { list: { amount: '15' } } }] })
+    expect(await owner(t.person(77))).toEqual({ tokens: [], cursor: null })
+  })
+
+  it.each([
+    ['an address that is none', 'nobody/tokens'],
+    ['an address with another letter', '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyd/tokens'],
+    ['a page without rows', '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc/tokens?limit=0'],
+    ['a cursor that is none', '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc/tokens?cursor=none']
+  ])('what it is asked of %s is refused', async (_, path) => {
+    const response = await fetch(`${url}/1sat/owner/${path}`)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ status: 'error' })
+  })
+
   it('what there is of it', async () => {
     expect(await get(`${id}/supply`)).toEqual({
       minted: `${MUCH}`,
@@ -187,7 +229,11 @@ describe('beyond the client', () => {
   it('tokens by the beginnings of their symbols', async () => {
     expect((await get('tokens?sym=GO')).tokens).toMatchObject([{ id, sym: 'GOLD' }])
     expect((await get('tokens?sym=OLD')).tokens).toEqual([])
-    expect((await get('tokens')).tokens).toHaveLength(1)
+    const first = await get('tokens?sym=G&limit=1')
+    expect(first).toMatchObject({ tokens: [{ sym: 'GOLD' }], cursor: expect.any(String) })
+    expect(await get(`tokens?sym=G&limit=1&cursor=${first.cursor}`)).toEqual({ tokens: [], cursor: null })
+    expect(await get(`tokens?sym=S&cursor=${first.cursor}`)).toMatchObject({ code: 'ERR_STORE_CURSOR' })
+    expect((await get('tokens')).tokens).toHaveLength(2)
   })
 
   it('why a transfer did not count', async () => {

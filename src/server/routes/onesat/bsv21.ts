@@ -23,7 +23,7 @@ import {
 import type { LoadedOutput } from '../../../txo/index.ts'
 import type { Context } from '../../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../../route.ts'
-import { Amount, Outpoint as OutpointText, Txid as TxidText } from '../../schemas.ts'
+import { Address, Amount, Outpoint as OutpointText, Txid as TxidText } from '../../schemas.ts'
 import type { NodeTokens } from '../../tokens.ts'
 import { IndexedOutput, indexedOutput, loadOptions, wanted } from './indexed-output.ts'
 
@@ -59,7 +59,7 @@ const MAX_TOKENS = 100
 const MAX_ADDRESSES = 100
 const MAX_OUTPOINTS = 1000
 
-const TokenJson = Type.Object({
+export const TokenJson = Type.Object({
   id: Type.String(),
   op: Type.String(),
   amt: Amount,
@@ -286,7 +286,6 @@ const Lock = Type.Union(
   HELD.map(lock => Type.Literal(lock)),
   { description: 'What locks the outputs: a key, a key and a cosigner, or an offer to sell.' }
 )
-const Address = Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{26,35}$' })
 const Addresses = Type.Array(Address, { minItems: 1, maxItems: MAX_ADDRESSES })
 
 const balances = ({ tokens }: TokenContext): Route[] => {

@@ -62,7 +62,7 @@ const txos = (context: Context): Route => {
     headers: { 'last-event-id': Type.Optional(Score) },
     answers: STREAM,
     handle({ params: { owner }, query: asked, headers }) {
-      outputs.events.parse(`own:${owner}`)
+      outputs.events.asked(`own:${owner}`)
       const from = headers['last-event-id'] ?? asked.from
       return eventStream(context, told(owner, { ...asked, ...(from !== undefined && { from }) }))
     }
@@ -105,7 +105,7 @@ const sync = (context: Context): Route => {
     answers: STREAM,
     handle({ query: { owner, from }, headers }) {
       const owners = [...new Set(listed(owner))]
-      for (const each of owners) outputs.events.parse(`own:${each}`)
+      for (const each of owners) outputs.events.asked(`own:${each}`)
       return eventStream(context, told(owners, headers['last-event-id'] ?? from))
     }
   })

@@ -1,11 +1,11 @@
-/** Beyond what `@1sat/client` asks for: who has a token, what there is of it, what is for sale, why, and changes as they come. */
+/** Beyond what `@1sat/client` asks for: who has a token, what somebody has, what there is of it, what is for sale, why, and changes as they come. */
 import { Type } from '@sinclair/typebox'
-import { bsv21Events, parseTokenId, queueOfToken, type Token, topicOf } from '../../../bsv21/index.ts'
-import { formatOutpoint, parseOutpoint, type TokenId } from '../../../keyspace/index.ts'
+import { bsv21Events, type Holder, parseTokenId, queueOfToken, topicOf } from '../../../bsv21/index.ts'
+import { formatOutpoint, parseOutpoint } from '../../../keyspace/index.ts'
 import { why } from '../../../overlay/index.ts'
-import { type Bsv21Data, decodeOrdLock, type LiveChange, type OutputStore } from '../../../txo/index.ts'
+import { type Bsv21Data, decodeOrdLock, type LiveChange } from '../../../txo/index.ts'
 import { JSON_TYPE, json, type Route, route } from '../../route.ts'
-import { Amount, Outpoint as OutpointText } from '../../schemas.ts'
+import { Address, Amount, Cursor, Outpoint as OutpointText } from '../../schemas.ts'
 import { Position, streamOf } from '../../stream.ts'
 import {
   BASE,
@@ -15,6 +15,7 @@ import {
   statusJson,
   type TokenContext,
   TokenIdText,
+  TokenJson,
   tokenJson
 } from './bsv21.ts'
 
@@ -23,24 +24,23 @@ export const tokenRoutes = (context: TokenContext): Route[] => [
   status(context),
   supply(context),
   holders(context),
+  holdings(context),
   listings(context),
   whyOf(context),
   following(context)
 ]
 
 const params = { token: TokenIdText }
-const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'For the next page; null when there is none.'
-})
-/** Tokens of a symbol, or of several that begin alike. */
+/** Tokens of a page. */
 const MAX_FOUND = 100
 
-const search = ({ engine: { outputs }, tokens, limits }: TokenContext): Route =>
+const search = ({ tokens, limits }: TokenContext): Route =>
   route({
     method: 'get',
     path: `${BASE}/tokens`,
     name: 'tokens',
-    about: 'Tokens in the order in which they were deployed, or those whose symbols begin with a text.',
+    about:
+      'Tokens in the order in which they were deployed, or those whose symbols begin with a text, in the order of the symbols.',
     family: '1sat',
     query: {
       sym: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
@@ -49,29 +49,16 @@ const search = ({ engine: { outputs }, tokens, limits }: TokenContext): Route =>
     },
     answers: {
       200: {
-        about: 'A page. By symbol there is one page only.',
-        content: { [JSON_TYPE]: Type.Object({ tokens: Type.Array(Type.Unknown()), cursor: Cursor }) }
+        about: 'A page.',
+        content: { [JSON_TYPE]: Type.Object({ tokens: Type.Array(TokenJson), cursor: Cursor }) }
       }
     },
     async handle({ query: { sym, limit, cursor } }) {
-      const keys = sym === undefined ? ['tp:tm_bsv21'] : await symbolsLike(outputs, sym)
-      if (keys.length === 0) return json({ tokens: [], cursor: null })
-      const page = await outputs.search({ keys, limit, ...(cursor !== undefined && { cursor }) })
-      const ids = page.rows.map(({ outpoint }) => formatOutpoint(outpoint, '_') as TokenId)
-      const found = (await tokens.tokens(ids)).filter((each): each is Token => each !== undefined)
-      return json({ tokens: found.map(tokenJson), cursor: page.cursor ?? null })
+      const page = { limit, cursor }
+      const found = await (sym === undefined ? tokens.all(page) : tokens.bySymbol(sym, page))
+      return json({ tokens: found.tokens.map(tokenJson), cursor: found.cursor ?? null })
     }
   })
-
-/** The events of symbols that begin with a text, the first in their order. */
-const symbolsLike = async ({ store }: OutputStore, text: string): Promise<string[]> => {
-  const prefix = bsv21Events.types.sym.index.encode(text)
-  const keys = await store.zkeys(prefix)
-  const events = keys.map(key => Buffer.from(key.subarray(KEY_PREFIX)).toString())
-  return events.filter(event => !event.endsWith(':spnd')).slice(0, MAX_FOUND)
-}
-/** An event is what its key is without `z:`. */
-const KEY_PREFIX = 2
 
 const Queue = Type.Object({
   due: Type.Integer(),
@@ -142,6 +129,70 @@ const supply = (context: TokenContext): Route =>
     }
   })
 
+const Locks = Type.Record(Type.String(), Type.Object({ amount: Amount, outputs: Type.Integer() }), {
+  description: 'What is held, by what locks it.'
+})
+const locksJson = (locks: Holder['locks']) =>
+  Object.fromEntries(
+    Object.entries(locks).map(([lock, { amount, outputs }]) => [lock, { amount: amount.toString(), outputs }])
+  )
+
+/** For a page of what is kept. */
+const paging = ({ limits }: TokenContext) => ({
+  limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
+  cursor: Type.Optional(Type.String())
+})
+
+const holdings = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: '/1sat/owner/:address/tokens',
+    name: 'holdings',
+    about: 'What an address has of every token, in the order of their ids.',
+    family: '1sat',
+    params: { address: Address },
+    query: paging(context),
+    answers: {
+      200: {
+        about:
+          'A page. It may have few tokens or none, and a cursor all the same, when the address has had many that it has no more.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            tokens: Type.Array(
+              Type.Object({
+                id: Type.String(),
+                sym: Type.Optional(Type.String()),
+                dec: Type.Integer(),
+                icon: Type.Optional(Type.String()),
+                amount: Amount,
+                locks: Locks
+              })
+            ),
+            cursor: Cursor
+          })
+        }
+      }
+    },
+    async handle({ params: { address }, query }) {
+      const page = await context.tokens.holdings(address, query)
+      const known = await context.tokens.tokens(page.holdings.map(({ id }) => id))
+      return json({
+        tokens: page.holdings.map(({ id, amount, locks }, i) => {
+          const { sym, dec = 0, icon } = known[i] ?? {}
+          return {
+            id,
+            ...(sym !== undefined && { sym }),
+            dec,
+            ...(icon !== undefined && { icon }),
+            amount: amount.toString(),
+            locks: locksJson(locks)
+          }
+        }),
+        cursor: page.cursor ?? null
+      })
+    }
+  })
+
 const holders = (context: TokenContext): Route =>
   route({
     method: 'get',
@@ -150,10 +201,7 @@ const holders = (context: TokenContext): Route =>
     about: 'Who has a token, the one with the most first.',
     family: '1sat',
     params,
-    query: {
-      limit: Type.Integer({ minimum: 1, maximum: context.limits.page, default: context.limits.defaultPage }),
-      cursor: Type.Optional(Type.String())
-    },
+    query: paging(context),
     answers: {
       200: {
         about: 'A page.',
@@ -163,7 +211,7 @@ const holders = (context: TokenContext): Route =>
               Type.Object({
                 address: Type.String(),
                 amount: Amount,
-                locks: Type.Record(Type.String(), Type.Object({ amount: Amount, outputs: Type.Integer() }))
+                locks: Locks
               })
             ),
             cursor: Cursor
@@ -179,12 +227,7 @@ const holders = (context: TokenContext): Route =>
         holders: page.holders.map(({ address, amount, locks }) => ({
           address,
           amount: amount.toString(),
-          locks: Object.fromEntries(
-            Object.entries(locks).map(([lock, held]) => [
-              lock,
-              { amount: held.amount.toString(), outputs: held.outputs }
-            ])
-          )
+          locks: locksJson(locks)
         })),
         cursor: page.cursor ?? null
       })
@@ -199,10 +242,7 @@ const listings = (context: TokenContext): Route =>
     about: 'What of a token is for sale, and for how many satoshis.',
     family: '1sat',
     params,
-    query: {
-      limit: Type.Integer({ minimum: 1, maximum: context.limits.page, default: context.limits.defaultPage }),
-      cursor: Type.Optional(Type.String())
-    },
+    query: paging(context),
     answers: {
       200: {
         about: 'A page.',

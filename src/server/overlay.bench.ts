@@ -6,6 +6,8 @@
  *
  * Ours has many submissions under way, which share commits; the other engine gets them one after the other. Its topic
  * parses the BEEF with the SDK, as those written for it do.
+ *
+ * Over HTTP the node and those who send to it share the machine.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,10 +19,11 @@ import { type Transaction, writeBeef } from '../chain/index.ts'
 import { makeCase, type SetName } from '../chain/verify/sets.testing.ts'
 import { makeKey, payTo, spend, TestChain, withKeyHash } from '../chain/verify/signed.testing.ts'
 import { hex } from '../keyspace/index.ts'
+import { answerBeef, definePlugin, Engine, installPlugins, type LookupFormula } from '../overlay/index.ts'
 import { openStore } from '../store/index.ts'
 import { openKnex } from '../txo/engine-knex.testing.ts'
 import { event, OutputStore } from '../txo/index.ts'
-import { answerBeef, definePlugin, Engine, installPlugins, type LookupFormula } from './index.ts'
+import { serve } from './served.testing.ts'
 
 const TOPIC = 'tm_all'
 const about = {
@@ -224,7 +227,38 @@ export default suite(({ race, figure, compare, sheet, after, note, quick, scale,
     }
     return { columns: ['depth', 'us/submit'], rows }
   })
+
+  sheet('a node in a process of its own, over HTTP', async () => {
+    const count = { quick: 2000, normal: 10_000, full: 40_000 }[scale]
+    progress(`making ${2 * count} transactions`)
+    const beefs = await makeBeefs('a', 2 * count, new TestChain())
+    const node = await serve(await folder())
+    after(() => node.close())
+    const idle = await node.memory()
+    progress('sending as many as it takes')
+    await node.submit(beefs.slice(0, count / 4))
+    const start = performance.now()
+    const fast = await node.submit(beefs.slice(count / 4, count))
+    const perSecond = Math.round((fast.length * 1000) / (performance.now() - start))
+    progress('sending half as many')
+    const half = await node.submit(beefs.slice(count), perSecond / 2)
+    return {
+      columns: ['', ''],
+      rows: [
+        ['ms until it listens', Math.round(node.startMs)],
+        ['MB when it has nothing to do', idle],
+        ['submits/s', perSecond],
+        ['p99 ms at that', percentile(fast, 0.99)],
+        ['p50 ms at half of that', percentile(half, 0.5)],
+        ['p99 ms at half of that', percentile(half, 0.99)],
+        ['MB afterwards', await node.memory()]
+      ]
+    }
+  })
 })
+
+const percentile = (times: readonly number[], part: number): number =>
+  Number([...times].sort((a, b) => a - b)[Math.floor(times.length * part)]!.toFixed(1))
 
 /** Submissions of ours that are under way. */
 const IN_FLIGHT = 128
