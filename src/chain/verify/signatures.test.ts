@@ -24,9 +24,13 @@ const bad = good.map((check, i): Check => ({ ...check, digest: digests[(i + 1) %
 const signatures = new Signatures()
 afterAll(() => signatures.close())
 
-/** The thread takes a moment to start; what comes meanwhile is checked without it. */
-const asked = (lists: readonly (readonly Check[])[]): Promise<number[]> =>
-  Promise.all(lists.map(each => signatures.firstFailing(each)))
+/** Beside so many others that all of them go to the thread, once it has started. */
+const OTHERS = Array.from({ length: 64 }, (_, i) => good[i % good.length]!)
+const asked = async (lists: readonly (readonly Check[])[]): Promise<number[]> => {
+  const answers = await Promise.all([...lists, OTHERS].map(each => signatures.firstFailing(each)))
+  expect(answers.pop()).toBe(-1)
+  return answers
+}
 
 describe('signatures', () => {
   test('hold or not, each as it is, however they are mixed and grouped', async () => {
@@ -60,7 +64,7 @@ describe('signatures', () => {
         const check = { signature: { compact: new Uint8Array(64), isHigh: false }, digest: new Uint8Array(32), key: new Uint8Array(33) }
         for (let round = 0; round < ${rounds}; round++) {
           if (round > 0) while (!signatures.isThreaded) await new Promise(resolve => setTimeout(resolve, 5))
-          console.log(await signatures.firstFailing(Array(8).fill(check)))
+          console.log(await signatures.firstFailing(Array(80).fill(check)))
         }`
       const child = execFile(process.execPath, ['--input-type=module', '--eval', script], { timeout: 30_000 })
       const [code] = await once(child, 'exit')
