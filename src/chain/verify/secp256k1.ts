@@ -83,30 +83,22 @@ const isAboveHalf = (compact: Uint8Array): boolean => {
 export const isPublicKeyForm = (key: Uint8Array): boolean =>
   key.length === 33 ? key[0] === 0x02 || key[0] === 0x03 : key.length === 65 && key[0] === 0x04
 
-/** A signature that is in order, and is to be checked. */
-export interface Check {
-  readonly signature: Pick<Signature, 'compact' | 'isHigh'>
-  readonly digest: Uint8Array
-  /** Of the right form. */
-  readonly key: Uint8Array
-}
-
-type Verify = (signature: Check['signature'], digest: Uint8Array, key: Uint8Array) => boolean
+type Verify = (signature: Signature, digest: Uint8Array, publicKey: Uint8Array) => boolean
 
 /** @internal Either library, for the test that they agree. */
 export const verifierBy =
   ({ ecdsaVerify, signatureNormalize }: Library): Verify =>
-  ({ compact, isHigh }, digest, key) => {
+  ({ compact, isHigh }, digest, publicKey) => {
     try {
       // The library takes the lower s only.
-      return ecdsaVerify(isHigh ? signatureNormalize(compact.slice()) : compact, digest, key)
+      return ecdsaVerify(isHigh ? signatureNormalize(compact.slice()) : compact, digest, publicKey)
     } catch {
       // Thrown for numbers above the order and for keys that are not on the curve.
       return false
     }
   }
 
-/** Whether the key made this signature of this digest. */
+/** Whether the key, which has the right form, made this signature of this digest. */
 export const verifySignature: Verify = verifierBy(library)
 
 /**

@@ -16,11 +16,11 @@ import { hash160 } from '../hash.ts'
 import { OP } from '../opcodes.ts'
 import { ScriptCursor } from '../script.ts'
 import type { Output } from '../transaction.ts'
-import { type Check, isPublicKeyForm, readSignature } from './secp256k1.ts'
+import { isPublicKeyForm, readSignature, verifySignature } from './secp256k1.ts'
 import { isDefined, isForkId, SIGHASH, type Sighash } from './sighash.ts'
 
-/** What it takes for an input to spend its output: a signature that holds; `unknown` when the interpreter has to say. */
-export type Verdict = Check | 'unknown' | { readonly reason: string }
+/** Whether an input may spend its output; `unknown` when it is for the interpreter to say. */
+export type Verdict = 'valid' | 'unknown' | { readonly reason: string }
 
 /** Who may spend: the key, or the one whose key has the hash. */
 export type Lock = { readonly key: Uint8Array } | { readonly keyHash: Uint8Array }
@@ -52,7 +52,9 @@ export const judge = (sighash: Sighash, index: number, spent: Output): Verdict =
   if (!isPublicKeyForm(key)) return { reason: 'the key is malformed' }
   // The interpreter removes the signature from the script that is signed, should it be there.
   if (!isForkId(type) || contains(spent.script, unlock.signature)) return 'unknown'
-  return { signature, digest: sighash.digest(index, spent, type), key }
+  return verifySignature(signature, sighash.digest(index, spent, type), key)
+    ? 'valid'
+    : { reason: 'the signature is not of this transaction by this key' }
 }
 
 /** Reads the script of an output; undefined when it has none of the forms. */
