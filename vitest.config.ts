@@ -6,6 +6,7 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts', 'explorer/**/*.test.ts'],
+    setupFiles: ['test/seed.ts'],
     testTimeout: 60_000,
     // Its modules name one another without extensions, which Node by itself does not understand.
     server: { deps: { inline: [/@1sat/] } },
