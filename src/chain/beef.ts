@@ -63,76 +63,40 @@ export class Beef {
   readonly subject: Txid
   readonly #sent: readonly BeefTransaction[]
   readonly #places: ReadonlyMap<string, number>
+  #bytes: Uint8Array | undefined
 
   /** The transactions and the bumps are views of the bytes, which must not change afterwards. */
   static parse(bytes: Uint8Array, limits: Partial<BeefLimits> = {}): Beef {
-    return new Beef(bytes, { ...BEEF_LIMITS, ...limits })
+    return readBeef(bytes, { ...BEEF_LIMITS, ...limits })
   }
 
-  private constructor(bytes: Uint8Array, limits: BeefLimits) {
-    within(limits, 'bytes', bytes.length)
-    const reader = new Reader(bytes, 'ERR_BEEF_FORMAT')
-    let magic = reader.u32()
-    this.atomic = magic === ATOMIC
-    const subject = this.atomic ? (reader.bytes(32) as Txid) : undefined
-    if (this.atomic) magic = reader.u32()
-    if (magic !== V1 && magic !== V2) throw reader.error('not a BEEF')
-    this.version = magic === V1 ? 1 : 2
-    this.bumps = readBumps(reader, limits)
-    this.#sent = this.#readTransactions(reader, limits)
-    reader.end()
-    this.#places = placesOf(this.#sent)
-    this.subject = subject ?? this.#sent.at(-1)!.txid
+  /** Of transactions that were read already, parents first: what it is about is the last. */
+  static of(transactions: readonly BeefTransaction[]): Beef {
+    const bumps = new Set(transactions.flatMap(({ bump }) => bump ?? []))
+    return new Beef({ version: 1, subject: undefined, bumps: [...bumps], transactions, bytes: undefined })
+  }
+
+  /** @internal */
+  constructor({ version, subject, bumps, transactions, bytes }: BeefContent) {
+    this.version = version
+    this.atomic = subject !== undefined
+    this.bumps = bumps
+    this.#sent = transactions
+    this.#places = placesOf(transactions)
+    this.#bytes = bytes
+    this.subject = subject ?? transactions.at(-1)!.txid
     this.transactions = this.#inOrder()
+  }
+
+  /** As it was read, or is written. */
+  get bytes(): Uint8Array {
+    this.#bytes ??= writeBeef({ version: 1, transactions: this.transactions })
+    return this.#bytes
   }
 
   find(txid: Txid): BeefTransaction | undefined {
     const place = this.#places.get(bytesKey(txid))
     return place === undefined ? undefined : this.#sent[place]
-  }
-
-  #readTransactions(reader: Reader, limits: BeefLimits): BeefTransaction[] {
-    const count = reader.count(LEAST_TRANSACTION, 'transactions')
-    within(limits, 'transactions', count)
-    if (count === 0) throw reader.error('a BEEF of no transaction')
-    const transactions: BeefTransaction[] = []
-    let inputs = 0
-    for (let i = 0; i < count; i++) {
-      const entry = this.version === 1 ? this.#readV1(reader) : this.#readV2(reader)
-      inputs += entry.transaction?.inputCount ?? 0
-      within(limits, 'inputs', inputs)
-      if (entry.bump && !entry.bump.proves(entry.txid)) {
-        throw reader.error('a bump that does not prove its transaction', { txid: formatTxid(entry.txid) })
-      }
-      transactions.push(entry)
-    }
-    return transactions
-  }
-
-  #readV1(reader: Reader): BeefTransaction {
-    const transaction = readTransaction(reader)
-    const format = reader.u8()
-    if (format > RAW_WITH_BUMP) throw reader.error('an unknown format of a transaction', { format })
-    const bump = format === RAW_WITH_BUMP ? this.#readBumpIndex(reader) : undefined
-    return { txid: transaction.txid, transaction, bump }
-  }
-
-  #readV2(reader: Reader): BeefTransaction {
-    const format = reader.u8()
-    if (format > TXID_ONLY) throw reader.error('an unknown format of a transaction', { format })
-    if (format === TXID_ONLY) {
-      return { txid: reader.bytes(32) as Txid, transaction: undefined, bump: undefined }
-    }
-    const bump = format === RAW_WITH_BUMP ? this.#readBumpIndex(reader) : undefined
-    const transaction = readTransaction(reader)
-    return { txid: transaction.txid, transaction, bump }
-  }
-
-  #readBumpIndex(reader: Reader): Bump {
-    const index = reader.varint()
-    const bump = this.bumps[index]
-    if (bump === undefined) throw reader.error('no such bump', { index, bumps: this.bumps.length })
-    return bump
   }
 
   #inOrder(): readonly BeefTransaction[] {
@@ -147,6 +111,79 @@ export class Beef {
     }
     return ordered ? this.#sent : sorted(this.#sent, parents)
   }
+}
+
+interface BeefContent {
+  readonly version: 1 | 2
+  /** Given by an Atomic BEEF. */
+  readonly subject: Txid | undefined
+  readonly bumps: readonly Bump[]
+  readonly transactions: readonly BeefTransaction[]
+  readonly bytes: Uint8Array | undefined
+}
+
+const readBeef = (bytes: Uint8Array, limits: BeefLimits): Beef => {
+  within(limits, 'bytes', bytes.length)
+  const reader = new Reader(bytes, 'ERR_BEEF_FORMAT')
+  let magic = reader.u32()
+  const subject = magic === ATOMIC ? (reader.bytes(32) as Txid) : undefined
+  if (subject) magic = reader.u32()
+  if (magic !== V1 && magic !== V2) throw reader.error('not a BEEF')
+  const bumps = readBumps(reader, limits)
+  const transactions = readTransactions(reader, bumps, magic === V1 ? readV1 : readV2, limits)
+  reader.end()
+  return new Beef({ version: magic === V1 ? 1 : 2, subject, bumps, transactions, bytes })
+}
+
+type ReadEntry = (reader: Reader, bumps: readonly Bump[]) => BeefTransaction
+
+const readTransactions = (
+  reader: Reader,
+  bumps: readonly Bump[],
+  readEntry: ReadEntry,
+  limits: BeefLimits
+): BeefTransaction[] => {
+  const count = reader.count(LEAST_TRANSACTION, 'transactions')
+  within(limits, 'transactions', count)
+  if (count === 0) throw reader.error('a BEEF of no transaction')
+  const transactions: BeefTransaction[] = []
+  let inputs = 0
+  for (let i = 0; i < count; i++) {
+    const entry = readEntry(reader, bumps)
+    inputs += entry.transaction?.inputCount ?? 0
+    within(limits, 'inputs', inputs)
+    if (entry.bump && !entry.bump.proves(entry.txid)) {
+      throw reader.error('a bump that does not prove its transaction', { txid: formatTxid(entry.txid) })
+    }
+    transactions.push(entry)
+  }
+  return transactions
+}
+
+const readV1: ReadEntry = (reader, bumps) => {
+  const transaction = readTransaction(reader)
+  const format = reader.u8()
+  if (format > RAW_WITH_BUMP) throw reader.error('an unknown format of a transaction', { format })
+  const bump = format === RAW_WITH_BUMP ? readBumpIndex(reader, bumps) : undefined
+  return { txid: transaction.txid, transaction, bump }
+}
+
+const readV2: ReadEntry = (reader, bumps) => {
+  const format = reader.u8()
+  if (format > TXID_ONLY) throw reader.error('an unknown format of a transaction', { format })
+  if (format === TXID_ONLY) {
+    return { txid: reader.bytes(32) as Txid, transaction: undefined, bump: undefined }
+  }
+  const bump = format === RAW_WITH_BUMP ? readBumpIndex(reader, bumps) : undefined
+  const transaction = readTransaction(reader)
+  return { txid: transaction.txid, transaction, bump }
+}
+
+const readBumpIndex = (reader: Reader, bumps: readonly Bump[]): Bump => {
+  const index = reader.varint()
+  const bump = bumps[index]
+  if (bump === undefined) throw reader.error('no such bump', { index, bumps: bumps.length })
+  return bump
 }
 
 export interface BeefParts {

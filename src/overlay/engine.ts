@@ -63,8 +63,8 @@ export interface EngineOptions {
 }
 
 export interface Submitted {
-  /** BEEF of version 1 or 2, or atomic. */
-  readonly beef: Uint8Array
+  /** BEEF of version 1 or 2, or atomic; read, if it was already. */
+  readonly beef: Uint8Array | Beef
   readonly topics: readonly string[]
   readonly offChainValues?: Uint8Array | undefined
 }
@@ -131,9 +131,9 @@ export class Engine {
   async submit(submitted: Submitted, mode: Mode = 'current-tx'): Promise<Steak> {
     const topics = [...new Set(submitted.topics)]
     for (const topic of topics) await this.topics.open(topic)
-    const beef = Beef.parse(submitted.beef)
+    const beef = submitted.beef instanceof Beef ? submitted.beef : Beef.parse(submitted.beef)
     const working = this.#inTurn(beef.subject, async () => {
-      const given = { beef, bytes: submitted.beef, offChainValues: submitted.offChainValues, mode }
+      const given = { beef, offChainValues: submitted.offChainValues, mode }
       return new Submission(this.#submitting(), given).judge(topics)
     })
     try {
@@ -178,7 +178,6 @@ export class Engine {
     const [known] = await transactions.known([txid])
     const given = {
       beef: Beef.parse(bytes),
-      bytes,
       offChainValues: values === undefined ? undefined : new Uint8Array(Buffer.from(values, 'base64')),
       // What was taken on trust is not verified now.
       mode: known ? 'historical-tx' : 'historical-tx-no-spv'
@@ -255,6 +254,11 @@ export class Engine {
   /** What the topics did with a transaction; undefined when none has seen it. */
   judgements(txid: Txid) {
     return this.outputs.store.use(overlay.collections.judgements).get(txid)
+  }
+
+  /** The same of many, in the order asked. */
+  judgementsOf(txids: readonly Txid[]) {
+    return this.outputs.store.use(overlay.collections.judgements).getMany(txids.map(txid => [txid]))
   }
 
   /** Lookup services that have yet to be told of a transaction, with what they said when they were. */

@@ -49,7 +49,6 @@ export interface Submitting {
 
 export interface Given {
   readonly beef: Beef
-  readonly bytes: Uint8Array
   readonly offChainValues: Uint8Array | undefined
   readonly mode: Mode
 }
@@ -159,8 +158,8 @@ export class Submission {
 
   /** With the transactions of the previous coins, which a BEEF with a proof of the subject leaves out. */
   async #beefFor(subject: Transaction, coins: readonly PreviousCoin[]): Promise<Uint8Array> {
-    const { beef, bytes } = this.#given
-    if (coins.length === 0 || !beef.find(subject.txid)?.bump) return bytes
+    const { beef } = this.#given
+    if (coins.length === 0 || !beef.find(subject.txid)?.bump) return beef.bytes
     const { transactions } = this.#context.outputs
     const parents = new Map<string, BeefTransaction>()
     for (const each of await transactions.ancestry(coins.map(({ outpoint }) => txidOf(outpoint)))) {
@@ -179,10 +178,10 @@ export class Submission {
     judged: Judgements
   ): Promise<void> {
     const { outputs, broadcast, notices, secondThoughts, proofs } = this.#context
-    const { mode, bytes, offChainValues } = this.#given
+    const { beef, mode, offChainValues } = this.#given
     const intake = await takeIn(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
     if (broadcast && mode === 'current-tx' && !intake.position) {
-      await broadcast(subject, bytes).catch(notTaken)
+      await broadcast(subject, beef.bytes).catch(notTaken)
     }
     const change = this.#changeOf(subject, intake)
     const leaving: Change[] = []

@@ -3,7 +3,7 @@
  * taken it in; nothing of it is believed before that. To take one in, it is put together with what it rests on, back to
  * what is proved, from what is here and from what the index has.
  */
-import { Beef, type BeefTransaction, bytesKey, writeBeef } from '../../chain/index.ts'
+import { Beef, type BeefTransaction, bytesKey, type Transaction, writeBeef } from '../../chain/index.ts'
 import { QuoinError, type Txid } from '../../keyspace/index.ts'
 import type { Batch } from '../../store/index.ts'
 import type { OutputStore } from '../../txo/index.ts'
@@ -14,8 +14,19 @@ const { arrived } = bsv21.collections
 /** Transactions that are not proved, on which one may rest. More are refused. */
 const MAX_ANCESTORS = 1000
 
-/** Transactions that are remembered as they were read. */
-const MAX_PARSED = 2000
+/** Transactions that are remembered as they were read, and the bytes that one of them may hold. */
+const MAX_PARSED = 4000
+const MAX_PARSED_BYTES = 10_000
+
+/** Transactions that are remembered to have all that they rest on. */
+const MAX_WHOLE = 100_000
+
+interface Gathering {
+  /** Waits for whoever works on what the transaction spends. */
+  readonly finished?: ((transaction: Transaction) => Promise<void>) | undefined
+  /** Of these nothing further is looked for. */
+  readonly upTo?: ReadonlySet<string>
+}
 
 /** What a BEEF is made of, or what is missing for one. */
 export type Assembled =
@@ -26,27 +37,36 @@ export type Assembled =
     }
   | { readonly missing: readonly Txid[] }
 
+/** A transaction of which all is there, or what is missing. */
+export type Whole =
+  | { readonly subject: BeefTransaction; readonly missing: undefined }
+  | { readonly missing: readonly Txid[] }
+
 /** What it is about belongs at the end. */
-export const beefOf = ({ subject, ancestors }: Assembled & { missing: undefined }): Uint8Array =>
-  writeBeef({ version: 1, transactions: [...ancestors, subject] })
+export const beefOf = ({ subject, ancestors }: Assembled & { missing: undefined }): Beef =>
+  Beef.of([...ancestors, subject])
 
 export class Arrivals {
   readonly #outputs: OutputStore
+  /** What they were read from, and what was read. */
   readonly #parsed = new Map<string, { bytes: Uint8Array; transaction: BeefTransaction }>()
+
+  /** What was found to have all that it rests on. */
+  readonly #whole = new Set<string>()
 
   constructor(outputs: OutputStore) {
     this.#outputs = outputs
   }
 
   /** Each transaction of a BEEF with its own proof, except those that are only named. */
-  saveIn(batch: Batch, { transactions }: Beef): void {
-    for (const { txid, transaction, bump } of transactions) {
+  saveIn(batch: Batch, beef: Beef): void {
+    for (const { txid, transaction, bump } of beef.transactions) {
       if (!transaction) continue
-      const beef = writeBeef({
-        version: 1,
-        transactions: [{ txid, transaction, bump: bump?.trimmedTo(txid) }]
-      })
-      batch.use(arrived).at(txid).set(beef)
+      const one = { txid, transaction, bump: bump?.trimmedTo(txid) }
+      const bytes = writeBeef({ version: 1, transactions: [one] })
+      batch.use(arrived).at(txid).set(bytes)
+      // What was read is a view of all that came with it.
+      if (beef.bytes.length <= MAX_PARSED_BYTES) this.#remember(bytes, one)
     }
   }
 
@@ -67,19 +87,22 @@ export class Arrivals {
 
   /** The stages look at the same bytes one after the other. */
   #read(txid: Txid, bytes: Uint8Array): BeefTransaction {
-    const name = bytesKey(txid)
-    const known = this.#parsed.get(name)
+    const known = this.#parsed.get(bytesKey(txid))
     if (known && Buffer.compare(known.bytes, bytes) === 0) return known.transaction
     const transaction = Beef.parse(bytes).transactions[0]!
-    if (this.#parsed.size >= MAX_PARSED) this.#parsed.clear()
-    this.#parsed.set(name, { bytes, transaction })
+    if (bytes.length <= MAX_PARSED_BYTES) this.#remember(bytes, transaction)
     return transaction
   }
 
-  /** Whether a source has brought it with a proof. */
-  async hasProof(txid: Txid): Promise<boolean> {
-    const brought = await this.#outputs.store.use(arrived).get(txid)
-    return brought !== undefined && Beef.parse(brought).bumps.length > 0
+  #remember(bytes: Uint8Array, transaction: BeefTransaction): void {
+    if (this.#parsed.size >= MAX_PARSED) this.#parsed.clear()
+    this.#parsed.set(bytesKey(transaction.txid), { bytes, transaction })
+  }
+
+  /** Which of them a source has brought with a proof. */
+  async proved(txids: readonly Txid[]): Promise<Txid[]> {
+    const brought = await this.#outputs.store.use(arrived).getMany(txids.map(txid => [txid]))
+    return txids.filter((txid, i) => brought[i] && this.#read(txid, brought[i]).bump)
   }
 
   /** Whether anything has the transaction. */
@@ -87,9 +110,39 @@ export class Arrivals {
     return (await this.load(txid)) !== undefined
   }
 
-  /** With all that it rests on and that the index has not verified. */
-  async assemble(txid: Txid): Promise<Assembled> {
+  /**
+   * With all that it rests on and that the index has not verified. Before the index is asked for what it spends, whoever
+   * works on that may be waited for.
+   */
+  async assemble(txid: Txid, finished?: (transaction: Transaction) => Promise<void>): Promise<Assembled> {
     const found = new Map<string, BeefTransaction>()
+    const missing = await this.#gather(txid, found, { finished })
+    if (missing.length > 0) {
+      // What was whole before may no longer be.
+      this.#whole.clear()
+      return { missing }
+    }
+    const [subject, ...ancestors] = [...found.values()] as [BeefTransaction, ...BeefTransaction[]]
+    return { subject, ancestors: ancestors.reverse(), missing: undefined }
+  }
+
+  /** The transaction alone, if all that it rests on is there; else what is missing. */
+  async whole(txid: Txid): Promise<Whole> {
+    const found = new Map<string, BeefTransaction>()
+    const missing = await this.#gather(txid, found, { upTo: this.#whole })
+    if (missing.length > 0) return { missing }
+    if (this.#whole.size >= MAX_WHOLE) this.#whole.clear()
+    const name = bytesKey(txid)
+    this.#whole.add(name)
+    return { subject: found.get(name)!, missing: undefined }
+  }
+
+  /** Finds a transaction and its ancestors, children first; answers those that are nowhere. */
+  async #gather(
+    txid: Txid,
+    found: Map<string, BeefTransaction>,
+    { finished, upTo }: Gathering
+  ): Promise<Txid[]> {
     const missing: Txid[] = []
     let wanted = [txid]
     while (wanted.length > 0) {
@@ -97,6 +150,7 @@ export class Arrivals {
         throw new QuoinError('ERR_BEEF_LIMIT', `it rests on more than ${MAX_ANCESTORS} transactions`)
       }
       const loaded = await Promise.all(wanted.map(each => this.load(each)))
+      if (found.size === 0 && loaded[0]?.transaction) await finished?.(loaded[0].transaction)
       const parents = new Map<string, Txid>()
       for (const [i, one] of loaded.entries()) {
         if (!one) {
@@ -108,12 +162,10 @@ export class Arrivals {
         for (const input of one.transaction!.inputs) parents.set(bytesKey(input.txid), input.txid)
       }
       wanted = await this.#unverified(
-        [...parents].filter(([name]) => !found.has(name)).map(([, each]) => each)
+        [...parents].filter(([name]) => !found.has(name) && !upTo?.has(name)).map(([, each]) => each)
       )
     }
-    if (missing.length > 0) return { missing }
-    const [subject, ...ancestors] = [...found.values()] as [BeefTransaction, ...BeefTransaction[]]
-    return { subject, ancestors: ancestors.reverse(), missing: undefined }
+    return missing
   }
 
   async #unverified(txids: readonly Txid[]): Promise<Txid[]> {

@@ -17,8 +17,9 @@ import { type Claims, claimsOf, isDeployment } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { DISCOVERY } from '../topic-names.ts'
 import { acknowledgeAll, ifLost, isLost } from './acknowledge.ts'
-import { Arrivals, type Assembled, beefOf } from './arrivals.ts'
+import { type Arrivals, type Assembled, beefOf, type Whole } from './arrivals.ts'
 import { failureOf } from './failure.ts'
+import { inTurns } from './in-turns.ts'
 import { type Clock, discoveryQueue, enqueueTokenIn, queueOfToken } from './queues.ts'
 
 const { fees } = bsv21.collections
@@ -29,6 +30,7 @@ const LEASE_SECONDS = 120
 
 export interface DispatchOptions {
   readonly engine: Engine
+  readonly arrivals: Arrivals
   readonly now: Clock
   /** For what did not come along. */
   readonly fetch?: TransactionSource | undefined
@@ -50,11 +52,11 @@ export class Dispatcher {
   readonly #fetch: TransactionSource | undefined
   readonly #feeAddresses: FeeAddresses | undefined
 
-  constructor({ engine, now, fetch, feeAddresses }: DispatchOptions) {
+  constructor({ engine, arrivals, now, fetch, feeAddresses }: DispatchOptions) {
     this.#now = now
     this.#engine = engine
     this.#outputs = engine.outputs
-    this.#arrivals = new Arrivals(engine.outputs)
+    this.#arrivals = arrivals
     this.#queue = discoveryQueue(engine.outputs.store, now)
     this.#fetch = fetch
     this.#feeAddresses = feeAddresses
@@ -63,17 +65,14 @@ export class Dispatcher {
   /** Works on up to so many that are due; answers how many that were, and the tokens that have something to do. */
   async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
     const leases = await this.#queue.lease(limit, LEASE_SECONDS)
-    const dispatched = (await Promise.all(leases.map(lease => this.#dispatchOne(lease)))).filter(
-      each => each !== undefined
-    )
+    const all = await inTurns(leases, lease => this.#dispatchOne(lease))
+    const dispatched = all.filter(each => each !== undefined)
     await acknowledgeAll(
       this.#outputs.store,
       this.#queue,
       dispatched.map(each => ({ leases: [each.lease], write: batch => this.#passOnIn(batch, each) }))
     )
-    for (const { lease, subject } of dispatched) {
-      if (!subject.bump) await this.#lookAgain(lease.item)
-    }
+    await this.#lookAgain(dispatched.filter(({ subject }) => !subject.bump).map(({ lease }) => lease.item))
     const tokens = dispatched.flatMap(({ claims }) => [...claims.values()].map(({ id }) => id))
     return { count: leases.length, tokens: new Set(tokens) }
   }
@@ -82,18 +81,18 @@ export class Dispatcher {
   async #dispatchOne(lease: Lease<Txid>): Promise<Dispatched | undefined> {
     let assembled: Assembled | undefined
     try {
-      assembled = await this.#assemble(lease.item)
-      if (assembled.missing) {
-        const [missing] = assembled.missing as [Txid]
-        await this.#queue.fail(lease, {
-          outcome: 'wait',
-          errorClass: 'ERR_TX_UNKNOWN',
-          reason: `waits for transaction ${formatTxid(missing)}`,
-          dependency: missing
-        })
-        return undefined
+      const whole = await this.#whole(lease.item)
+      if (whole.missing) return await this.#waitFor(lease, whole.missing)
+      const { subject } = whole
+      const claims = claimsOf(subject.transaction!)
+      await this.#proveIfKnown(subject)
+      // Deployments are judged here. What has no tokens may spend some, and that is to be known too.
+      if (claims.size === 0 || [...claims.values()].some(isDeployment)) {
+        assembled = await this.#arrivals.assemble(lease.item)
+        if (assembled.missing) return await this.#waitFor(lease, assembled.missing)
+        await this.#discover(beefOf(assembled))
       }
-      return await this.#takeIn(lease, assembled)
+      return { lease, subject, claims }
     } catch (error) {
       if (isLost(error)) return undefined
       await this.#queue.fail(lease, await failureOf(error, assembled, this.#engine)).catch(ifLost)
@@ -102,36 +101,35 @@ export class Dispatcher {
   }
 
   /** With what can be fetched. */
-  async #assemble(txid: Txid): Promise<Assembled> {
+  async #whole(txid: Txid): Promise<Whole> {
     for (let fetched = 0; ; ) {
-      const assembled = await this.#arrivals.assemble(txid)
-      if (!assembled.missing || !this.#fetch || fetched >= MAX_FETCHES) return assembled
+      const whole = await this.#arrivals.whole(txid)
+      if (!whole.missing || !this.#fetch || fetched >= MAX_FETCHES) return whole
       const before = fetched
-      for (const missing of assembled.missing) {
+      for (const missing of whole.missing) {
         if (fetched < MAX_FETCHES && (await this.#fetchInto(this.#fetch, missing))) fetched++
       }
-      if (fetched === before) return assembled
+      if (fetched === before) return whole
     }
   }
 
   #fetchInto(source: TransactionSource, txid: Txid): Promise<boolean> {
-    return fetchInto(this.#outputs, this.#queue, source, txid, this.#now())
+    return fetchInto(this.#outputs, this.#arrivals, this.#queue, source, txid, this.#now())
   }
 
-  /** Has deployments judged. What has no tokens may spend some, and that is to be known too. */
-  async #takeIn(lease: Lease<Txid>, assembled: Assembled & { missing: undefined }): Promise<Dispatched> {
-    const { subject } = assembled
-    const claims = claimsOf(subject.transaction!)
-    await this.#proveIfKnown(subject)
-    if (claims.size === 0 || [...claims.values()].some(isDeployment)) {
-      const steak = await this.#engine.submit(
-        { beef: beefOf(assembled), topics: [DISCOVERY] },
-        'historical-tx'
-      )
-      const failed = steak[DISCOVERY]?.error
-      if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic: DISCOVERY })
-    }
-    return { lease, subject, claims }
+  async #waitFor(lease: Lease<Txid>, [missing]: readonly Txid[]): Promise<undefined> {
+    await this.#queue.fail(lease, {
+      outcome: 'wait',
+      errorClass: 'ERR_TX_UNKNOWN',
+      reason: `waits for transaction ${formatTxid(missing!)}`,
+      dependency: missing!
+    })
+  }
+
+  async #discover(beef: Beef): Promise<void> {
+    const steak = await this.#engine.submit({ beef, topics: [DISCOVERY] }, 'historical-tx')
+    const failed = steak[DISCOVERY]?.error
+    if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic: DISCOVERY })
   }
 
   #passOnIn(batch: Batch, { subject, claims }: Dispatched): void {
@@ -149,9 +147,9 @@ export class Dispatcher {
     if (claims.size === 0) this.#arrivals.removeIn(batch, subject.txid)
   }
 
-  /** It may have come again meanwhile, with a proof; an item that is worked on is not queued again. */
-  async #lookAgain(txid: Txid): Promise<void> {
-    if (await this.#arrivals.hasProof(txid)) await this.#queue.enqueue(txid, this.#now())
+  /** They may have come again meanwhile, with proofs; an item that is worked on is not queued again. */
+  async #lookAgain(txids: readonly Txid[]): Promise<void> {
+    for (const txid of await this.#arrivals.proved(txids)) await this.#queue.enqueue(txid, this.#now())
   }
 
   /** One that is in the index already and comes with another proof than it has moves to its place. */
@@ -173,7 +171,8 @@ const chainScore = ({ txid, bump }: BeefTransaction): number | undefined => {
 
 /** Keeps a transaction that another place has, and queues what tokens there are; answers whether it had it. */
 export const fetchInto = async (
-  outputs: OutputStore,
+  { store }: OutputStore,
+  arrivals: Arrivals,
   queue: Queue<Txid>,
   source: TransactionSource,
   txid: Txid,
@@ -182,8 +181,8 @@ export const fetchInto = async (
   const bytes = await source.transaction(txid)
   if (!bytes) return false
   const beef = readFetched(bytes, source, txid)
-  const batch = outputs.store.batch()
-  new Arrivals(outputs).saveIn(batch, beef)
+  const batch = store.batch()
+  arrivals.saveIn(batch, beef)
   for (const each of beef.transactions) {
     if (each.transaction && claimsOf(each.transaction).size > 0) {
       queue.enqueueIn(batch, each.txid, chainScore(each) ?? now, now)

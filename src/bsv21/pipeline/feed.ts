@@ -8,7 +8,7 @@ import type { Batch, Queue, Store } from '../../store/index.ts'
 import { type BlockPosition, heightScore, type OutputStore } from '../../txo/index.ts'
 import { claimsOf } from '../rules.ts'
 import type { Arrival, Delivery } from '../source/source.ts'
-import { Arrivals } from './arrivals.ts'
+import type { Arrivals } from './arrivals.ts'
 import { type Clock, discoveryQueue } from './queues.ts'
 
 export class Feed {
@@ -19,12 +19,12 @@ export class Feed {
   readonly #taken: () => void
 
   /** Calls back when something was queued. */
-  constructor(outputs: OutputStore, now: Clock, taken: () => void) {
+  constructor({ store }: OutputStore, arrivals: Arrivals, now: Clock, taken: () => void) {
     this.#now = now
     this.#taken = taken
-    this.#store = outputs.store
-    this.#arrivals = new Arrivals(outputs)
-    this.#queue = discoveryQueue(outputs.store, now)
+    this.#store = store
+    this.#arrivals = arrivals
+    this.#queue = discoveryQueue(store, now)
   }
 
   /** Commits a delivery; answers how many transactions were queued. */

@@ -9,6 +9,7 @@ import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'
 import type { Source, TransactionSource } from '../source/source.ts'
+import { Arrivals } from './arrivals.ts'
 import { Dispatcher } from './dispatch.ts'
 import { reasonOf } from './failure.ts'
 import { Feed } from './feed.ts'
@@ -40,8 +41,10 @@ export interface PipelineStatus {
   readonly idle: number
 }
 
-/** Transactions that are dispatched, and outputs of a token that are worked on, at once. */
+/** Transactions that are dispatched, and outputs of a token that are worked on, in one go. */
 const AT_ONCE = 500
+/** Goes at a time: while some wait for the disk, others are worked on. */
+const GOES = 4
 /** Tokens that are worked on at once. */
 const TOKENS = 4
 /** Before others' work, and what is due later, is looked for. */
@@ -77,9 +80,11 @@ export class Pipeline {
     this.#sources = new Map(sources.map(source => [source, new Progress()]))
     this.#payments = options.payments
     this.#lifecycleMs = lifecycleSeconds * 1000
-    this.feed = new Feed(engine.outputs, now, () => this.#arrived.set())
-    this.#dispatcher = new Dispatcher({ engine, now, fetch, feeAddresses: activation.feeAddresses })
-    this.#worker = new TokenWorker(engine, now, fetch)
+    const { feeAddresses } = activation
+    const arrivals = new Arrivals(engine.outputs)
+    this.feed = new Feed(engine.outputs, arrivals, now, () => this.#arrived.set())
+    this.#dispatcher = new Dispatcher({ engine, arrivals, now, fetch, feeAddresses })
+    this.#worker = new TokenWorker({ engine, arrivals, now, fetch })
     this.#ready = new ReadyTokens(engine.outputs.store)
     activation.onChange(token => void this.#wake(token))
   }
@@ -119,20 +124,35 @@ export class Pipeline {
   /** Does all that is due now, and what follows from it. */
   async settle(): Promise<void> {
     await this.#wakeAll()
-    while ((await this.#dispatchAll()) + (await this.#workAll()) > 0) {
-      // Once more: the one makes work for the other.
-    }
+    let done: number
+    do {
+      // The one makes work for the other.
+      const [dispatched, worked] = await Promise.all([this.#dispatchAll(), this.#workAll()])
+      done = dispatched + worked
+    } while (done > 0)
   }
 
-  async #dispatchAll(): Promise<number> {
-    let all = 0
-    while (!this.#isStopping) {
+  #dispatchAll(): Promise<number> {
+    return this.#inGoes(async () => {
       const { count, tokens } = await this.#dispatcher.dispatch(AT_ONCE)
       if (tokens.size > 0) this.#dispatched.set()
-      all += count
-      if (count < AT_ONCE) break
+      return count
+    })
+  }
+
+  /** As long as there is anything; answers how much that was. */
+  async #inGoes(go: () => Promise<number>): Promise<number> {
+    const several = async (): Promise<number> => {
+      let all = 0
+      while (!this.#isStopping) {
+        const count = await go()
+        all += count
+        if (count === 0) break
+      }
+      return all
     }
-    return all
+    const counts = await Promise.all(Array.from({ length: GOES }, several))
+    return counts.reduce((sum, count) => sum + count, 0)
   }
 
   async #workAll(): Promise<number> {
@@ -156,17 +176,16 @@ export class Pipeline {
 
   async #workOn(ready: ReadyToken): Promise<number> {
     const { token } = ready
-    let all = 0
-    while (!this.#isStopping) {
-      if (!(await this.#activation.isActive(token))) {
-        await this.#ready.park(ready)
-        // It may have become active before it was idle.
-        if (await this.#activation.isActive(token)) await this.#ready.wake(token)
-        return all
-      }
-      const count = await this.#worker.work(token, AT_ONCE)
-      all += count
-      if (count === 0) break
+    let isActive = true
+    const all = await this.#inGoes(async () => {
+      isActive &&= await this.#activation.isActive(token)
+      return isActive ? this.#worker.work(token, AT_ONCE) : 0
+    })
+    if (!isActive) {
+      await this.#ready.park(ready)
+      // It may have become active before it was idle.
+      if (await this.#activation.isActive(token)) await this.#ready.wake(token)
+      return all
     }
     const { due, leased, waiting } = await queueOfToken(this.#engine.outputs.store, token, this.#now).stats()
     if (due + leased + waiting === 0) await this.#ready.done(ready)

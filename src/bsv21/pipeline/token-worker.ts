@@ -4,7 +4,7 @@
  * spends is judged again after them. So many are worked on at once, except that one that spends another which is being
  * worked on lets that go first, which saves the second judgement.
  */
-import { type BeefTransaction, bytesKey } from '../../chain/index.ts'
+import { type Beef, type BeefTransaction, bytesKey, type Input } from '../../chain/index.ts'
 import { type Outpoint, QuoinError, type TokenId, type Txid, txidOf } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
 import type { Lease, Queue } from '../../store/index.ts'
@@ -12,9 +12,10 @@ import { claimsOf } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { topicOf } from '../topic-names.ts'
 import { acknowledgeAll, ifLost } from './acknowledge.ts'
-import { Arrivals, type Assembled, beefOf } from './arrivals.ts'
+import { type Arrivals, type Assembled, beefOf } from './arrivals.ts'
 import { fetchInto } from './dispatch.ts'
 import { failureOf } from './failure.ts'
+import { inTurns } from './in-turns.ts'
 import { type Clock, discoveryQueue, queueOfToken } from './queues.ts'
 
 const LEASE_SECONDS = 120
@@ -31,17 +32,27 @@ interface Worked {
   readonly taken: readonly BeefTransaction[]
 }
 
+export interface TokenWorkerOptions {
+  readonly engine: Engine
+  readonly arrivals: Arrivals
+  readonly now: Clock
+  /** For what nobody brought. */
+  readonly fetch?: TransactionSource | undefined
+}
+
 export class TokenWorker {
   readonly #engine: Engine
   readonly #arrivals: Arrivals
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
   readonly #discovered: Queue<Txid>
+  /** What is worked on, by token and transaction. */
+  readonly #running = new Map<string, Promise<unknown>>()
 
-  constructor(engine: Engine, now: Clock, fetch?: TransactionSource) {
+  constructor({ engine, arrivals, now, fetch }: TokenWorkerOptions) {
     this.#now = now
     this.#engine = engine
-    this.#arrivals = new Arrivals(engine.outputs)
+    this.#arrivals = arrivals
     this.#fetch = fetch
     this.#discovered = discoveryQueue(engine.outputs.store, now)
   }
@@ -51,11 +62,8 @@ export class TokenWorker {
     const { store } = this.#engine.outputs
     const queue = queueOfToken(store, token, this.#now)
     const leases = await queue.lease(limit, LEASE_SECONDS)
-    const running = new Map<string, Promise<Worked | undefined>>()
-    for (const [name, ofOne] of byTransaction(leases)) {
-      running.set(name, this.#workOn(token, queue, ofOne, running))
-    }
-    const worked = (await Promise.all(running.values())).filter(each => each !== undefined)
+    const all = await inTurns(byTransaction(leases), ofOne => this.#announced(token, queue, ofOne))
+    const worked = all.filter(each => each !== undefined)
     await acknowledgeAll(
       store,
       queue,
@@ -66,28 +74,49 @@ export class TokenWorker {
         }
       }))
     )
-    for (const { txid, taken } of worked) if (taken.length > 0) await this.#lookAgain(token, txid)
+    await this.#lookAgain(
+      token,
+      worked.filter(({ taken }) => taken.length > 0).map(({ txid }) => txid)
+    )
     return leases.length
+  }
+
+  async #finished(token: TokenId, inputs: readonly Input[]): Promise<void> {
+    for (const { txid } of inputs) await this.#running.get(runningName(token, txid))
+  }
+
+  /** Those that spend it can wait for it. */
+  async #announced(
+    token: TokenId,
+    queue: Queue<Outpoint>,
+    leases: readonly Lease<Outpoint>[]
+  ): Promise<Worked | undefined> {
+    const name = runningName(token, txidOf(leases[0]!.item))
+    const working = this.#workOn(token, queue, leases)
+    this.#running.set(name, working)
+    try {
+      return await working
+    } finally {
+      if (this.#running.get(name) === working) this.#running.delete(name)
+    }
   }
 
   /** What is done; undefined when it failed. */
   async #workOn(
     token: TokenId,
     queue: Queue<Outpoint>,
-    leases: readonly Lease<Outpoint>[],
-    running: ReadonlyMap<string, Promise<unknown>>
+    leases: readonly Lease<Outpoint>[]
   ): Promise<Worked | undefined> {
     const txid = txidOf(leases[0]!.item)
     let assembled: Assembled | undefined
     try {
-      assembled = await this.#arrivals.assemble(txid)
+      assembled = await this.#arrivals.assemble(txid, ({ inputs }) => this.#finished(token, inputs))
       if (assembled.missing) {
         // It was taken back since, or something that it rests on: the stage before knows how to wait for it.
         await this.#discovered.enqueue(txid, this.#now())
         return { txid, leases, taken: [] }
       }
       const { subject, ancestors } = assembled
-      await Promise.all(subject.transaction!.inputs.map(input => running.get(bytesKey(input.txid))))
       await this.#submit(token, txid, beefOf(assembled))
       const plain = ancestors.filter(({ transaction }) => claimsOf(transaction!).size === 0)
       return { txid, leases, taken: [subject, ...plain] }
@@ -98,7 +127,7 @@ export class TokenWorker {
     }
   }
 
-  async #submit(token: TokenId, txid: Txid, beef: Uint8Array): Promise<void> {
+  async #submit(token: TokenId, txid: Txid, beef: Beef): Promise<void> {
     const topic = topicOf(token)
     const steak = await this.#engine.submit({ beef, topics: [topic] }, 'historical-tx')
     const failed = steak[topic]?.error
@@ -107,11 +136,16 @@ export class TokenWorker {
   }
 
   /** What was taken back and came again meanwhile found its item worked on. */
-  async #lookAgain(token: TokenId, txid: Txid): Promise<void> {
-    const judged = await this.#engine.judgements(txid)
-    if (!judged?.[topicOf(token)] && (await this.#arrivals.has(txid))) {
+  async #lookAgain(token: TokenId, txids: readonly Txid[]): Promise<void> {
+    const judged = await this.#engine.judgementsOf(txids)
+    for (const [i, txid] of txids.entries()) {
+      if (judged[i]?.[topicOf(token)] || !(await this.#arrivals.has(txid))) continue
       await this.#discovered.enqueue(txid, this.#now())
     }
+  }
+
+  #fetchInto(source: TransactionSource, txid: Txid): Promise<boolean> {
+    return fetchInto(this.#engine.outputs, this.#arrivals, this.#discovered, source, txid, this.#now())
   }
 
   /** What is refused may be good with outputs that nobody brought: whatever it spends and is not here is asked for. */
@@ -121,7 +155,7 @@ export class TokenWorker {
     if (!transaction) return
     for (const { txid: parent } of transaction.inputs.slice(0, MAX_FETCHES)) {
       if (await this.#arrivals.has(parent)) continue
-      if (!(await fetchInto(this.#engine.outputs, this.#discovered, source, parent, this.#now()))) continue
+      if (!(await this.#fetchInto(source, parent))) continue
       const fetched = await this.#arrivals.load(parent)
       if (fetched && claimsOf(fetched.transaction!).size > 0) continue
       const batch = this.#engine.outputs.store.batch()
@@ -131,8 +165,10 @@ export class TokenWorker {
   }
 }
 
+const runningName = (token: TokenId, txid: Txid): string => `${token} ${bytesKey(txid)}`
+
 /** In the order in which they were leased. */
-const byTransaction = (leases: readonly Lease<Outpoint>[]): Map<string, Lease<Outpoint>[]> => {
+const byTransaction = (leases: readonly Lease<Outpoint>[]): Lease<Outpoint>[][] => {
   const found = new Map<string, Lease<Outpoint>[]>()
   for (const lease of leases) {
     const name = bytesKey(txidOf(lease.item))
@@ -140,5 +176,5 @@ const byTransaction = (leases: readonly Lease<Outpoint>[]): Map<string, Lease<Ou
     if (all) all.push(lease)
     else found.set(name, [lease])
   }
-  return found
+  return [...found.values()]
 }
