@@ -21,13 +21,6 @@ const MAX_PARSED_BYTES = 10_000
 /** Transactions that are remembered to have all that they rest on. */
 const MAX_WHOLE = 100_000
 
-interface Gathering {
-  /** Waits for whoever works on what the transaction spends. */
-  readonly finished?: ((transaction: Transaction) => Promise<void>) | undefined
-  /** Of these nothing further is looked for. */
-  readonly upTo?: ReadonlySet<string>
-}
-
 /** What a BEEF is made of, or what is missing for one. */
 export type Assembled =
   | {
@@ -51,8 +44,8 @@ export class Arrivals {
   /** What they were read from, and what was read. */
   readonly #parsed = new Map<string, { bytes: Uint8Array; transaction: BeefTransaction }>()
 
-  /** What was found to have all that it rests on. */
-  readonly #whole = new Set<string>()
+  /** What was found to have all that it rests on, and what is being looked at for that. */
+  readonly #whole = new Map<string, Promise<readonly Txid[]>>()
 
   constructor(outputs: OutputStore) {
     this.#outputs = outputs
@@ -116,33 +109,6 @@ export class Arrivals {
    */
   async assemble(txid: Txid, finished?: (transaction: Transaction) => Promise<void>): Promise<Assembled> {
     const found = new Map<string, BeefTransaction>()
-    const missing = await this.#gather(txid, found, { finished })
-    if (missing.length > 0) {
-      // What was whole before may no longer be.
-      this.#whole.clear()
-      return { missing }
-    }
-    const [subject, ...ancestors] = [...found.values()] as [BeefTransaction, ...BeefTransaction[]]
-    return { subject, ancestors: ancestors.reverse(), missing: undefined }
-  }
-
-  /** The transaction alone, if all that it rests on is there; else what is missing. */
-  async whole(txid: Txid): Promise<Whole> {
-    const found = new Map<string, BeefTransaction>()
-    const missing = await this.#gather(txid, found, { upTo: this.#whole })
-    if (missing.length > 0) return { missing }
-    if (this.#whole.size >= MAX_WHOLE) this.#whole.clear()
-    const name = bytesKey(txid)
-    this.#whole.add(name)
-    return { subject: found.get(name)!, missing: undefined }
-  }
-
-  /** Finds a transaction and its ancestors, children first; answers those that are nowhere. */
-  async #gather(
-    txid: Txid,
-    found: Map<string, BeefTransaction>,
-    { finished, upTo }: Gathering
-  ): Promise<Txid[]> {
     const missing: Txid[] = []
     let wanted = [txid]
     while (wanted.length > 0) {
@@ -161,11 +127,50 @@ export class Arrivals {
         if (one.bump) continue
         for (const input of one.transaction!.inputs) parents.set(bytesKey(input.txid), input.txid)
       }
-      wanted = await this.#unverified(
-        [...parents].filter(([name]) => !found.has(name) && !upTo?.has(name)).map(([, each]) => each)
-      )
+      for (const name of found.keys()) parents.delete(name)
+      wanted = await this.#unverified([...parents.values()])
     }
-    return missing
+    if (missing.length > 0) {
+      // What was whole before may no longer be.
+      this.#whole.clear()
+      return { missing }
+    }
+    const [subject, ...ancestors] = [...found.values()] as [BeefTransaction, ...BeefTransaction[]]
+    return { subject, ancestors: ancestors.reverse(), missing: undefined }
+  }
+
+  /** The transaction alone, if all that it rests on is there; else what is missing. */
+  async whole(txid: Txid): Promise<Whole> {
+    const subject = await this.load(txid)
+    const missing = subject ? await this.#missingOf(subject) : [txid]
+    return subject && missing.length === 0 ? { subject, missing: undefined } : { missing }
+  }
+
+  /** What is nowhere of what it rests on. Each of a chain is looked at once, whoever asks. */
+  async #missingOf(one: BeefTransaction): Promise<readonly Txid[]> {
+    if (one.bump) return []
+    const name = bytesKey(one.txid)
+    const looking = this.#whole.get(name) ?? this.#lookBehind(one)
+    if (this.#whole.size >= MAX_WHOLE) this.#whole.clear()
+    this.#whole.set(name, looking)
+    let missing: readonly Txid[] | undefined
+    try {
+      missing = await looking
+      return missing
+    } finally {
+      if (missing?.length !== 0) this.#whole.delete(name)
+    }
+  }
+
+  async #lookBehind({ transaction }: BeefTransaction): Promise<readonly Txid[]> {
+    const parents = new Map(transaction!.inputs.map(({ txid }) => [bytesKey(txid), txid]))
+    const missing = new Map<string, Txid>()
+    for (const txid of await this.#unverified([...parents.values()])) {
+      const parent = await this.load(txid)
+      const more = parent ? await this.#missingOf(parent) : [txid]
+      for (const each of more) missing.set(bytesKey(each), each)
+    }
+    return [...missing.values()]
   }
 
   async #unverified(txids: readonly Txid[]): Promise<Txid[]> {

@@ -132,10 +132,10 @@ export class Dispatcher {
     if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic: DISCOVERY })
   }
 
-  #passOnIn(batch: Batch, { subject, claims }: Dispatched): void {
+  #passOnIn(batch: Batch, { lease, subject, claims }: Dispatched): void {
     const { store } = this.#outputs
     const now = this.#now()
-    const score = Math.min(chainScore(subject) ?? now, now)
+    const score = Math.min(chainScore(subject) ?? lease.score, now)
     for (const [vout, claim] of claims) {
       const token = claim.id
       const outpoint = makeOutpoint(subject.txid, vout)

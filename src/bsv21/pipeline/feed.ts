@@ -11,6 +11,9 @@ import type { Arrival, Delivery } from '../source/source.ts'
 import type { Arrivals } from './arrivals.ts'
 import { type Clock, discoveryQueue } from './queues.ts'
 
+/** Seconds between transactions of one delivery. */
+const MOMENT = 1e-6
+
 export class Feed {
   readonly #store: Store
   readonly #arrivals: Arrivals
@@ -30,8 +33,12 @@ export class Feed {
   /** Commits a delivery; answers how many transactions were queued. */
   async take({ transactions, mark }: Delivery): Promise<number> {
     const batch = this.#store.batch()
+    const now = this.#now()
     let queued = 0
-    for (const arrival of transactions) queued += this.#takeIn(batch, arrival)
+    for (const [i, arrival] of transactions.entries()) {
+      // Those that are not mined stay in the order in which they came.
+      queued += this.#takeIn(batch, arrival, now - (transactions.length - i) * MOMENT)
+    }
     mark(batch)
     await batch.commit()
     if (queued > 0) this.#taken()
@@ -48,7 +55,7 @@ export class Feed {
     })
   }
 
-  #takeIn(batch: Batch, { txid, beef: bytes, mined }: Arrival): number {
+  #takeIn(batch: Batch, { txid, beef: bytes, mined }: Arrival, now: number): number {
     const beef = bytes && readable(bytes)
     const queued = new Map([[bytesKey(txid), txid]])
     if (beef?.find(txid)?.transaction) {
@@ -60,7 +67,6 @@ export class Feed {
         this.#queue.wakeIn(batch, each.txid)
       }
     }
-    const now = this.#now()
     for (const each of queued.values()) {
       this.#queue.enqueueIn(batch, each, scoreOf(beef, each) ?? (mined && heightScore(mined)) ?? now)
       // What was given up is worth another look when it comes again.

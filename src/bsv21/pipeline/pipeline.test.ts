@@ -1,7 +1,7 @@
 /** The stages together: nothing is lost, nothing holds up what is behind it, and what is idle costs nothing. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DevChain, type Transaction, writeBeef } from '../../chain/index.ts'
-import { formatTxid, type TokenId } from '../../keyspace/index.ts'
+import { formatTxid, makeOutpoint, type TokenId } from '../../keyspace/index.ts'
 import { openStore, type Store } from '../../store/index.ts'
 import { bsv21 } from '../keys.ts'
 import { TokenNode, type TokenNodeOptions } from '../node.testing.ts'
@@ -106,6 +106,38 @@ describe('the pipeline', () => {
       { address: carol.address, amount: 1000n }
     ])
     expect(await discovered().stats()).toMatchObject({ waiting: 0, dead: 0 })
+  })
+
+  it('goes through a chain that nobody has mined, however long it is', async () => {
+    const LINKS = 1200
+    const deployed = await make([fund()], [t.deployMint(alice, 1000n)])
+    const id = t.tokenIdOf(deployed)
+    const money = chain.fund(alice.address, 1_000_000)
+    chain.mine()
+    await arrive(deployed, money)
+    const links: Transaction[] = []
+    let [token, change] = [t.at(deployed, 0, alice), t.at(money, 0, alice)]
+    for (let i = 1; i <= LINKS; i++) {
+      const link = t.transaction(
+        [token, change],
+        [t.transfer(id, 1000n, t.paidTo(alice)), { satoshis: 1_000_000 - 10 * i, script: t.paidTo(alice) }]
+      )
+      links.push(link)
+      ;[token, change] = [t.at(link, 0, alice), t.at(link, 1, alice)]
+    }
+    await node.pipeline.feed.take({
+      transactions: links.map(transaction => {
+        const { txid } = transaction
+        const beef = writeBeef({ version: 1, transactions: [{ txid, transaction, bump: undefined }] })
+        return { txid, beef, mined: undefined }
+      }),
+      reorgFrom: undefined,
+      mark: () => undefined
+    })
+    await settle()
+    expect(await discovered().stats()).toMatchObject({ due: 0, leased: 0, waiting: 0, dead: 0 })
+    expect(await queueOfToken(store, id, now).stats()).toMatchObject({ due: 0, waiting: 0, dead: 0 })
+    expect(await node.outputs.isInTopic(topicOf(id), makeOutpoint(links.at(-1)!.txid, 0))).toBe(true)
   })
 
   it('fetches what a transaction rests on, and tokens that nobody brought, if there is a place to', async () => {

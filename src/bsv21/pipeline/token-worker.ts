@@ -32,6 +32,11 @@ interface Worked {
   readonly taken: readonly BeefTransaction[]
 }
 
+interface Announced {
+  readonly leases: readonly Lease<Outpoint>[]
+  readonly work: <T>(work: () => Promise<T>) => Promise<T>
+}
+
 export interface TokenWorkerOptions {
   readonly engine: Engine
   readonly arrivals: Arrivals
@@ -47,7 +52,7 @@ export class TokenWorker {
   readonly #fetch: TransactionSource | undefined
   readonly #discovered: Queue<Txid>
   /** What is worked on, by token and transaction. */
-  readonly #running = new Map<string, Promise<unknown>>()
+  readonly #running = new Map<string, Promise<void>>()
 
   constructor({ engine, arrivals, now, fetch }: TokenWorkerOptions) {
     this.#now = now
@@ -62,7 +67,8 @@ export class TokenWorker {
     const { store } = this.#engine.outputs
     const queue = queueOfToken(store, token, this.#now)
     const leases = await queue.lease(limit, LEASE_SECONDS)
-    const all = await inTurns(byTransaction(leases), ofOne => this.#announced(token, queue, ofOne))
+    const announced = byTransaction(leases).map(ofOne => this.#announce(token, ofOne))
+    const all = await inTurns(announced, each => each.work(() => this.#workOn(token, queue, each.leases)))
     const worked = all.filter(each => each !== undefined)
     await acknowledgeAll(
       store,
@@ -85,19 +91,24 @@ export class TokenWorker {
     for (const { txid } of inputs) await this.#running.get(runningName(token, txid))
   }
 
-  /** Those that spend it can wait for it. */
-  async #announced(
-    token: TokenId,
-    queue: Queue<Outpoint>,
-    leases: readonly Lease<Outpoint>[]
-  ): Promise<Worked | undefined> {
+  /** Those that spend it can wait for it, from before it is begun with. */
+  #announce(token: TokenId, leases: readonly Lease<Outpoint>[]): Announced {
     const name = runningName(token, txidOf(leases[0]!.item))
-    const working = this.#workOn(token, queue, leases)
-    this.#running.set(name, working)
-    try {
-      return await working
-    } finally {
-      if (this.#running.get(name) === working) this.#running.delete(name)
+    let end: () => void = () => undefined
+    const running = new Promise<void>(resolve => {
+      end = resolve
+    })
+    this.#running.set(name, running)
+    return {
+      leases,
+      work: async work => {
+        try {
+          return await work()
+        } finally {
+          if (this.#running.get(name) === running) this.#running.delete(name)
+          end()
+        }
+      }
     }
   }
 
