@@ -19,8 +19,8 @@ import { DISCOVERY } from '../topic-names.ts'
 import { acknowledgeAll, ifLost, isLost } from './acknowledge.ts'
 import { type Arrivals, type Assembled, beefOf, type Whole } from './arrivals.ts'
 import { failureOf } from './failure.ts'
-import { inTurns } from './in-turns.ts'
 import { type Clock, discoveryQueue, enqueueTokenIn, queueOfToken } from './queues.ts'
+import { Turns } from './turns.ts'
 
 const { fees } = bsv21.collections
 
@@ -47,6 +47,7 @@ export class Dispatcher {
   readonly #engine: Engine
   readonly #outputs: OutputStore
   readonly #arrivals: Arrivals
+  readonly #turns = new Turns()
   readonly #queue: Queue<Txid>
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
@@ -65,7 +66,7 @@ export class Dispatcher {
   /** Works on up to so many that are due; answers how many that were, and the tokens that have something to do. */
   async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
     const leases = await this.#queue.lease(limit, LEASE_SECONDS)
-    const all = await inTurns(leases, lease => this.#dispatchOne(lease))
+    const all = await this.#turns.all(leases, lease => this.#dispatchOne(lease))
     const dispatched = all.filter(each => each !== undefined)
     await acknowledgeAll(
       this.#outputs.store,

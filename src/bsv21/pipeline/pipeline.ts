@@ -140,19 +140,30 @@ export class Pipeline {
     })
   }
 
-  /** As long as there is anything; answers how much that was. */
+  /** Several at a time, as long as there is anything; answers how much that was. */
   async #inGoes(go: () => Promise<number>): Promise<number> {
-    const several = async (): Promise<number> => {
-      let all = 0
-      while (!this.#isStopping) {
-        const count = await go()
-        all += count
-        if (count === 0) break
-      }
-      return all
+    let all = 0
+    const failed: unknown[] = []
+    const goes = new Set<Promise<void>>()
+    const begin = (): void => {
+      const going = oneAfterAnother()
+        .catch(error => void failed.push(error))
+        .finally(() => goes.delete(going))
+      goes.add(going)
     }
-    const counts = await Promise.all(Array.from({ length: GOES }, several))
-    return counts.reduce((sum, count) => sum + count, 0)
+    const oneAfterAnother = async (): Promise<void> => {
+      while (!this.#isStopping && failed.length === 0) {
+        const count = await go()
+        if (count === 0) return
+        all += count
+        // One that found nothing has ended; by now there may be more.
+        if (goes.size < GOES) begin()
+      }
+    }
+    for (let i = 0; i < GOES; i++) begin()
+    while (goes.size > 0) await Promise.all(goes)
+    if (failed.length > 0) throw failed[0]
+    return all
   }
 
   async #workAll(): Promise<number> {

@@ -15,8 +15,8 @@ import { acknowledgeAll, ifLost } from './acknowledge.ts'
 import { type Arrivals, type Assembled, beefOf } from './arrivals.ts'
 import { fetchInto } from './dispatch.ts'
 import { failureOf } from './failure.ts'
-import { inTurns } from './in-turns.ts'
 import { type Clock, discoveryQueue, queueOfToken } from './queues.ts'
+import { Turns } from './turns.ts'
 
 const LEASE_SECONDS = 120
 /** Inputs of a refused transaction that are asked for. */
@@ -48,6 +48,7 @@ export interface TokenWorkerOptions {
 export class TokenWorker {
   readonly #engine: Engine
   readonly #arrivals: Arrivals
+  readonly #turns = new Turns()
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
   readonly #discovered: Queue<Txid>
@@ -68,7 +69,9 @@ export class TokenWorker {
     const queue = queueOfToken(store, token, this.#now)
     const leases = await queue.lease(limit, LEASE_SECONDS)
     const announced = byTransaction(leases).map(ofOne => this.#announce(token, ofOne))
-    const all = await inTurns(announced, each => each.work(() => this.#workOn(token, queue, each.leases)))
+    const all = await this.#turns.all(announced, each =>
+      each.work(() => this.#workOn(token, queue, each.leases))
+    )
     const worked = all.filter(each => each !== undefined)
     await acknowledgeAll(
       store,
