@@ -5,7 +5,6 @@
 import {
   formatOutpoint,
   formatTxid,
-  makeOutpoint,
   type Outpoint,
   QuoinError,
   type Topic,
@@ -14,10 +13,17 @@ import {
 import type { Admission, Change, OutputChange, SpentEvents } from './change.ts'
 import type { EventTypes } from './events.ts'
 import { outputFields } from './keys.ts'
-import { eventsOf, fieldName, isSaved, NO_OUTPUT, type OutputState } from './output-state.ts'
+import { fieldName, NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'
 import { type BlockPosition, blockPosition } from './position.ts'
 import type { Spending, TransactionRecord } from './record.ts'
-import { nameOf, outpointOfName, txidNameOf, txidOfName, type WorkingSet } from './working-set.ts'
+import {
+  nameOf,
+  outpointName,
+  outpointOfName,
+  txidNameOf,
+  txidOfName,
+  type WorkingSet
+} from './working-set.ts'
 
 const { events, merkleState, data, dependencies, inputs, spent } = outputFields.collections
 const EVENTS = fieldName(events.encode())
@@ -41,7 +47,7 @@ export const loadChanges = async (work: WorkingSet, changes: readonly Change[]):
       ...erased,
       ...outputs.keys(),
       ...[...admissions.values(), ...marked.values(), ...expelled.values()].flatMap(each => [...each.keys()])
-    ].map(vout => nameOf(makeOutpoint(txid, vout)))
+    ].map(vout => outpointName(nameOf(txid), vout))
   )
   const needed = changes.flatMap(change => [...change.needed].map(nameOf))
   await work.guard([...txids, ...told, ...told.map(txidNameOf), ...own, ...needed])
@@ -78,30 +84,34 @@ export const applyChange = async (work: WorkingSet, change: Change, applying: Ap
       .sort()
       .map((name): Spending => ({ outpoint: outpointOfName(name), events: spends.get(name)! }))
   }
+  const drafts = new Map<string, OutputDraft>()
+  const draftOf = (name: string): OutputDraft => {
+    const known = drafts.get(name)
+    if (known) return known
+    const draft = new OutputDraft(work.output(name).after)
+    drafts.set(name, draft)
+    return draft
+  }
   for (const [vout, changes] of change.outputs) {
-    const output = work.output(work.addOutput(txid, vout))
-    for (const each of changes) output.after = withChange(output.after, each, applying.events)
+    const draft = draftOf(work.addOutput(txid, vout))
+    for (const each of changes) changeIn(draft, each, applying.events)
   }
   for (const [topic, admissions] of change.admissions) {
     for (const [vout, admission] of admissions) {
-      const output = work.output(work.addOutput(txid, vout))
-      output.after = withAdmission(output.after, topic, admission)
+      admitIn(draftOf(work.addOutput(txid, vout)), topic, admission)
     }
   }
   for (const [topic, vout] of pairs(change.marked)) {
     const name = work.addOutput(txid, vout)
-    const output = work.output(name)
-    if (work.spend(name).after === undefined) output.after = markedSpent(output.after, topic)
+    if (work.spend(name).after === undefined) markIn(draftOf(name), topic)
   }
-  for (const [topic, vout] of pairs(change.expelled)) {
-    const output = work.output(work.addOutput(txid, vout))
-    output.after = expelled(output.after, topic)
-  }
-  for (const vout of change.erased) work.output(work.addOutput(txid, vout)).after = NO_OUTPUT
+  for (const [topic, vout] of pairs(change.expelled)) expelIn(draftOf(work.addOutput(txid, vout)), topic)
+  for (const vout of change.erased) draftOf(work.addOutput(txid, vout)).clear()
   slot.after = after
+  const placed = position && blockPosition.codec.encode(position)
   for (const name of work.outputsOf(txid)) {
     const output = work.output(name)
-    output.after = withPosition(output.after, position)
+    output.after = placedAt(draftOf(name), placed)
     forgetTold(work, name, output.after)
   }
 }
@@ -179,7 +189,7 @@ export const rollback = async (work: WorkingSet, root: string, vouts = 0): Promi
 const everyOutput = (work: WorkingSet, txid: string, vouts: number): string[] => {
   const all = Math.max(vouts, work.record(txid).after?.vouts ?? 0)
   const names = new Set(work.outputsOf(txid))
-  for (let vout = 0; vout < all; vout++) names.add(nameOf(makeOutpoint(txidOfName(txid), vout)))
+  for (let vout = 0; vout < all; vout++) names.add(outpointName(txid, vout))
   return [...names]
 }
 
@@ -191,7 +201,7 @@ const forgetTold = (work: WorkingSet, name: string, output: OutputState): void =
   const spender = work.spend(name)?.after
   if (spender === undefined) return
   const slot = work.record(spender)
-  const known = new Set(eventsOf(output))
+  const known = new Set(output.events)
   const outpoint = outpointOfName(name)
   const record = slot.after
   if (
@@ -215,84 +225,72 @@ const isSame = (a: Outpoint, b: Outpoint): boolean => Buffer.compare(a, b) === 0
 
 /** The events told of an output that it does not say itself. */
 const remaining = (told: SpentEvents, output: OutputState, registry: EventTypes): string[] => {
-  if (typeof told === 'function' && isSaved(output) && eventsOf(output).length > 0) return []
-  const known = new Set(eventsOf(output))
+  if (typeof told === 'function' && output.isSaved && output.events.length > 0) return []
+  const known = new Set(output.events)
   const all = [...(typeof told === 'function' ? told() : told)].filter(event => !known.has(event))
   for (const event of all) registry.parse(event)
   return all
 }
 
-const withChange = (
-  state: OutputState,
-  { satoshis, events: added = [], data: tags = {} }: OutputChange,
+const changeIn = (
+  draft: OutputDraft,
+  { satoshis, events: added, data: tags = {} }: OutputChange,
   registry: EventTypes
-): OutputState => {
-  const fields = new Map(state.fields)
-  const before = eventsOf(state)
-  const after = merged(before, [...added])
-  if (after !== before) {
-    for (const event of after) registry.parse(event)
-    put(fields, EVENTS, events.value.codec.encode([...after]))
+): void => {
+  if (added) {
+    const before = draft.events
+    const after = merged(before, [...added])
+    if (after !== before) {
+      for (const event of after) registry.parse(event)
+      draft.set(EVENTS, events.value.codec.encode([...after]))
+    }
   }
-  for (const [tag, value] of Object.entries(tags)) {
-    put(fields, fieldName(data.encode(tag)), data.value.codec.encode(value))
+  for (const tag of Object.keys(tags)) {
+    draft.set(fieldName(data.encode(tag)), data.value.codec.encode(tags[tag]))
   }
-  return { fields, satoshis: satoshis === undefined ? state.satoshis : BigInt(satoshis) }
+  if (satoshis !== undefined) draft.satoshis = BigInt(satoshis)
 }
 
-const withAdmission = (
-  state: OutputState,
+const admitIn = (
+  draft: OutputDraft,
   topic: Topic,
   { inputs: consumed = [], dependencies: needed = [] }: Admission
-): OutputState => {
-  const fields = new Map(state.fields)
-  put(fields, fieldName(inputs.encode(topic)), inputs.value.codec.encode(consumed))
+): void => {
+  draft.set(fieldName(inputs.encode(topic)), inputs.value.codec.encode(consumed))
   const name = fieldName(dependencies.encode(topic))
-  if (needed.length > 0) put(fields, name, dependencies.value.codec.encode(needed))
-  else fields.delete(name)
-  return { ...state, fields }
+  if (needed.length > 0) draft.set(name, dependencies.value.codec.encode(needed))
+  else draft.delete(name)
 }
 
 /** Only of an output that the topic has. */
-const markedSpent = (state: OutputState, topic: Topic): OutputState => {
-  if (!state.fields.has(fieldName(inputs.encode(topic)))) return state
-  const fields = new Map(state.fields)
-  put(fields, fieldName(spent.encode(topic)), new Uint8Array())
-  return { ...state, fields }
+const markIn = (draft: OutputDraft, topic: Topic): void => {
+  if (draft.fields.has(fieldName(inputs.encode(topic)))) {
+    draft.set(fieldName(spent.encode(topic)), new Uint8Array())
+  }
 }
 
 /** Once it is known what spends an output, no topic has to hold it to be spent: rolled back, it is unspent again. */
 const unmarked = (state: OutputState): OutputState => {
-  const marks = [...state.fields.keys()].filter(name => name.startsWith(SPENT))
-  if (marks.length === 0) return state
-  const fields = new Map(state.fields)
-  for (const name of marks) fields.delete(name)
-  return { ...state, fields }
+  const draft = new OutputDraft(state)
+  for (const name of state.fields.keys()) if (name.startsWith(SPENT)) draft.delete(name)
+  return draft.finish()
 }
 
-const expelled = (state: OutputState, topic: Topic): OutputState => {
-  const fields = new Map(state.fields)
-  for (const field of [inputs, dependencies, spent]) fields.delete(fieldName(field.encode(topic)))
-  return { ...state, fields }
+const expelIn = (draft: OutputDraft, topic: Topic): void => {
+  for (const field of [inputs, dependencies, spent]) draft.delete(fieldName(field.encode(topic)))
 }
 
 /** Where it is alone is not worth an output: without anything else nothing is known of it. */
-const withPosition = (state: OutputState, position: BlockPosition | undefined): OutputState => {
-  if (state.fields.size <= (state.fields.has(POSITION) ? 1 : 0)) return NO_OUTPUT
-  const fields = new Map(state.fields)
-  if (position) put(fields, POSITION, blockPosition.codec.encode(position))
-  else fields.delete(POSITION)
-  return { ...state, fields }
-}
-
-/** Bytes that say the same stay the ones that were read, so that what did not change is not written. */
-const put = (fields: Map<string, Uint8Array>, name: string, value: Uint8Array): void => {
-  const before = fields.get(name)
-  if (!before || Buffer.compare(before, value) !== 0) fields.set(name, value)
+const placedAt = (draft: OutputDraft, position: Uint8Array | undefined): OutputState => {
+  if (draft.fields.size <= (draft.fields.has(POSITION) ? 1 : 0)) return NO_OUTPUT
+  if (position) draft.set(POSITION, position)
+  else draft.delete(POSITION)
+  return draft.finish()
 }
 
 /** Sorted, each once; the same array if nothing is new. */
 const merged = (before: readonly string[], added: readonly string[]): readonly string[] => {
-  const all = new Set([...before, ...added])
+  const all = new Set(before)
+  for (const each of added) all.add(each)
   return all.size === before.length ? before : [...all].sort()
 }

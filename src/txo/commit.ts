@@ -5,6 +5,7 @@
 import {
   formatOutpoint,
   formatTxid,
+  type Outpoint,
   parseOutpoint,
   parseTxid,
   QuoinError,
@@ -17,7 +18,7 @@ import type { EventKeys, EventTypes } from './events.ts'
 import type { Journal, StoredChange } from './journal.ts'
 import { outputs } from './keys.ts'
 import type { LedgerChange, LedgerOutput, Ledgers } from './ledger.ts'
-import { dataOf, eventsOf, isSaved, type OutputState, topicsOf } from './output-state.ts'
+import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
 import { type OutputView, type Tallies, writeOutputRows, writeTallies, writeTransactionRows } from './rows.ts'
@@ -126,16 +127,12 @@ const writeRows = (
   names: ReadonlySet<string>,
   registry: EventTypes
 ): void => {
-  const known = new Map<string, EventKeys>()
-  const keys = (event: string): EventKeys => {
-    const found = known.get(event) ?? registry.parse(event)
-    known.set(event, found)
-    return found
-  }
+  const keys = (event: string): EventKeys => registry.parse(event)
   const tallies: Tallies = new Map()
   for (const name of names) {
-    const [before, after] = (['before', 'after'] as const).map(side => viewOf(work, name, side))
-    writeOutputRows(batch, outpointOfName(name), before!, after!, keys, tallies)
+    const outpoint = outpointOfName(name)
+    const before = viewOf(work, name, outpoint, 'before')
+    writeOutputRows(batch, outpoint, before, viewOf(work, name, outpoint, 'after'), keys, tallies)
   }
   for (const [txid, { before, after }] of work.records()) {
     if (before !== after) writeTransactionRows(batch, txidOfName(txid), before, after)
@@ -156,20 +153,25 @@ const touched = (work: WorkingSet): Set<string> => {
     }
   }
   // A record can change for one of its spends alone; then the others are not here.
-  return new Set([...names].filter(name => work.isGuarded(name) && work.isGuarded(txidNameOf(name))))
+  for (const name of names) {
+    if (!work.isGuarded(name) || !work.isGuarded(txidNameOf(name))) names.delete(name)
+  }
+  return names
 }
 
-const viewOf = (work: WorkingSet, name: string, side: 'before' | 'after'): OutputView => {
+const viewOf = (work: WorkingSet, name: string, outpoint: Outpoint, side: 'before' | 'after'): OutputView => {
   const spenderName = work.spend(name)[side]
   const spender = spenderName === undefined ? undefined : work.record(spenderName)[side]
-  const outpoint = outpointOfName(name)
+  const spending = spender?.spends.find(each => Buffer.compare(each.outpoint, outpoint) === 0)
   return {
     state: work.output(name)[side],
     record: work.record(txidNameOf(name))[side],
     spender,
-    spentEvents: spender?.spends.find(each => Buffer.compare(each.outpoint, outpoint) === 0)?.events ?? []
+    spentEvents: spending?.events ?? NONE
   }
 }
+
+const NONE: readonly string[] = []
 
 /** What a ledger is to look at: outputs that are known before or after. */
 function* ledgerChanges(work: WorkingSet, names: Iterable<string>): Generator<LedgerChange> {
@@ -180,13 +182,13 @@ function* ledgerChanges(work: WorkingSet, names: Iterable<string>): Generator<Le
 
 const ledgerOutput = (work: WorkingSet, name: string, side: 'before' | 'after'): LedgerOutput | undefined => {
   const state = work.output(name)[side]
-  if (!isSaved(state) || !work.record(txidNameOf(name))[side]) return undefined
+  if (!state.isSaved || !work.record(txidNameOf(name))[side]) return undefined
   return {
     outpoint: outpointOfName(name),
-    topics: topicsOf(state),
-    events: eventsOf(state),
+    topics: state.topics,
+    events: state.events,
     isSpent: work.spend(name)[side] !== undefined,
-    data: tag => dataOf(state, [tag])[tag]
+    data: tag => state.data(tag)
   }
 }
 
@@ -207,7 +209,7 @@ const describe = (work: WorkingSet, txid: string): StoredChange => {
   const { before, after } = work.record(txid)
   const record = (after ?? before)!
   const moved = before && after && scoreOf(before) !== scoreOf(after)
-  const state = (slot: Slot<OutputState>): OutputState => (isSaved(slot.after) ? slot.after : slot.before)
+  const state = (slot: Slot<OutputState>): OutputState => (slot.after.isSaved ? slot.after : slot.before)
   const changed = work.outputsOf(txid).filter(name => {
     const slot = work.output(name)
     return moved || slot.before !== slot.after
@@ -221,29 +223,32 @@ const describe = (work: WorkingSet, txid: string): StoredChange => {
     score: scoreOf(record),
     outputs: changed.map(name => ({
       vout: voutOf(outpointOfName(name)),
-      events: eventsOf(state(work.output(name))),
-      topics: topicsOf(state(work.output(name))),
+      events: state(work.output(name)).events,
+      topics: state(work.output(name)).topics,
       ...leftBy(work.output(name))
     })),
     spends: spent.map(({ outpoint, events }) => ({
       outpoint: formatOutpoint(outpoint),
-      events: [...new Set([...eventsOf(state(work.output(nameOf(outpoint)))), ...events])].sort(),
+      events: mergedEvents(state(work.output(nameOf(outpoint))).events, events),
       topics: topicsEver(work.output(nameOf(outpoint)))
     }))
   }
 }
 
+const mergedEvents = (own: readonly string[], told: readonly string[]): readonly string[] =>
+  told.length === 0 ? own : [...new Set([...own, ...told])].sort()
+
 /** A topic that an output leaves has to hear of it. */
 const leftBy = ({ before, after }: Slot<OutputState>): { left?: readonly Topic[] } => {
-  if (!isSaved(after)) return {}
-  const topics = topicsOf(after)
-  const left = topicsOf(before).filter(topic => !topics.includes(topic))
+  if (!after.isSaved) return {}
+  const topics = after.topics
+  const left = before.topics.filter(topic => !topics.includes(topic))
   return left.length > 0 ? { left } : {}
 }
 
 /** What a spend takes out of a topic with it was in it. */
 const topicsEver = ({ before, after }: Slot<OutputState>): Topic[] => [
-  ...new Set([...topicsOf(before), ...topicsOf(after)])
+  ...new Set([...before.topics, ...after.topics])
 ]
 
 const { conflicts } = outputs.collections

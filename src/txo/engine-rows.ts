@@ -15,7 +15,7 @@ import {
   voutOf
 } from '../keyspace/index.ts'
 import { outputFields, outputs as outputKeys, spendFields } from './keys.ts'
-import { fieldName, isSaved, type OutputState, outputState, topicsOf } from './output-state.ts'
+import { fieldName, type OutputState, outputState } from './output-state.ts'
 import type { OutputStore } from './output-store.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
@@ -59,7 +59,7 @@ export const storedOutputs = async (
   )
   return outpoints.map((outpoint, i) => {
     const state = outputState(hashes[i]!, undefined)
-    return isSaved(state) ? { outpoint, state } : undefined
+    return state.isSaved ? { outpoint, state } : undefined
   })
 }
 
@@ -71,7 +71,7 @@ export const storedOutputsOf = async ({ store }: OutputStore, txid: Txid): Promi
   }))
 
 export const isAdmitted = ({ state }: StoredOutput, topic: string): boolean =>
-  topicsOf(state).includes(topic as Topic)
+  state.topics.includes(topic as Topic)
 
 /** Whether a topic holds it to be spent, by whatever. */
 export const isMarked = ({ state }: StoredOutput, topic: string): boolean =>
@@ -109,7 +109,7 @@ export const engineRows = async (
     const content = transaction?.outputs[voutOf(output.outpoint)]
     // Without its transaction an output has no script to give. Others may have saved it so, or just removed it.
     if (!record || !content) return []
-    const topics = topic === undefined ? topicsOf(output.state) : [topic as Topic]
+    const topics = topic === undefined ? output.state.topics : [topic as Topic]
     return topics
       .filter(each => isAdmitted(output, each))
       .map(each =>
@@ -170,7 +170,7 @@ const admittedOf = async (
       distinct(txids).map(async txid => {
         const topics = new Map<string, Outpoint[]>()
         for (const { outpoint, state } of await storedOutputsOf(outputs, txid)) {
-          for (const topic of topicsOf(state)) topics.set(topic, [...(topics.get(topic) ?? []), outpoint])
+          for (const topic of state.topics) topics.set(topic, [...(topics.get(topic) ?? []), outpoint])
         }
         return [formatTxid(txid), topics] as const
       })

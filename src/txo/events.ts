@@ -20,6 +20,7 @@ import {
   sortedSetOf,
   txidHex
 } from '../keyspace/index.ts'
+import { remembered } from '../remembered.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: components of any value types; each is inferred.
 type Components = readonly Component<string, any>[]
@@ -212,10 +213,14 @@ export interface EventTypes {
   asked(text: string): EventKeys
 }
 
+const REMEMBERED = 10_000
+
 /** The types that were declared. */
 export class EventRegistry implements EventTypes {
   /** Types by the first word of their prefix. */
   readonly #types = new Map<string, EventType[]>()
+  /** Events that come again and again, by their texts. */
+  #found = this.#remembering()
 
   constructor(...declared: readonly Events[]) {
     for (const each of declared) this.add(each)
@@ -226,6 +231,15 @@ export class EventRegistry implements EventTypes {
       const word = firstWord(type.prefix)
       this.#types.set(word, [...(this.#types.get(word) ?? []), type as EventType])
     }
+    this.#found = this.#remembering()
+  }
+
+  #remembering(): (text: string) => EventKeys | undefined {
+    return remembered(REMEMBERED, text => {
+      const keys = keysOf(text)
+      const type = this.#typeOf(keys)
+      return type && { ...keys, balance: type.balance, live: type.live }
+    })
   }
 
   parse(text: string): EventKeys {
@@ -235,9 +249,7 @@ export class EventRegistry implements EventTypes {
   }
 
   find(text: string): EventKeys | undefined {
-    const keys = keysOf(text)
-    const type = this.#typeOf(keys)
-    return type && { ...keys, balance: type.balance, live: type.live }
+    return this.#found(text)
   }
 
   asked(text: string): EventKeys {

@@ -7,47 +7,125 @@ import { outputFields } from './keys.ts'
 const { events, data, inputs } = outputFields.collections
 const EVENTS = events.encode()
 
-/** Fields by their bytes as text of one character a byte. */
-export interface OutputState {
-  readonly fields: ReadonlyMap<string, Uint8Array>
-  readonly satoshis: bigint | undefined
-}
-
-export const NO_OUTPUT: OutputState = { fields: new Map(), satoshis: undefined }
+const EVENTS_NAME = bytesKey(EVENTS)
+const INPUTS = 'in:'
+const DATA = 'dt:'
 
 export const fieldName = bytesKey
 const fieldBytes = (name: string): Uint8Array => Buffer.from(name, 'latin1')
 
-export const outputState = (fields: readonly FieldValue[], satoshis: bigint | undefined): OutputState => ({
-  fields: new Map(fields.map(({ field, value }) => [fieldName(field), value])),
-  satoshis
-})
+/** What its fields say is read when it is first asked for, and once. */
+export class OutputState {
+  /** By their bytes as text of one character a byte. */
+  readonly fields: ReadonlyMap<string, Uint8Array>
+  readonly satoshis: bigint | undefined
+  #events: readonly string[] | undefined
+  #topics: readonly Topic[] | undefined
+  #data: Map<string, unknown> | undefined
 
-/** Whether anything is known of the output itself. */
-export const isSaved = ({ fields }: OutputState): boolean => fields.size > 0
+  constructor(fields: ReadonlyMap<string, Uint8Array>, satoshis: bigint | undefined) {
+    this.fields = fields
+    this.satoshis = satoshis
+  }
 
-const EVENTS_NAME = fieldName(EVENTS)
-const INPUTS = 'in:'
-const DATA = 'dt:'
+  /** Whether anything is known of the output itself. */
+  get isSaved(): boolean {
+    return this.fields.size > 0
+  }
 
-/** Sorted. */
-export const eventsOf = ({ fields }: OutputState): readonly string[] => {
-  const value = fields.get(EVENTS_NAME)
-  return value ? events.value.codec.decode(value) : []
+  /** Sorted. */
+  get events(): readonly string[] {
+    if (!this.#events) {
+      const value = this.fields.get(EVENTS_NAME)
+      this.#events = value ? events.value.codec.decode(value) : []
+    }
+    return this.#events
+  }
+
+  /** The topics that admitted it. */
+  get topics(): readonly Topic[] {
+    this.#topics ??= this.#namesAfter(INPUTS).map(name => inputs.decode(fieldBytes(name))[0])
+    return this.#topics
+  }
+
+  /** What is kept under a tag; not to be changed. */
+  data(tag: string): unknown {
+    const known = this.#data?.get(tag)
+    if (known !== undefined) return known
+    const value = this.fields.get(DATA + tag)
+    if (!value) return undefined
+    const read = data.value.codec.decode(value)
+    this.#data ??= new Map()
+    this.#data.set(tag, read)
+    return read
+  }
+
+  allData(): Record<string, unknown> {
+    const tags = this.#namesAfter(DATA).map(name => name.slice(DATA.length))
+    return Object.fromEntries(tags.map(tag => [tag, this.data(tag)]))
+  }
+
+  #namesAfter(prefix: string): string[] {
+    const names: string[] = []
+    for (const name of this.fields.keys()) if (name.startsWith(prefix)) names.push(name)
+    return names
+  }
 }
 
-/** The topics that admitted it. */
-export const topicsOf = ({ fields }: OutputState): Topic[] =>
-  [...fields.keys()].filter(name => name.startsWith(INPUTS)).map(name => inputs.decode(fieldBytes(name))[0])
+export const NO_OUTPUT = new OutputState(new Map(), undefined)
 
-export const dataOf = ({ fields }: OutputState, tags: readonly string[] | 'all'): Record<string, unknown> => {
-  const found: Record<string, unknown> = {}
-  for (const [name, value] of fields) {
-    if (!name.startsWith(DATA)) continue
-    const tag = name.slice(DATA.length)
-    if (tags === 'all' || tags.includes(tag)) found[tag] = data.value.codec.decode(value)
+/** An output while it is being changed. */
+export class OutputDraft {
+  readonly #before: OutputState
+  /** Its own copy, once anything is another. */
+  #fields: Map<string, Uint8Array> | undefined
+  satoshis: bigint | undefined
+
+  constructor(before: OutputState) {
+    this.#before = before
+    this.satoshis = before.satoshis
   }
-  return found
+
+  get fields(): ReadonlyMap<string, Uint8Array> {
+    return this.#fields ?? this.#before.fields
+  }
+
+  get events(): readonly string[] {
+    const value = this.fields.get(EVENTS_NAME)
+    if (value === this.#before.fields.get(EVENTS_NAME)) return this.#before.events
+    return value ? events.value.codec.decode(value) : []
+  }
+
+  /** Bytes that say the same stay the ones that were read, so that what did not change is not written. */
+  set(name: string, value: Uint8Array): void {
+    const before = this.fields.get(name)
+    if (before && Buffer.compare(before, value) === 0) return
+    this.#fields ??= new Map(this.#before.fields)
+    this.#fields.set(name, value)
+  }
+
+  delete(name: string): void {
+    if (!this.fields.has(name)) return
+    this.#fields ??= new Map(this.#before.fields)
+    this.#fields.delete(name)
+  }
+
+  clear(): void {
+    this.#fields = new Map()
+    this.satoshis = undefined
+  }
+
+  /** The state that it has come to; the one before if nothing is another. */
+  finish(): OutputState {
+    const isSame = !this.#fields && this.satoshis === this.#before.satoshis
+    return isSame ? this.#before : new OutputState(this.fields, this.satoshis)
+  }
+}
+
+export const outputState = (fields: readonly FieldValue[], satoshis: bigint | undefined): OutputState => {
+  const named = new Map<string, Uint8Array>()
+  for (const { field, value } of fields) named.set(fieldName(field), value)
+  return new OutputState(named, satoshis)
 }
 
 const DATA_BYTES = fieldBytes(DATA)

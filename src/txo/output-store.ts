@@ -19,7 +19,7 @@ import { Journal, type LiveChange, type Subscription } from './journal.ts'
 import { outputs, satoshisFields, spendFields } from './keys.ts'
 import { type Ledger, Ledgers } from './ledger.ts'
 import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
-import { outputState, topicsOf } from './output-state.ts'
+import { outputState } from './output-state.ts'
 import type { BlockPosition } from './position.ts'
 import type { TransactionRecord } from './record.ts'
 import { scriptEvents } from './scripts/events.ts'
@@ -311,7 +311,7 @@ export class OutputStore {
     options: LoadOptions = {}
   ): Promise<LoadedOutput[]> {
     const hashes = await this.store.hrange(outputHashes.scan(txid))
-    const admitted = hashes.filter(({ fields }) => topicsOf(outputState(fields, undefined)).includes(topic))
+    const admitted = hashes.filter(({ fields }) => outputState(fields, undefined).topics.includes(topic))
     return this.#loadKnown(
       admitted.map(({ key }) => key),
       options

@@ -19,7 +19,7 @@ import { EventRegistry, type EventTypes, outputEvents, withStored } from './even
 import { indexOutput } from './index-transaction.ts'
 import { outputFields, outputs, satoshisFields, spendFields } from './keys.ts'
 import type { Ledger } from './ledger.ts'
-import { dataOf, eventsOf, fieldName, type OutputState, outputState, topicsOf } from './output-state.ts'
+import { fieldName, type OutputState, outputState } from './output-state.ts'
 import { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import type { TransactionRecord } from './record.ts'
@@ -142,7 +142,7 @@ const changeOf = async (
     )
   )
   const mark = outputEvents.types.txid.text(txid)
-  const isIndexed = transaction && [...states.values()].some(state => eventsOf(state).includes(mark))
+  const isIndexed = transaction && [...states.values()].some(state => state.events.includes(mark))
   for (const vout of isIndexed ? transaction.outputs.keys() : states.keys()) {
     const state = states.get(vout)
     change.output(
@@ -182,10 +182,10 @@ const indexedOutput = (
 ): OutputChange => {
   const derived = indexOutput(transaction, vout, tags)
   if (!state) return derived
-  const data = Object.entries(dataOf(state, 'all')).filter(([tag]) => !PARSERS.has(tag))
+  const data = Object.entries(state.allData()).filter(([tag]) => !PARSERS.has(tag))
   return {
     satoshis: derived.satoshis,
-    events: [...derived.events, ...eventsOf(state).filter(event => !INDEXED.find(event))],
+    events: [...derived.events, ...state.events.filter(event => !INDEXED.find(event))],
     data: { ...derived.data, ...Object.fromEntries(data) }
   }
 }
@@ -202,8 +202,8 @@ const toldOutput = (
   ...(state.satoshis !== undefined && {
     satoshis: transaction?.outputs[vout]?.satoshis ?? Number(state.satoshis)
   }),
-  events: eventsOf(state),
-  data: dataOf(state, 'all')
+  events: state.events,
+  data: state.allData()
 })
 
 const satoshisOf = async (from: StoreReads, txid: Txid, vout: number): Promise<bigint | undefined> =>
@@ -214,7 +214,7 @@ const admitIn = (change: Change, vout: number, state: OutputState): void => {
     const value = state.fields.get(fieldName(name))
     return value && decode(value)
   }
-  for (const topic of topicsOf(state)) {
+  for (const topic of state.topics) {
     change.admit(topic, vout, {
       inputs: field(inputs.encode(topic), inputs.value.codec.decode) ?? [],
       dependencies: field(dependencies.encode(topic), dependencies.value.codec.decode) ?? []

@@ -5,10 +5,11 @@
  */
 import { chain } from '../chain/index.ts'
 import type { Outpoint, Topic, Txid } from '../keyspace/index.ts'
+import { remembered } from '../remembered.ts'
 import type { Batch } from '../store/index.ts'
 import type { EventKeys } from './events.ts'
 import { outputs } from './keys.ts'
-import { eventsOf, isSaved, type OutputState, topicsOf } from './output-state.ts'
+import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
 
@@ -37,8 +38,6 @@ interface Row {
   readonly key: Uint8Array
   readonly score: number
 }
-/** By a name for the key. */
-type Rows = Map<string, Row>
 /** Satoshis and outputs, by event. */
 export type Tallies = Map<string, { satoshis: number; outputs: number }>
 
@@ -58,36 +57,42 @@ export const writeOutputRows = (
   tally(tallies, after, keys, 1)
 }
 
-const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: Keys): Rows => {
-  const rows: Rows = new Map()
-  const events = eventsOf(state)
-  if (record && isSaved(state)) {
+const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: Keys): Row[] => {
+  const rows: Row[] = []
+  if (record && state.isSaved) {
     const score = scoreOf(record)
-    for (const event of events) {
+    for (const event of state.events) {
       const { index, live } = keys(event)
-      if (!(live && spender)) rows.set(event, { key: index, score })
+      if (!(live && spender)) rows.push({ key: index, score })
     }
-    for (const topic of topicsOf(state)) {
-      rows.set(`\0tp:${topic}`, { key: topicOutputs.encode(topic), score })
-      rows.set(`\0merkle:${topic}`, {
-        key: merkle.encode(topic, record.position ? VALIDATED : UNMINED),
-        score
-      })
+    for (const topic of state.topics) {
+      const { outputs: ofTopic, unmined, validated } = topicKeys(topic)
+      rows.push({ key: ofTopic, score }, { key: record.position ? validated : unmined, score })
     }
   }
   if (spender) {
     const score = scoreOf(spender)
-    for (const event of [...events, ...spentEvents]) {
-      const { spent, live } = keys(event)
-      if (!live) rows.set(`\0spent:${event}`, { key: spent, score })
+    for (const events of [state.events, spentEvents]) {
+      for (const event of events) {
+        const { spent, live } = keys(event)
+        if (!live) rows.push({ key: spent, score })
+      }
     }
   }
   return rows
 }
 
+/** The keys of what a topic has. */
+const topicKeys = remembered(1000, (topic: Topic) => ({
+  outputs: topicOutputs.encode(topic),
+  transactions: topicTransactions.encode(topic),
+  unmined: merkle.encode(topic, UNMINED),
+  validated: merkle.encode(topic, VALIDATED)
+}))
+
 const tally = (tallies: Tallies, { state, spender }: OutputView, keys: Keys, sign: 1 | -1): void => {
-  if (spender || !isSaved(state)) return
-  for (const event of eventsOf(state)) {
+  if (spender || !state.isSaved) return
+  for (const event of state.events) {
     if (!keys(event).balance) continue
     const sums = tallies.get(event) ?? { satoshis: 0, outputs: 0 }
     sums.satoshis += sign * Number(state.satoshis ?? 0n)
@@ -112,25 +117,21 @@ export const writeTransactionRows = (
   after: TransactionRecord | undefined
 ): void => writeRows(batch, txid, transactionRows(before), transactionRows(after))
 
-const transactionRows = (record: TransactionRecord | undefined): Rows => {
-  const rows: Rows = new Map()
-  if (!record) return rows
+const transactionRows = (record: TransactionRecord | undefined): Row[] => {
+  if (!record) return []
   const score = scoreOf(record)
-  const set = (name: string, key: Uint8Array): unknown => rows.set(name, { key, score })
-  if (record.position) set('mined', MINED)
-  else set('pending', PENDING)
-  for (const topic of record.topics) set(`tp:${topic}`, topicTransactions.encode(topic as Topic))
+  const rows: Row[] = [{ key: record.position ? MINED : PENDING, score }]
+  for (const topic of record.topics) rows.push({ key: topicKeys(topic).transactions, score })
   return rows
 }
 
-const writeRows = (batch: Batch, member: Uint8Array, before: Rows, after: Rows): void => {
-  for (const [name, row] of before) {
-    const other = after.get(name)
-    if (!other || !sameKey(row.key, other.key)) batch.zrem(row.key, member)
+const writeRows = (batch: Batch, member: Uint8Array, before: readonly Row[], after: readonly Row[]): void => {
+  for (const { key } of before) {
+    if (!after.some(other => sameKey(key, other.key))) batch.zrem(key, member)
   }
-  for (const [name, { key, score }] of after) {
-    const other = before.get(name)
-    if (!other || other.score !== score || !sameKey(key, other.key)) batch.zadd(key, { member, score })
+  for (const { key, score } of after) {
+    const known = before.find(other => sameKey(key, other.key))
+    if (known?.score !== score) batch.zadd(key, { member, score })
   }
 }
 

@@ -4,7 +4,7 @@
  * read has seen everything else as it is.
  */
 import { bytesKey } from '../chain/index.ts'
-import { makeOutpoint, type Outpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
+import { type Outpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import type { Batch, FieldValue, StoreReads } from '../store/index.ts'
 import { outputs, satoshisFields } from './keys.ts'
 import { NO_OUTPUT, type OutputState, outputState } from './output-state.ts'
@@ -21,6 +21,12 @@ export interface Slot<T> {
   after: T
 }
 
+/** A field of `h:spnd` as it was read. */
+interface Guard {
+  readonly field: Uint8Array
+  readonly value: Uint8Array | undefined
+}
+
 /** Bytes as the key of a map. */
 export const nameOf = bytesKey
 const bytesOf = (name: string): Uint8Array => {
@@ -32,16 +38,18 @@ export const txidOfName = (name: string): Txid => bytesOf(name) as Txid
 export const outpointOfName = (name: string): Outpoint => bytesOf(name) as Outpoint
 /** The name of an outpoint begins with that of its txid. */
 export const txidNameOf = (name: string): string => name.slice(0, 32)
+export const outpointName = (txid: string, vout: number): string =>
+  txid + String.fromCharCode(vout >>> 24, (vout >>> 16) & 0xff, (vout >>> 8) & 0xff, vout & 0xff)
 
 export class WorkingSet {
   readonly #reads: StoreReads
-  /** What conditions are made of: the fields of `h:spnd` as they were read. */
-  readonly #guards = new Map<string, Uint8Array | undefined>()
+  /** What conditions are made of. */
+  readonly #guards = new Map<string, Guard>()
   readonly #spends = new Map<string, Slot<string | undefined>>()
   readonly #records = new Map<string, Slot<TransactionRecord | undefined>>()
   readonly #outputs = new Map<string, Slot<OutputState>>()
   /** Transactions of which all outputs are here. */
-  readonly #whole = new Map<string, Set<number>>()
+  readonly #whole = new Map<string, Set<string>>()
 
   constructor(reads: StoreReads) {
     this.#reads = reads
@@ -49,12 +57,15 @@ export class WorkingSet {
 
   /** Records by txid and spends by outpoint, all at once. */
   async guard(names: Iterable<string>): Promise<void> {
-    const missing = [...new Set(names)].filter(name => !this.#guards.has(name))
-    if (missing.length === 0) return
-    const values = await this.#reads.hmget(SPENDS, missing.map(bytesOf))
-    for (const [i, name] of missing.entries()) {
-      const value = values[i]
-      this.#guards.set(name, value)
+    const missing = new Set<string>()
+    for (const name of names) if (!this.#guards.has(name)) missing.add(name)
+    if (missing.size === 0) return
+    const fields = Array.from(missing, bytesOf)
+    const values = await this.#reads.hmget(SPENDS, fields)
+    let i = -1
+    for (const name of missing) {
+      const value = values[++i]
+      this.#guards.set(name, { field: fields[i]!, value })
       if (name.length === 36) {
         const spender = value && nameOf(value)
         this.#spends.set(name, { before: spender, after: spender })
@@ -76,12 +87,12 @@ export class WorkingSet {
     )
     const loaded = new Map<string, readonly FieldValue[]>()
     for (const [i, txid] of wanted.entries()) {
-      const vouts = new Set<number>()
-      this.#whole.set(txid, vouts)
+      const names = new Set<string>()
+      this.#whole.set(txid, names)
       for (const { key, fields } of hashes[i]!) {
-        const [, vout] = output.decode(key)
-        vouts.add(vout)
-        loaded.set(nameOf(makeOutpoint(txidOfName(txid), vout)), fields)
+        const name = outpointName(txid, output.decode(key)[1])
+        names.add(name)
+        loaded.set(name, fields)
       }
     }
     await this.guardSpends([...loaded.keys()])
@@ -116,12 +127,13 @@ export class WorkingSet {
 
   /** The names of the outputs of a transaction that are loaded whole or new. */
   outputsOf(txid: string): string[] {
-    return [...(this.#whole.get(txid) ?? [])].map(vout => nameOf(makeOutpoint(txidOfName(txid), vout)))
+    return [...(this.#whole.get(txid) ?? [])]
   }
 
   addOutput(txid: string, vout: number): string {
-    this.#whole.get(txid)!.add(vout)
-    return nameOf(makeOutpoint(txidOfName(txid), vout))
+    const name = outpointName(txid, vout)
+    this.#whole.get(txid)!.add(name)
+    return name
   }
 
   isGuarded(name: string): boolean {
@@ -156,20 +168,22 @@ export class WorkingSet {
 
   /** The batch holds only if nothing that was read has changed. */
   guardIn(batch: Batch): void {
-    for (const [name, value] of this.#guards) batch.ifField(SPENDS, bytesOf(name), value)
+    for (const { field, value } of this.#guards.values()) batch.ifField(SPENDS, field, value)
   }
 
   /** Writes what differs, the rows that follow from it apart. */
   writeIn(batch: Batch): void {
     for (const [name, { before, after }] of this.#spends) {
       if (before === after) continue
-      if (after === undefined) batch.hdel(SPENDS, bytesOf(name))
-      else batch.hset(SPENDS, bytesOf(name), bytesOf(after))
+      const { field } = this.#guards.get(name)!
+      if (after === undefined) batch.hdel(SPENDS, field)
+      else batch.hset(SPENDS, field, bytesOf(after))
     }
     for (const [name, { before, after }] of this.#records) {
       if (before === after) continue
-      if (after) batch.hset(SPENDS, bytesOf(name), transactionRecord.codec.encode(after))
-      else batch.hdel(SPENDS, bytesOf(name))
+      const { field } = this.#guards.get(name)!
+      if (after) batch.hset(SPENDS, field, transactionRecord.codec.encode(after))
+      else batch.hdel(SPENDS, field)
     }
     for (const [name, { before, after }] of this.#outputs) {
       if (before !== after) writeOutput(batch, name, before, after)

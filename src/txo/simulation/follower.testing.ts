@@ -6,7 +6,7 @@ import { formatOutpoint, formatTxid, makeOutpoint } from '../../keyspace/index.t
 import type { StoreReads } from '../../store/index.ts'
 import type { LiveChange } from '../journal.ts'
 import { outputs, spendFields } from '../keys.ts'
-import { eventsOf, outputState, topicsOf } from '../output-state.ts'
+import { outputState } from '../output-state.ts'
 import type { OutputStore } from '../output-store.ts'
 import { scoreOf } from '../position.ts'
 
@@ -112,7 +112,7 @@ export const viewOf = async (store: StoreReads): Promise<Map<string, string>> =>
     lines.set(`transaction ${formatTxid(txid)}`, transactionLine(scoreOf(value), spent))
     for (const { key, fields } of await store.hrange(outputHashes.scan(txid))) {
       const state = outputState(fields, undefined)
-      const text = outputLine(formatTxid(txid), eventsOf(state), topicsOf(state))
+      const text = outputLine(formatTxid(txid), state.events, state.topics)
       if (text) lines.set(`output ${formatOutpoint(makeOutpoint(...outputHashes.decode(key)))}`, text)
     }
   }

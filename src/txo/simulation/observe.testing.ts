@@ -7,7 +7,7 @@ import { formatOutpoint, formatTxid, makeOutpoint, type Txid } from '../../keysp
 import type { StoreReads } from '../../store/index.ts'
 import { outputEvents } from '../events.ts'
 import { outputFields, outputs, spendFields } from '../keys.ts'
-import { dataOf, eventsOf, fieldName, type OutputState, outputState, topicsOf } from '../output-state.ts'
+import { fieldName, type OutputState, outputState } from '../output-state.ts'
 import { inputsOf, type Place } from './knowledge.testing.ts'
 import { NOTE, type OutputMarks, PLUGIN_EVENTS } from './marks.testing.ts'
 import type { Model } from './model.testing.ts'
@@ -53,7 +53,7 @@ export const observe = async (store: StoreReads): Promise<Lines> => {
     if (!outputHashes.owns(key)) continue
     const [txid, vout] = outputHashes.decode(key)
     const state = outputState(fields, undefined)
-    const isIndexed = eventsOf(state).includes(outputEvents.types.txid.text(txid))
+    const isIndexed = state.events.includes(outputEvents.types.txid.text(txid))
     lines.set(`output ${formatTxid(txid)}.${vout}`, outputLine(isIndexed, placeOf(state), marksOf(state)))
   }
   return lines
@@ -130,7 +130,7 @@ const placeOf = ({ fields }: OutputState): Height | undefined => {
 
 const marksOf = (state: OutputState): OutputMarks => ({
   topics: new Map(
-    topicsOf(state).map(topic => {
+    state.topics.map(topic => {
       const field = (name: Uint8Array) => state.fields.get(fieldName(name))
       const needed = field(dependencies.encode(topic))
       return [
@@ -145,6 +145,6 @@ const marksOf = (state: OutputState): OutputMarks => ({
       ]
     })
   ),
-  events: new Set(eventsOf(state).filter(event => PLUGIN_EVENTS.includes(event))),
-  note: dataOf(state, [NOTE])[NOTE] as string | undefined
+  events: new Set(state.events.filter(event => PLUGIN_EVENTS.includes(event))),
+  note: state.data(NOTE) as string | undefined
 })
