@@ -5,9 +5,9 @@
  */
 import { parseAddress } from '../chain/index.ts'
 import { parseOutpoint, type TokenId } from '../keyspace/index.ts'
+import { remembered } from '../remembered.ts'
 import type { Bsv21Data, Ledger, Posting } from '../txo/index.ts'
 import { lockOfEvents } from './lock.ts'
-import { remembered } from '../remembered.ts'
 import { carriedBy, mintedBy } from './rules.ts'
 import { tokenOfTopic } from './topic-names.ts'
 
