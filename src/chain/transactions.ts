@@ -50,19 +50,23 @@ export class TransactionStore {
 
   /** Those that were verified before, with the heights of their proofs: what `verifyBeef` asks for. */
   readonly known: Known = async txids => {
-    const [stored, scores] = await Promise.all([
-      this.#stored(txids),
-      Promise.all(txids.map(txid => this.#reads.use(log).at('mined').score(txid)))
-    ])
-    return stored.map((each, i) => {
-      const score = scores[i]
-      return each?.verified
-        ? {
-            transaction: parseTransaction(each.raw),
-            height: score === undefined ? undefined : Math.floor(score)
-          }
-        : undefined
+    const stored = await this.#stored(txids)
+    const verified = txids.filter((_, i) => stored[i]?.verified)
+    const scores = await this.#reads.use(log).at('mined').scores(verified)
+    let place = 0
+    return stored.map(each => {
+      if (!each?.verified) return undefined
+      const score = scores[place++]
+      return {
+        transaction: parseTransaction(each.raw),
+        height: score === undefined ? undefined : Math.floor(score)
+      }
     })
+  }
+
+  /** Whether each was verified before. */
+  async areVerified(txids: readonly Txid[]): Promise<boolean[]> {
+    return (await this.#stored(txids)).map(each => each?.verified === true)
   }
 
   async proof(txid: Txid): Promise<Bump | undefined> {

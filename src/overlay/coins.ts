@@ -38,10 +38,12 @@ export const previousCoins = async (
   topics: readonly string[]
 ): Promise<Coins<PreviousCoin>> => {
   const coins = await coinInputs(outputs, transaction, topics)
+  const inputs = [...new Set([...coins.values()].flat())]
+  const sources = await outputs.transactions.getMany(inputs.map(input => transaction.inputs[input]!.txid))
   const spent = new Map<number, PreviousCoin>()
-  for (const input of new Set([...coins.values()].flat())) {
+  for (const [i, input] of inputs.entries()) {
     const { txid, vout } = transaction.inputs[input]!
-    const output = (await outputs.transactions.get(txid))?.outputs[vout]
+    const output = sources[i]?.outputs[vout]
     if (output) spent.set(input, { input, outpoint: makeOutpoint(txid, vout), output })
   }
   return new Map([...coins].map(([topic, all]) => [topic, all.flatMap(input => spent.get(input) ?? [])]))

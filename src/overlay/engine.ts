@@ -175,12 +175,12 @@ export class Engine {
     if (!(await this.judgements(txid))) return false
     const bytes = await transactions.beef(txid)
     const values = await store.use(overlay.collections.offChainValues).get(txid)
-    const [known] = await transactions.known([txid])
+    const [isVerified] = await transactions.areVerified([txid])
     const given = {
       beef: Beef.parse(bytes),
       offChainValues: values === undefined ? undefined : new Uint8Array(Buffer.from(values, 'base64')),
       // What was taken on trust is not verified now.
-      mode: known ? 'historical-tx' : 'historical-tx-no-spv'
+      mode: isVerified ? 'historical-tx' : 'historical-tx-no-spv'
     } as const
     return new Submission(this.#submitting(), given).judgeAgain()
   }

@@ -179,11 +179,11 @@ export class Submission {
   ): Promise<void> {
     const { outputs, broadcast, notices, secondThoughts, proofs } = this.#context
     const { beef, mode, offChainValues } = this.#given
-    const intake = await takeIn(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
+    const intake = takeIn(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
     if (broadcast && mode === 'current-tx' && !intake.position) {
       await broadcast(subject, beef.bytes).catch(notTaken)
     }
-    const change = this.#changeOf(subject, intake)
+    const change = await this.#changeOf(subject, intake)
     const leaving: Change[] = []
     const told: Record<string, Judgement> = {}
     const left = new Map<string, readonly number[]>()
@@ -253,11 +253,11 @@ export class Submission {
   }
 
   /** All its outputs and what they mean, or as much as the overlay itself needs. */
-  #changeOf(subject: Transaction, { position, source }: Intake): Change {
+  async #changeOf(subject: Transaction, { position, sources }: Intake): Promise<Change> {
     const { index } = this.#context
     if (index) {
       const tags = index === true ? undefined : index.tags
-      return indexTransaction(subject, { position, tags, sources: source })
+      return indexTransaction(subject, { position, tags, sources: await sources() })
     }
     const change = new Change(subject.txid, { position, vouts: subject.outputs.length })
     if (subject.isCoinbase) return change

@@ -68,6 +68,8 @@ describe('single writes', () => {
     expect(await store.zincrby(key, bytes('new'), -1)).toBe(-1)
     expect(await store.zscore(key, bytes('b'))).toBe(3.5)
     expect(await store.zscore(key, bytes('x'))).toBeUndefined()
+    expect(await store.zmscore(key, [bytes('x'), bytes('b'), bytes('b')])).toEqual([undefined, 3.5, 3.5])
+    expect(await store.zmscore(key, [])).toEqual([])
     expect(await store.zcard(key)).toBe(3)
     expect(await store.zsum(key)).toBe(5.5)
     await store.ztally(key, bytes('new'), 3)
@@ -167,6 +169,7 @@ describe('what is wrong is refused, by a promise that rejects', () => {
     ['sismember', 'ERR_STORE_KEY', store => store.sismember(bytes('s'), LONG)],
     ['smembers', 'ERR_STORE_KEY', store => store.smembers(LONG)],
     ['zscore', 'ERR_STORE_KEY', store => store.zscore(bytes('z'), LONG)],
+    ['zmscore', 'ERR_STORE_KEY', store => store.zmscore(bytes('z'), [LONG])],
     ['zcard', 'ERR_STORE_KEY', store => store.zcard(LONG)],
     ['zsum', 'ERR_STORE_KEY', store => store.zsum(LONG)],
     ['zkeys', 'ERR_STORE_KEY', store => store.zkeys(LONG)],

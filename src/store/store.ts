@@ -126,6 +126,13 @@ export class StoreReads {
     return this.#reads.zscore(keyOnly(key), keyOnly(member))
   }
 
+  /** The same of many members, in the order asked. */
+  async zmscore(key: Uint8Array, members: readonly Uint8Array[]): Promise<(number | undefined)[]> {
+    if (members.length === 0) return []
+    const scores = await this.#reads.zscores([keyOnly(key)], members.map(keyOnly))
+    return scores.map(([score]) => score)
+  }
+
   /** Takes the same time however many there are. */
   async zcard(key: Uint8Array): Promise<number> {
     return this.#reads.zcard(keyOnly(key))

@@ -201,6 +201,14 @@ export class SortedSetAt<T> {
     return this.#reads.zscore(this.key, this.codec.encode(member))
   }
 
+  /** The same of many, in the order asked. */
+  scores(members: readonly T[]): Promise<(number | undefined)[]> {
+    return this.#reads.zmscore(
+      this.key,
+      members.map(member => this.codec.encode(member))
+    )
+  }
+
   count(): Promise<number> {
     return this.#reads.zcard(this.key)
   }

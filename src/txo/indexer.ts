@@ -56,12 +56,12 @@ export class Indexer {
     const { transactions } = this.#outputs
     const subject = beef.find(beef.subject)?.transaction ?? (await transactions.get(beef.subject))
     if (!subject) throw notStored(beef.subject)
-    const intake = await takeIn(this.#outputs, subject, verified, { seen, verified: true })
+    const intake = takeIn(this.#outputs, subject, verified, { seen, verified: true })
     const change = indexTransaction(subject, {
       seen,
       position: intake.position,
       tags: this.#tags,
-      sources: intake.source
+      sources: await intake.sources()
     })
     intake.complete(change)
     return [...intake.changes, change]

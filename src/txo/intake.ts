@@ -19,27 +19,23 @@ export interface IntakeOptions {
 export interface Intake {
   /** Where the transaction is, if it came with a proof. */
   readonly position: BlockPosition | undefined
-  /** Transactions whose outputs it spends, as far as they are at hand. */
-  readonly source: (txid: Txid) => Transaction | undefined
+  /** Loads the transactions whose outputs it spends, as far as they are at hand. */
+  readonly sources: () => Promise<(txid: Txid) => Transaction | undefined>
   /** To commit before the change of the transaction itself. */
   readonly changes: readonly Change[]
   /** Makes the change of the transaction itself store everything, and depend on what it rests on. */
   readonly complete: (change: Change) => void
 }
 
-export const takeIn = async (
+export const takeIn = (
   outputs: OutputStore,
   subject: Transaction,
   given: Verified,
   { seen, verified }: IntakeOptions
-): Promise<Intake> => {
+): Intake => {
   const { transactions } = outputs
   const name = bytesKey(subject.txid)
   const fresh = new Map(given.transactions.map(each => [bytesKey(each.txid), each]))
-  const sources = new Map(fresh)
-  for (const parent of await storedParents(outputs, subject, fresh)) {
-    sources.set(bytesKey(parent.txid), parent)
-  }
   const positions = new Map(given.proofs.map(({ txid, bump }) => [bytesKey(txid), bump]))
   const positionOf = (txid: Txid): BlockPosition | undefined => {
     const bump = positions.get(bytesKey(txid))
@@ -51,7 +47,13 @@ export const takeIn = async (
   const ancestors = given.transactions.filter(({ txid }) => bytesKey(txid) !== name)
   return {
     position: positionOf(subject.txid),
-    source: txid => sources.get(bytesKey(txid)),
+    sources: async () => {
+      const sources = new Map(fresh)
+      for (const parent of await storedParents(outputs, subject, fresh)) {
+        sources.set(bytesKey(parent.txid), parent)
+      }
+      return txid => sources.get(bytesKey(txid))
+    },
     changes: [...moved, ...ancestors.map(each => spendsOf(each, positionOf(each.txid), seen))],
     complete: change => {
       // What was known when it was looked at has to be so still when the subject is committed.

@@ -175,7 +175,7 @@ export class Arrivals {
 
   async #unverified(txids: readonly Txid[]): Promise<Txid[]> {
     if (txids.length === 0) return []
-    const known = await this.#outputs.transactions.known(txids)
-    return txids.filter((_, i) => !known[i])
+    const areVerified = await this.#outputs.transactions.areVerified(txids)
+    return txids.filter((_, i) => !areVerified[i])
   }
 }

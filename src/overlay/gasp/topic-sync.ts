@@ -216,10 +216,9 @@ export class TopicSync {
         fetched,
         signal,
         isKnown: async txid => {
-          const [known] = await transactions.known([txid])
+          const [isVerified] = await transactions.areVerified([txid])
           return (
-            known !== undefined &&
-            (kind === 'applied' || (await isJudged(this.#engine.outputs, this.topic, txid)))
+            isVerified === true && (kind === 'applied' || (await isJudged(this.#engine.outputs, this.topic, txid)))
           )
         },
         // Of a Quoin node the history comes by itself; what else the topic needs does not.
