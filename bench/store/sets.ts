@@ -3,6 +3,8 @@
  * members in common with `large`, `quarter` is a quarter of it, `hundredth` a hundredth.
  */
 import type { ScoredMember } from '../../src/store/engine.ts'
+import { TAG } from '../../src/store/ordered/layout.ts'
+import { openHandle, readKeys } from '../../src/store/ordered/lmdb-handle.ts'
 import type { FoundRow } from '../../src/store/search.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { folder, type Kept } from './files.ts'
@@ -33,6 +35,8 @@ export interface Sets {
   /** Pages of our store. */
   page(set: SetName): Promise<unknown>
   zcard(set: SetName): Promise<number>
+  /** Microseconds for a row of any set when LMDB passes over all of them and nothing is done with them. */
+  walk(): Promise<number>
   ours: Intersections
   redis: Intersections
 }
@@ -63,7 +67,8 @@ const rows = function* (size: number): Generator<ScoredMember & { readonly sets:
 
 export const loadSets = async (size: number, kept: Kept, progress: (text: string) => void): Promise<Sets> => {
   progress(`loading sets of ${size.toLocaleString('en-US')} members into LMDB`)
-  const store = await openStore(`lmdb:${folder(kept)}`)
+  const path = folder(kept)
+  const store = await openStore(`lmdb:${path}`)
   kept.add(() => store.close())
   await loadStore(store, size)
   progress(`loading sets of ${size.toLocaleString('en-US')} members into Redis`)
@@ -77,6 +82,7 @@ export const loadSets = async (size: number, kept: Kept, progress: (text: string
     size,
     page: set => store.zrange(KEYS[set], { min: starts[next++ % starts.length]!, count: PAGE }),
     zcard: set => store.zcard(KEYS[set]),
+    walk: () => walkRows(path),
     ours: storeIntersections(store),
     redis: redisIntersections(client)
   }
@@ -124,6 +130,16 @@ const loadRedis = async (client: RedisClient, size: number): Promise<void> => {
   }
   await sent
   for (const [set, pairs] of pending) await send(set, pairs)
+}
+
+const walkRows = async (path: string): Promise<number> => {
+  const handle = openHandle(path, { readOnly: true })
+  const [start, end] = [Uint8Array.of(TAG.row), Uint8Array.of(TAG.row + 1)]
+  const begin = performance.now()
+  const { length } = readKeys(handle, { start, end, limit: NO_LIMIT }, () => undefined)
+  const time = performance.now() - begin
+  await handle.close()
+  return (time * 1000) / length
 }
 
 const withoutPlace = ({ member, score }: FoundRow): ScoredMember => ({ member, score })

@@ -8,6 +8,8 @@
  */
 import { availableParallelism } from 'node:os'
 import { type Scale, suite } from '../../bench/harness.ts'
+import { median } from '../../bench/stats.ts'
+import { aloneSheet } from '../../bench/store/alone.ts'
 import {
   type Contestant,
   embedded,
@@ -166,6 +168,17 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
   ingest('lmdb', 'bulk')
   ingest('level', 'durable')
 
+  const alone = group()
+  const groups = [500, 1000, 20_000].filter(count => count <= transactions)
+  sheet('ingest: the rows alone, in the database itself', () =>
+    aloneSheet(
+      [...groups.map(count => ['lmdb', count] as const), ['level', 500], ['level', 1000]],
+      transactions,
+      alone,
+      progress
+    )
+  )
+
   const reading = group()
   let loading: Promise<Loaded> | undefined
   let loaded: Loaded
@@ -228,6 +241,13 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
   intersect(`${quarter} × ${n}, all ${quarter}`, ({ all }) => all('quarter', 'large'))
   intersect(`${n} × ${n}, all ${COMMON}`, ({ all }) => all('large', 'sparse'))
 
+  sheet('intersect: LMDB passing over rows, with nothing done to them', async () => {
+    await loadOnce()
+    const each = median(await inTurn(5, () => sets.walk()))
+    const columns = ['us/row', `ms for ${n} + ${quarter}`, `ms for ${n} + ${n}`]
+    return { columns, rows: [[each, (each * members * 1.25) / 1000, (each * members * 2) / 1000]] }
+  })
+
   const merging = { ours: 0, limit: 0 }
   let merged: Merged | undefined
   figure(`intersect ${n} × ${n}, all ${COMMON}, once`, {
@@ -262,3 +282,9 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
   const readers = group()
   sheet('processes on one store, lmdb', () => readersSheet(size.readers, readers, progress))
 })
+
+const inTurn = async <T>(times: number, work: () => Promise<T>): Promise<T[]> => {
+  const all: T[] = []
+  while (all.length < times) all.push(await work())
+  return all
+}

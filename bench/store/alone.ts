@@ -1,0 +1,110 @@
+/**
+ * What the databases by themselves take for the rows of the same transactions. The rows are worked out beforehand, which
+ * is not counted, and given to the database in the order of their keys: no store on it, with these rows in groups of
+ * this size, can be faster.
+ */
+import { Batch } from '../../src/store/batch.ts'
+import { openHandle as openLevel } from '../../src/store/ordered/level-handle.ts'
+import { openHandle as openLmdb } from '../../src/store/ordered/lmdb-handle.ts'
+import { Writer } from '../../src/store/ordered/writer.ts'
+import type { Sheet } from '../case.ts'
+import { fill } from './contestant.ts'
+import { folder, type Kept } from './files.ts'
+
+type Row = readonly [key: Uint8Array, value: Uint8Array | undefined]
+type Get = (key: Uint8Array) => Uint8Array | undefined
+
+interface Alone {
+  /** Commits what `rows` gives, durably; answers the milliseconds without the making of the rows. */
+  commit(rows: (get: Get) => readonly Row[]): Promise<number>
+}
+
+const openers: Readonly<Record<'lmdb' | 'level', (kept: Kept) => Promise<Alone>>> = {
+  lmdb: async kept => {
+    const handle = openLmdb(folder(kept))
+    kept.add(() => handle.close())
+    return {
+      commit: async rows => {
+        let begin = 0
+        handle.transactionSync(() => {
+          const made = rows(key => handle.getBinaryFast(key))
+          begin = performance.now()
+          for (const [key, value] of made) {
+            if (value) handle.put(key, value)
+            else handle.remove(key)
+          }
+        })
+        return performance.now() - begin
+      }
+    }
+  },
+  level: async kept => {
+    const handle = await openLevel(folder(kept))
+    kept.add(() => handle.close())
+    return {
+      commit: async rows => {
+        const made = rows(key => handle.getSync(key))
+        const begin = performance.now()
+        const batch = handle.batch()
+        for (const [key, value] of made) {
+          if (value) batch.put(key, value)
+          else batch.del(key)
+        }
+        await batch.write({ sync: true })
+        return performance.now() - begin
+      }
+    }
+  }
+}
+
+/** The rows that a group of transactions changes, in the order of their keys. */
+class Rows {
+  #get: Get = () => undefined
+  #changed: Row[] = []
+  readonly #writer = new Writer({
+    get: key => this.#get(key),
+    keys: () => {
+      throw new Error('these transactions walk nothing')
+    },
+    put: (key, value) => this.#changed.push([key.slice(), value.slice()]),
+    del: key => this.#changed.push([key.slice(), undefined])
+  })
+
+  of(from: number, count: number): (get: Get) => readonly Row[] {
+    return get => {
+      this.#get = get
+      this.#changed = []
+      this.#writer.begin()
+      for (let n = from; n < from + count; n++) this.#writer.run(fill(new Batch(refuse), n).take()!)
+      this.#writer.flush()
+      return this.#changed
+    }
+  }
+}
+
+const refuse = (): never => {
+  throw new Error('its rows are committed, not it')
+}
+
+/** Rates of the first tenth, of all and of the last tenth. */
+export const aloneSheet = async (
+  groups: readonly (readonly [engine: 'lmdb' | 'level', size: number])[],
+  transactions: number,
+  kept: Kept,
+  progress: (text: string) => void
+): Promise<Sheet> => {
+  const rows: (string | number)[][] = []
+  for (const [engine, size] of groups) {
+    progress(`${engine} in groups of ${size.toLocaleString('en-US')}`)
+    const alone = await openers[engine](kept)
+    const made = new Rows()
+    const times: number[] = []
+    for (let n = 0; n < transactions; n += size) times.push(await alone.commit(made.of(n, size)))
+    const tenth = Math.ceil(times.length / 10)
+    const rate = (of: readonly number[]): number =>
+      Math.round((1000 * of.length * size) / of.reduce((sum, time) => sum + time, 0))
+    rows.push([engine, size, rate(times.slice(0, tenth)), rate(times), rate(times.slice(-tenth))])
+    await kept.close()
+  }
+  return { columns: ['engine', 'tx in a commit', 'tx/s, first tenth', 'tx/s', 'tx/s, last tenth'], rows }
+}
