@@ -1,28 +1,33 @@
 /**
  * Tokens: how fast a backfill goes through the whole pipeline, and how long it takes to ask about a large token.
  *
- * The backfill is transfers of one token between many holders, on durable LMDB. None of them is mined, so that both
- * signatures of each are verified, and each spends what the round before has made. They are made beforehand, a round at
- * a time, which is not counted.
+ * The backfill is transfers of one token between many holders, on durable LMDB: a source has them, and the pipeline runs
+ * as it does in a node. None of them is mined, so that both signatures of each are verified, and each spends what the
+ * round before has made. They are made beforehand, a stretch at a time, which is not counted.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { suite } from '../../bench/harness.ts'
 import { memory } from '../../bench/memory.ts'
 import { DevChain, formatAddress, sha256, type Transaction, writeBeef } from '../chain/index.ts'
 import { makeOutpoint, type TokenId, type Txid } from '../keyspace/index.ts'
-import { openStore } from '../store/index.ts'
-import { Change, type OutputSearch } from '../txo/index.ts'
+import { openStore, type Store } from '../store/index.ts'
+import { Change, type OutputSearch, outputs } from '../txo/index.ts'
 import { bsv21, bsv21Events } from './keys.ts'
 import { TokenNode } from './node.testing.ts'
-import type { Arrival } from './source/source.ts'
+import type { Arrival, Delivery, FollowOptions, Source, SourceStatus } from './source/source.ts'
 import * as t from './tokens.testing.ts'
 import { topicOf } from './topic-names.ts'
 
 const GROUP = 10
 const EACH = 10n ** 9n
 const FUNDS = 1_000_000
+/** Parts of a backfill that are timed by themselves. */
+const STRETCHES = 10
+/** As many as a file gives at a time. */
+const DELIVERY = 256
 
 interface Account {
   readonly by: t.Person
@@ -89,11 +94,37 @@ const arrivalOf = (transaction: Transaction): Arrival => ({
   mined: undefined
 })
 
+/** A source that has what it is given. */
+class Stock implements Source {
+  readonly name = 'stock'
+  readonly status: SourceStatus = {
+    state: 'reading',
+    at: undefined,
+    end: undefined,
+    transactions: 0,
+    trouble: undefined
+  }
+  #arrivals: readonly Arrival[] = []
+
+  give(arrivals: readonly Arrival[]): void {
+    this.#arrivals = arrivals
+  }
+
+  async *deliveries(_: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    while (!signal?.aborted) {
+      const transactions = this.#arrivals.slice(0, DELIVERY)
+      this.#arrivals = this.#arrivals.slice(DELIVERY)
+      if (transactions.length > 0) yield { transactions, reorgFrom: undefined, mark: () => undefined }
+      else await sleep(5)
+    }
+  }
+}
+
 export default suite(({ sheet, after, progress, scale, note }) => {
-  const open = async (chain: DevChain): Promise<TokenNode> => {
+  const open = async (chain: DevChain, ...sources: readonly Source[]): Promise<TokenNode> => {
     const path = await mkdtemp(join(tmpdir(), 'quoin-bench-'))
     const store = await openStore(`lmdb:${path}`)
-    const node = new TokenNode(store, { chain, activation: 'all' })
+    const node = new TokenNode(store, { chain, activation: 'all', sources })
     after(async () => {
       await node.close()
       await store.close()
@@ -108,39 +139,47 @@ export default suite(({ sheet, after, progress, scale, note }) => {
   )
 
   sheet('backfill', async () => {
-    const [holders, rounds] = { quick: [200, 5], normal: [1000, 100], full: [1000, 1000] }[scale] as [
+    const [holders, rounds] = { quick: [200, 10], normal: [1000, 100], full: [1000, 1000] }[scale] as [
       number,
       number
     ]
     const chain = new DevChain()
-    const node = await open(chain)
+    const stock = new Stock()
+    const node = await open(chain, stock)
     const { id, beefs, accounts: first } = await spread(chain, holders)
     for (const beef of beefs) await node.pipeline.feed.takeBeef(beef)
     await node.pipeline.settle()
+    const applied = outputs.collections.topicTransactions.encode(topicOf(id))
+    const before = await node.outputs.store.zcard(applied)
+    node.pipeline.start()
     const rows: (number | null)[][] = []
     let accounts: readonly Account[] = first
-    let [seconds, cpu, done, since] = [0, 0, 0, 0]
-    for (let number = 1; number <= rounds; number++) {
-      const [made, next] = round(id, accounts, number)
-      accounts = next
-      const before = process.cpuUsage()
-      const start = performance.now()
-      await node.pipeline.feed.take({
-        transactions: made.map(arrivalOf),
-        reorgFrom: undefined,
-        mark: () => undefined
-      })
-      await node.pipeline.settle()
-      seconds += (performance.now() - start) / 1000
-      const { user, system } = process.cpuUsage(before)
-      cpu += user + system
-      done += made.length
-      if (number % Math.max(1, Math.floor(rounds / 10)) !== 0) continue
-      const count = done - since
-      const { heap, resident, mapped } = memory()
-      rows.push([done, Math.round(count / seconds), Math.round(cpu / count), heap, resident, mapped])
+    let done = 0
+    for (let stretch = 0; stretch < STRETCHES; stretch++) {
+      const arrivals: Arrival[] = []
+      for (let number = 0; number < rounds / STRETCHES; number++) {
+        const [made, next] = round(id, accounts, stretch * rounds + number)
+        for (const transaction of made) arrivals.push(arrivalOf(transaction))
+        accounts = next
+      }
       progress(`${done.toLocaleString('en-US')} transactions`)
-      ;[seconds, cpu, since] = [0, 0, done]
+      done += arrivals.length
+      const cpu = process.cpuUsage()
+      const start = performance.now()
+      stock.give(arrivals)
+      while ((await node.outputs.store.zcard(applied)) < before + done) await sleep(5)
+      const seconds = (performance.now() - start) / 1000
+      const { user, system } = process.cpuUsage(cpu)
+      const { heap, resident, mapped } = memory()
+      const count = arrivals.length
+      rows.push([
+        done,
+        Math.round(count / seconds),
+        Math.round((user + system) / count),
+        heap,
+        resident,
+        mapped
+      ])
     }
     const totals = await node.tokens.totals(id)
     if (totals.supply !== EACH * BigInt(holders + 1) || totals.holders !== holders)
