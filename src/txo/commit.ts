@@ -41,13 +41,13 @@ export type Work = (work: WorkingSet) => Promise<((batch: Batch) => void | Promi
 /** Commits, and answers whether anything of the index has changed. */
 export const commitWork = async (context: Committing, apply: Work): Promise<boolean> => {
   for (let attempt = 1; ; attempt++) {
-    const work = new WorkingSet(context.store)
     try {
-      return await tryCommit(context, work, apply)
+      const { changed, committing } = await send(context, apply)
+      await committing
+      if (changed > 0) context.journal.published(changed)
+      return changed > 0
     } catch (error) {
-      const isConflict = isCode(error, 'ERR_TXO_CONFLICT')
-      if (!isConflict && !isCode(error, 'ERR_STORE_PRECONDITION')) throw error
-      if (isConflict && (await recordConflict(context, work, error))) throw error
+      if (!isCode(error, 'ERR_STORE_PRECONDITION')) throw error
       if (attempt === ATTEMPTS) {
         throw new QuoinError('ERR_STORE_BUSY', `what a commit read changed ${ATTEMPTS} times; try again`)
       }
@@ -55,14 +55,32 @@ export const commitWork = async (context: Committing, apply: Work): Promise<bool
   }
 }
 
-const tryCommit = async (
+interface Sent {
+  /** How many transactions are others than before. */
+  readonly changed: number
+  readonly committing: Promise<unknown> | undefined
+}
+
+/** Works it out and hands it to the store: who waits for that holds on to nothing that was read. */
+const send = async (context: Committing, apply: Work): Promise<Sent> => {
+  const work = new WorkingSet(context.store)
+  try {
+    return await trySend(context, work, apply)
+  } catch (error) {
+    if (!isCode(error, 'ERR_TXO_CONFLICT')) throw error
+    await recordConflict(context, work, error)
+    throw error
+  }
+}
+
+const trySend = async (
   { store, events, journal, ledgers }: Committing,
   work: WorkingSet,
   apply: Work
-): Promise<boolean> => {
+): Promise<Sent> => {
   const beside = await apply(work)
   const changed = revise(work)
-  if (changed.size === 0 && !beside) return false
+  if (changed.size === 0 && !beside) return { changed: 0, committing: undefined }
   const batch = store.batch()
   work.guardIn(batch)
   const names = changed.size > 0 ? touched(work) : new Set<string>()
@@ -85,9 +103,7 @@ const tryCommit = async (
       () => posted.settle(false)
     )
   }
-  await committing
-  if (changed.size > 0) journal.published(changed.size)
-  return changed.size > 0
+  return { changed: changed.size, committing }
 }
 
 /** Puts back what did not change, and counts the revision of every transaction that did; answers those. */
@@ -253,12 +269,12 @@ const topicsEver = ({ before, after }: Slot<OutputState>): Topic[] => [
 
 const { conflicts } = outputs.collections
 
-/** Whether it is one: if what was read has changed meanwhile, it may have come from reading two states. */
+/** Refused as changed meanwhile if it was: then what seemed to be one may have come from reading two states. */
 const recordConflict = async (
   { store, now }: Committing,
   work: WorkingSet,
   { details }: QuoinError
-): Promise<boolean> => {
+): Promise<void> => {
   const outpoint = parseOutpoint(String(details['outpoint']))
   const batch = store.batch()
   work.guardIn(batch)
@@ -266,13 +282,7 @@ const recordConflict = async (
     .use(conflicts)
     .at(txidOf(outpoint), voutOf(outpoint))
     .add(parseTxid(String(details['txid'])), now())
-  try {
-    await batch.commit()
-    return true
-  } catch (error) {
-    if (isCode(error, 'ERR_STORE_PRECONDITION')) return false
-    throw error
-  }
+  await batch.commit()
 }
 
 const isCode = (error: unknown, code: string): error is QuoinError =>

@@ -218,7 +218,8 @@ export class TopicSync {
         isKnown: async txid => {
           const [isVerified] = await transactions.areVerified([txid])
           return (
-            isVerified === true && (kind === 'applied' || (await isJudged(this.#engine.outputs, this.topic, txid)))
+            isVerified === true &&
+            (kind === 'applied' || (await isJudged(this.#engine.outputs, this.topic, txid)))
           )
         },
         // Of a Quoin node the history comes by itself; what else the topic needs does not.
