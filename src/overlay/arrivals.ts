@@ -20,17 +20,24 @@ import { type Judgement, type Judgements, overlay } from './keys.ts'
 
 const { judgements, arrivedOutputs, arrivedTransactions, takenBack } = overlay.collections
 
-/** Part of the commit of a submission: what these topics did with a transaction. */
-export const arriveIn = (batch: Batch, transaction: Transaction, judged: Judgements): void => {
+/** Part of the commit of a submission: what these topics did with a transaction, and had done with it before. */
+export const arriveIn = (
+  batch: Batch,
+  transaction: Transaction,
+  before: Judgements,
+  judged: Judgements
+): void => {
   const { txid } = transaction
   for (const [name, judgement] of Object.entries(judged)) {
     const topic = name as Topic
     const { outputsToAdmit, previousCoins } = judgement
     if (outputsToAdmit.length + previousCoins.length === 0) continue
     const outputs = arrivedOutputs.encode(topic)
+    // What was taken back has left; only what is judged again may still be there.
+    const arrive = before[topic] ? again : first
     for (const coin of coinsOf(transaction, judgement)) batch.zrem(outputs, coin)
-    for (const vout of outputsToAdmit) again(batch, outputs, makeOutpoint(txid, vout))
-    again(batch, arrivedTransactions.encode(topic), txid)
+    for (const vout of outputsToAdmit) arrive(batch, outputs, makeOutpoint(txid, vout))
+    arrive(batch, arrivedTransactions.encode(topic), txid)
   }
 }
 
@@ -51,6 +58,8 @@ export const takeBackIn = async (outputs: OutputStore, batch: Batch, txid: Txid)
 
 const coinsOf = ({ inputs }: Transaction, { previousCoins }: Judgement): Outpoint[] =>
   previousCoins.map(input => makeOutpoint(inputs[input]!.txid, inputs[input]!.vout))
+
+const first = (batch: Batch, key: Uint8Array, entry: Uint8Array): unknown => batch.append(key, entry)
 
 /** At a new position, also when it was there before. */
 const again = (batch: Batch, key: Uint8Array, entry: Uint8Array): void => {

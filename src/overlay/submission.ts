@@ -213,7 +213,7 @@ export class Submission {
         .use(judgements)
         .at(subject.txid)
         .set({ ...before, ...told })
-      arriveIn(batch, subject, judged)
+      arriveIn(batch, subject, before, judged)
       await secondThoughts.judgedIn(batch, subject.txid, before, told)
       notices.enqueueIn(batch, subject.txid, offChainValues, expelled)
     })

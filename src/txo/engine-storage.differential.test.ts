@@ -348,6 +348,7 @@ const outcome = (act: Promise<void>): Promise<string> =>
 const RUNS = Number(process.env['QUOIN_RANDOM_RUNS'] ?? 0)
 const SECONDS = 8
 const RUNS_OF_A_SEED = 3
+const SEED = Number(process.env['QUOIN_SEED'])
 
 describe('random programs', () => {
   const folders: string[] = []
@@ -390,7 +391,7 @@ describe('random programs', () => {
     })
     const end = Date.now() + SECONDS * 1000
     for (let runs = 0; RUNS ? runs < RUNS : runs === 0 || Date.now() < end; runs += RUNS_OF_A_SEED) {
-      await fc.assert(property, { numRuns: RUNS_OF_A_SEED })
+      await fc.assert(property, { numRuns: RUNS_OF_A_SEED, seed: SEED + runs })
     }
     expect(outcomes.done).toBeGreaterThan(20)
     expect(outcomes.conflict).toBeGreaterThan(0)

@@ -18,8 +18,9 @@ const MAX_ANCESTORS = 1000
 const MAX_PARSED = 4000
 const MAX_PARSED_BYTES = 10_000
 
-/** Transactions that are remembered to have all that they rest on. */
+/** Transactions that are remembered to have all that they rest on, and for how many milliseconds. */
 const MAX_WHOLE = 100_000
+const WHOLE_FOR = 60_000
 
 /** What a BEEF is made of, or what is missing for one. */
 export type Assembled =
@@ -43,9 +44,9 @@ export class Arrivals {
   readonly #outputs: OutputStore
   /** What they were read from, and what was read. */
   readonly #parsed = new Map<string, { bytes: Uint8Array; transaction: BeefTransaction }>()
-
   /** What was found to have all that it rests on, and what is being looked at for that. */
   readonly #whole = new Map<string, Promise<readonly Txid[]>>()
+  #wholeUntil = 0
 
   constructor(outputs: OutputStore) {
     this.#outputs = outputs
@@ -73,9 +74,8 @@ export class Arrivals {
     const brought = await store.use(arrived).get(txid)
     const one = brought && this.#read(txid, brought)
     if (one?.bump) return one
-    const [transaction, bump] = await Promise.all([transactions.get(txid), transactions.proof(txid)])
-    const known = one?.transaction ?? transaction
-    return known && { txid, transaction: known, bump }
+    const transaction = one?.transaction ?? (await transactions.get(txid))
+    return transaction && { txid, transaction, bump: await transactions.proof(txid) }
   }
 
   /** The stages look at the same bytes one after the other. */
@@ -150,8 +150,12 @@ export class Arrivals {
   async #missingOf(one: BeefTransaction): Promise<readonly Txid[]> {
     if (one.bump) return []
     const name = bytesKey(one.txid)
+    // What another process has taken back meanwhile is missed for that long, not for ever.
+    if (this.#whole.size >= MAX_WHOLE || performance.now() > this.#wholeUntil) {
+      this.#whole.clear()
+      this.#wholeUntil = performance.now() + WHOLE_FOR
+    }
     const looking = this.#whole.get(name) ?? this.#lookBehind(one)
-    if (this.#whole.size >= MAX_WHOLE) this.#whole.clear()
     this.#whole.set(name, looking)
     let missing: readonly Txid[] | undefined
     try {
