@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { Agent, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -41,24 +41,20 @@ export const serve = async (folder: string): Promise<Served> => {
   )
   const url = await listening(child)
   const startMs = performance.now() - since
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  const send = (body: Uint8Array): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const sent = request(`${url}/submit`, {
-        agent,
-        method: 'POST',
-        headers: { 'x-topics': '["tm_all"]', 'content-length': body.length }
-      })
-      sent.on('error', reject)
-      sent.on('response', answer => {
-        answer.resume()
-        answer.on('end', () => {
-          if (answer.statusCode === 200) resolve()
-          else reject(new Error(`a submission was answered with ${answer.statusCode}`))
-        })
-      })
-      sent.end(body)
-    })
+  const { hostname, port } = new URL(url)
+  const open = (): Connection => new Connection(connect(Number(port), hostname))
+  const idle: Connection[] = []
+  const opened = new Set<Connection>()
+  const send = async (body: Uint8Array): Promise<void> => {
+    let connection = idle.pop()
+    // The node closes what is idle for long.
+    while (connection && !connection.isOpen) connection = idle.pop()
+    connection ??= open()
+    opened.add(connection)
+    const status = await connection.post('/submit', { 'x-topics': '["tm_all"]' }, body)
+    idle.push(connection)
+    if (status !== 200) throw new Error(`a submission was answered with ${status}`)
+  }
   return {
     startMs,
     memory: async () => {
@@ -74,10 +70,69 @@ export const serve = async (folder: string): Promise<Served> => {
       return perSecond === undefined ? atOnce(beefs, timed) : inStep(beefs, perSecond, timed)
     },
     close: async () => {
-      agent.destroy()
+      for (const connection of opened) connection.close()
       child.kill()
       await once(child, 'exit')
     }
+  }
+}
+
+/**
+ * HTTP/1.1 over one connection, one request after the other, and no more of it than the answers of a node need: whoever
+ * sends shares the cores with the node, and a client of all trades would take as much of them as it does.
+ */
+class Connection {
+  readonly #socket: Socket
+  #answer = ''
+  #answered: ((status: number) => void) | undefined
+  #failed: ((error: Error) => void) | undefined
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setNoDelay(true)
+    socket.on('data', data => this.#take(data.toString('latin1')))
+    socket.on('error', error => this.#failed?.(error))
+    socket.on('close', () => this.#failed?.(new Error('the node has closed a connection')))
+  }
+
+  /** Answers the status. */
+  post(path: string, headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<number> {
+    const lines = Object.entries({ host: 'node', 'content-length': body.length, ...headers })
+    this.#socket.cork()
+    this.#socket.write(
+      `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+    )
+    this.#socket.write(body)
+    this.#socket.uncork()
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve
+      this.#failed = reject
+    })
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed
+  }
+
+  close(): void {
+    this.#failed = undefined
+    this.#socket.destroy()
+  }
+
+  #take(part: string): void {
+    this.#answer += part
+    const head = this.#answer.indexOf('\r\n\r\n')
+    if (head === -1) return
+    const [, length] = /\r\ncontent-length: (\d+)/i.exec(this.#answer) ?? []
+    if (length === undefined) {
+      this.#failed?.(new Error('an answer without its length'))
+      return
+    }
+    const end = head + 4 + Number(length)
+    if (this.#answer.length < end) return
+    const status = Number(this.#answer.slice(9, 12))
+    this.#answer = this.#answer.slice(end)
+    this.#answered?.(status)
   }
 }
 
