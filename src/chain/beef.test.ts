@@ -137,6 +137,26 @@ describe('writeBeef and Beef.parse', () => {
   })
 })
 
+describe('Beef.of', () => {
+  it('is what is read from what is written of the same', () => {
+    fc.assert(
+      fc.property(families, entries => {
+        const made = Beef.of(entries)
+        const read = Beef.parse(written(1, entries))
+        expect(shown(made.transactions)).toEqual(shown(read.transactions))
+        expect(formatTxid(made.subject)).toBe(formatTxid(entries.at(-1)!.txid))
+        expect(toHex(made.bytes)).toBe(toHex(written(1, entries)))
+        for (const { txid } of entries) expect(shown([made.find(txid)!])).toEqual(shown([read.find(txid)!]))
+      })
+    )
+  })
+
+  it('has no transaction twice', () => {
+    const one = unproven(founding(1))
+    expect(() => Beef.of([one, one])).toThrow(expect.objectContaining({ code: 'ERR_BEEF_FORMAT' }))
+  })
+})
+
 describe('the SDK', () => {
   it('reads and verifies what is written', async () => {
     await fc.assert(
