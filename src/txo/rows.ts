@@ -3,7 +3,7 @@
  * index: a commit writes the difference between the rows before and after it, a rollback is a commit after which
  * nothing is known, and a store is right when its rows are these.
  */
-import { chain } from '../chain/index.ts'
+import { bytesKey, chain } from '../chain/index.ts'
 import type { Outpoint, Topic, Txid } from '../keyspace/index.ts'
 import { remembered } from '../remembered.ts'
 import type { Batch } from '../store/index.ts'
@@ -125,14 +125,14 @@ const transactionRows = (record: TransactionRecord | undefined): Row[] => {
   return rows
 }
 
+/** Row by row it would take as long as there are events, times as many: an output may have very many. */
 const writeRows = (batch: Batch, member: Uint8Array, before: readonly Row[], after: readonly Row[]): void => {
-  for (const { key } of before) {
-    if (!after.some(other => sameKey(key, other.key))) batch.zrem(key, member)
-  }
+  const gone = new Map<string, Row>()
+  for (const row of before) gone.set(bytesKey(row.key), row)
   for (const { key, score } of after) {
-    const known = before.find(other => sameKey(key, other.key))
-    if (known?.score !== score) batch.zadd(key, { member, score })
+    const name = gone.size > 0 ? bytesKey(key) : ''
+    if (gone.get(name)?.score !== score) batch.zadd(key, { member, score })
+    gone.delete(name)
   }
+  for (const { key } of gone.values()) batch.zrem(key, member)
 }
-
-const sameKey = (a: Uint8Array, b: Uint8Array): boolean => a === b || Buffer.compare(a, b) === 0

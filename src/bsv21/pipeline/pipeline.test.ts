@@ -1,7 +1,7 @@
 /** The stages together: nothing is lost, nothing holds up what is behind it, and what is idle costs nothing. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DevChain, type Transaction, writeBeef } from '../../chain/index.ts'
-import { formatTxid, makeOutpoint, type TokenId } from '../../keyspace/index.ts'
+import { formatTxid, makeOutpoint, type TokenId, txidOf } from '../../keyspace/index.ts'
 import { openStore, type Store } from '../../store/index.ts'
 import { bsv21 } from '../keys.ts'
 import { TokenNode, type TokenNodeOptions } from '../node.testing.ts'
@@ -106,6 +106,29 @@ describe('the pipeline', () => {
       { address: carol.address, amount: 1000n }
     ])
     expect(await discovered().stats()).toMatchObject({ waiting: 0, dead: 0 })
+  })
+
+  it('keeps those that nobody has mined in the order in which they came', async () => {
+    await node.close()
+    node = open({})
+    const deployed = await make([fund()], [t.deployMint(alice, 1000n)])
+    const id = t.tokenIdOf(deployed)
+    chain.mine()
+    await arrive(deployed)
+    await settle()
+    const made: Transaction[] = []
+    for (let i = 0; i < 12; i++) made.push(await make([fund()], [t.transfer(id, 1n, t.paidTo(bob))]))
+    await node.pipeline.feed.take({
+      transactions: made.map(({ txid }) => ({ txid, beef: chain.beef(txid), mined: undefined })),
+      reorgFrom: undefined,
+      mark: () => undefined
+    })
+    const order = made.map(({ txid }) => formatTxid(txid))
+    const waiting = (await discovered().list('due')).items
+    expect(waiting.map(({ item }) => formatTxid(item))).toEqual(order)
+    await settle()
+    const passedOn = (await queueOfToken(store, id, now).list('due')).items.map(({ item }) => txidOf(item))
+    expect(passedOn.map(formatTxid).filter(txid => order.includes(txid))).toEqual(order)
   })
 
   it('goes through a chain that nobody has mined, however long it is', async () => {

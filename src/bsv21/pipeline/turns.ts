@@ -13,6 +13,7 @@ export class Turns {
   async all<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
     const working: Promise<R>[] = []
     const begin = this.#begun.then(() => this.#begin(items, work, working))
+    // Whoever waits for these is told what failed; the next begin all the same.
     this.#begun = begin.catch(() => undefined)
     await begin
     return Promise.all(working)
