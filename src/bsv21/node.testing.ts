@@ -20,6 +20,8 @@ export interface TokenNodeOptions extends ActivationOptions {
   readonly sources?: readonly Source[]
   /** Where payments to fee addresses are asked for. */
   readonly payments?: AddressSource
+  /** Whether all goes through the queues. */
+  readonly isShared?: boolean
   readonly now?: () => number
 }
 
@@ -30,7 +32,10 @@ export class TokenNode {
   readonly pipeline: Pipeline
   readonly tokens: Tokens
 
-  constructor(store: Store, { chain, fetch, sources = [], payments, now, ...options }: TokenNodeOptions) {
+  constructor(
+    store: Store,
+    { chain, fetch, sources = [], payments, isShared, now, ...options }: TokenNodeOptions
+  ) {
     this.outputs = new OutputStore(store, {
       events: TOKEN_EVENTS,
       ledger: tokenLedger,
@@ -55,6 +60,7 @@ export class TokenNode {
         feeAddresses && {
           payments: new FeePayments({ outputs, tracker: chain, source: payments, feeAddresses })
         }),
+      ...(isShared !== undefined && { isShared }),
       ...(now && { now })
     })
     this.tokens = new Tokens(this.outputs)

@@ -46,6 +46,10 @@ export const mintedBy = ({ op, amt }: Pick<Bsv21, 'op' | 'amt'>): bigint =>
 export const isDeployment = ({ op }: Pick<Bsv21, 'op'>): boolean =>
   op === 'deploy+mint' || op === 'deploy+auth'
 
+/** Whether a transaction is for the discovery topic: what deploys a token, and what has none, but may spend some. */
+export const isForDiscovery = (claims: readonly Pick<Bsv21, 'op'>[]): boolean =>
+  claims.length === 0 || claims.some(isDeployment)
+
 /** What is claimed of a token, by the index of the output that does. */
 export type Claims = ReadonlyMap<number, Bsv21>
 

@@ -20,7 +20,7 @@ export const activationOf = ({ bsv21 }: Config, outputs: OutputStore): Activatio
 
 /** The pipeline over an engine; it begins when it is started. */
 export const openPipeline = (
-  { bsv21 }: Config,
+  { bsv21, store }: Config,
   activation: Activation,
   engine: Engine,
   tracker: RootTracker | 'scripts only',
@@ -36,6 +36,7 @@ export const openPipeline = (
     logger,
     lifecycleSeconds: bsv21.lifecycle,
     sources: [...(jungleBus ? [jungleBus] : []), ...peers],
+    isShared: store.startsWith('redis'),
     fetch: firstOf([...(jungleBus ? [jungleBus.rest] : []), ...peers]),
     // Without headers nothing that is paid is proved.
     ...(jungleBus &&

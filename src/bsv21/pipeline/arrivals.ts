@@ -98,6 +98,12 @@ export class Arrivals {
     return txids.filter((txid, i) => brought[i] && this.#read(txid, brought[i]).bump)
   }
 
+  /** Whether any of them has been brought, and is not in the index yet. */
+  async haveAny(txids: readonly Txid[]): Promise<boolean> {
+    const brought = await this.#outputs.store.use(arrived).getMany(txids.map(txid => [txid]))
+    return brought.some(bytes => bytes !== undefined)
+  }
+
   /** Whether anything has the transaction. */
   async has(txid: Txid): Promise<boolean> {
     return (await this.load(txid)) !== undefined

@@ -12,17 +12,16 @@ import type { Engine } from '../../overlay/index.ts'
 import type { Batch, Lease, Queue } from '../../store/index.ts'
 import { heightScore, type OutputStore } from '../../txo/index.ts'
 import type { FeeAddresses } from '../fee-address.ts'
-import { bsv21 } from '../keys.ts'
-import { type Claims, claimsOf, isDeployment } from '../rules.ts'
+import { type Claims, claimsOf, isForDiscovery } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { DISCOVERY } from '../topic-names.ts'
 import { acknowledgeAll, ifLost, isLost } from './acknowledge.ts'
 import { type Arrivals, type Assembled, beefOf, type Whole } from './arrivals.ts'
 import { failureOf } from './failure.ts'
+import { noteFeeAddressesIn } from './fees.ts'
+import { proveIfKnown } from './prove.ts'
 import { type Clock, discoveryQueue, enqueueTokenIn, queueOfToken } from './queues.ts'
 import { Turns } from './turns.ts'
-
-const { fees } = bsv21.collections
 
 /** Fetches in a row for what one transaction rests on. */
 const MAX_FETCHES = 100
@@ -86,9 +85,8 @@ export class Dispatcher {
       if (whole.missing) return await this.#waitFor(lease, whole.missing)
       const { subject } = whole
       const claims = claimsOf(subject.transaction!)
-      await this.#proveIfKnown(subject)
-      // Deployments are judged here. What has no tokens may spend some, and that is to be known too.
-      if (claims.size === 0 || [...claims.values()].some(isDeployment)) {
+      await proveIfKnown(this.#engine, subject)
+      if (isForDiscovery([...claims.values()])) {
         assembled = await this.#arrivals.assemble(lease.item)
         if (assembled.missing) return await this.#waitFor(lease, assembled.missing)
         await this.#discover(beefOf(assembled))
@@ -125,6 +123,9 @@ export class Dispatcher {
       reason: `waits for transaction ${formatTxid(missing!)}`,
       dependency: missing!
     })
+    // It may have come between the look and the wait, and woken nobody.
+    if (await this.#arrivals.has(missing!)) await this.#queue.wake(missing!)
+    return undefined
   }
 
   async #discover(beef: Beef): Promise<void> {
@@ -141,26 +142,14 @@ export class Dispatcher {
       const token = claim.id
       const outpoint = makeOutpoint(subject.txid, vout)
       enqueueTokenIn(batch, queueOfToken(store, token, this.#now), { token, outpoint, score, now })
-      if (this.#feeAddresses && isDeployment(claim)) {
-        batch.use(fees).at(this.#feeAddresses(token)).set(token)
-      }
     }
+    noteFeeAddressesIn(batch, claims, this.#feeAddresses)
     if (claims.size === 0) this.#arrivals.removeIn(batch, subject.txid)
   }
 
   /** They may have come again meanwhile, with proofs; an item that is worked on is not queued again. */
   async #lookAgain(txids: readonly Txid[]): Promise<void> {
     for (const txid of await this.#arrivals.proved(txids)) await this.#queue.enqueue(txid, this.#now())
-  }
-
-  /** One that is in the index already and comes with another proof than it has moves to its place. */
-  async #proveIfKnown({ txid, bump }: BeefTransaction): Promise<void> {
-    if (!bump) return
-    const record = await this.#outputs.record(txid)
-    const index = bump.offsetOf(txid)
-    const { position } = record ?? {}
-    if (!record || (position?.height === bump.height && position.index === BigInt(index!))) return
-    await this.#engine.handleNewMerkleProof(txid, bump)
   }
 }
 

@@ -1,47 +1,70 @@
 /**
- * The first stage (seed 003, discovery): what a source delivers is kept and queued in `q:bsv21`, in one commit with how
- * far the source is. Whatever waited for a transaction that has come is woken in the same commit.
+ * The first stage (seed 003, discovery): what a source delivers is kept and queued in `q:bsv21`, unless it could be judged
+ * at once, in one commit with how far the source is. Whatever waited for a transaction that has come is woken in the
+ * same commit.
  */
 import { Beef, bytesKey } from '../../chain/index.ts'
-import { QuoinError, type Txid } from '../../keyspace/index.ts'
+import { makeOutpoint, type Outpoint, QuoinError, type TokenId, type Txid } from '../../keyspace/index.ts'
 import type { Batch, Queue, Store } from '../../store/index.ts'
 import { type BlockPosition, heightScore, type OutputStore } from '../../txo/index.ts'
+import type { FeeAddresses } from '../fee-address.ts'
 import { claimsOf } from '../rules.ts'
 import type { Arrival, Delivery } from '../source/source.ts'
 import type { Arrivals } from './arrivals.ts'
-import { type Clock, discoveryQueue } from './queues.ts'
+import { noteFeeAddressesIn } from './fees.ts'
+import { type Clock, discoveryQueue, queueOfToken, reviveTokenIn } from './queues.ts'
+import type { Straight } from './straight.ts'
 
 /** Seconds between transactions of one delivery. */
 const MOMENT = 1e-6
+
+export interface FeedOptions {
+  readonly outputs: OutputStore
+  readonly arrivals: Arrivals
+  /** Undefined where all goes through the queues. */
+  readonly straight: Straight | undefined
+  readonly feeAddresses: FeeAddresses | undefined
+  readonly now: Clock
+}
 
 export class Feed {
   readonly #store: Store
   readonly #arrivals: Arrivals
   readonly #queue: Queue<Txid>
+  readonly #straight: Straight | undefined
+  readonly #feeAddresses: FeeAddresses | undefined
   readonly #now: Clock
-  readonly #taken: () => void
+  readonly #queued: () => void
 
   /** Calls back when something was queued. */
-  constructor({ store }: OutputStore, arrivals: Arrivals, now: Clock, taken: () => void) {
-    this.#now = now
-    this.#taken = taken
+  constructor({ outputs, arrivals, straight, feeAddresses, now }: FeedOptions, queued: () => void) {
+    const { store } = outputs
     this.#store = store
     this.#arrivals = arrivals
+    this.#straight = straight
+    this.#feeAddresses = feeAddresses
     this.#queue = discoveryQueue(store, now)
+    this.#now = now
+    this.#queued = queued
   }
 
-  /** Commits a delivery; answers how many transactions were queued. */
-  async take({ transactions, mark }: Delivery): Promise<number> {
+  /** Commits a delivery, after the one before; answers how many transactions were queued. */
+  async take({ transactions, mark }: Delivery, before?: Promise<unknown>): Promise<number> {
+    const beefs = transactions.map(({ beef }) => beef && readable(beef))
+    const areDone = await this.#straight?.take(beefs)
+    const givenUp = await this.#givenUp(beefs.filter((_, i): _ is Beef => areDone?.[i] === true))
+    await before
     const batch = this.#store.batch()
     const now = this.#now()
     let queued = 0
     for (const [i, arrival] of transactions.entries()) {
+      if (areDone?.[i]) this.#tellIn(batch, beefs[i]!, givenUp)
       // Those that are not mined stay in the order in which they came.
-      queued += this.#takeIn(batch, arrival, now - (transactions.length - i) * MOMENT)
+      else queued += this.#queueIn(batch, arrival, beefs[i], now - (transactions.length - i) * MOMENT)
     }
     mark(batch)
     await batch.commit()
-    if (queued > 0) this.#taken()
+    if (queued > 0) this.#queued()
     return queued
   }
 
@@ -55,8 +78,30 @@ export class Feed {
     })
   }
 
-  #takeIn(batch: Batch, { txid, beef: bytes, mined }: Arrival, now: number): number {
-    const beef = bytes && readable(bytes)
+  /** What waits for it need not any longer; where it was given up, the queues find that it is done. */
+  #tellIn(batch: Batch, beef: Beef, givenUp: ReadonlyMap<TokenId, Queue<Outpoint>>): void {
+    const { subject, transactions } = beef
+    for (const { txid, transaction } of transactions) if (transaction) this.#queue.wakeIn(batch, txid)
+    this.#queue.reviveIn(batch, subject)
+    const claims = claimsOf(beef.find(subject)!.transaction!)
+    for (const [vout, { id }] of claims) {
+      const queue = givenUp.get(id)
+      if (queue) reviveTokenIn(batch, queue, id, makeOutpoint(subject, vout))
+    }
+    noteFeeAddressesIn(batch, claims, this.#feeAddresses)
+  }
+
+  /** Queues of their tokens that have something that was given up. */
+  async #givenUp(beefs: readonly Beef[]): Promise<ReadonlyMap<TokenId, Queue<Outpoint>>> {
+    const found = new Map<TokenId, Queue<Outpoint>>()
+    for (const token of new Set(beefs.flatMap(tokensOf))) {
+      const queue = queueOfToken(this.#store, token, this.#now)
+      if ((await queue.stats()).dead > 0) found.set(token, queue)
+    }
+    return found
+  }
+
+  #queueIn(batch: Batch, { txid, mined }: Arrival, beef: Beef | undefined, now: number): number {
     const queued = new Map([[bytesKey(txid), txid]])
     if (beef?.find(txid)?.transaction) {
       this.#arrivals.saveIn(batch, beef)
@@ -75,6 +120,9 @@ export class Feed {
     return queued.size
   }
 }
+
+const tokensOf = (beef: Beef): TokenId[] =>
+  [...claimsOf(beef.find(beef.subject)!.transaction!).values()].map(({ id }) => id)
 
 /** In the order of the chain, where that is known. */
 const scoreOf = (beef: Beef | undefined, txid: Txid): number | undefined => {

@@ -13,7 +13,10 @@ const [alice, bob, carol] = [t.person(1), t.person(2), t.person(3)]
 const XPUB =
   'xpub661MyMwAqRbcF221R74MPqdipLsgUevAAX4hZP2rywyEeShpbe3v2r9ciAvSGT6FB22TEmFLdUyeEDJL4ekG8s9H5WXbzDQPr6eW1zEYYy9'
 
-describe('the pipeline', () => {
+describe.each([
+  ['by the short way', false],
+  ['through the queues', true]
+])('the pipeline, %s', (_, isShared) => {
   let chain: DevChain
   let store: Store
   let node: TokenNode
@@ -33,7 +36,7 @@ describe('the pipeline', () => {
   })
 
   const open = (options: Omit<TokenNodeOptions, 'chain' | 'now'>): TokenNode =>
-    new TokenNode(store, { chain, now, ...options })
+    new TokenNode(store, { chain, now, isShared, ...options })
   const fund = (): t.Spent => t.at(chain.fund(alice.address, 1000), 0, alice)
   const make = async (...args: Parameters<typeof t.transaction>): Promise<Transaction> => {
     const made = t.transaction(...args)
@@ -250,7 +253,6 @@ describe('the pipeline', () => {
     const deployed = await make([fund()], [t.deployMint(alice, 1000n)])
     const id = t.tokenIdOf(deployed)
     chain.mine()
-    await arrive(deployed)
     const behind: TokenNodeOptions['chain'] = {
       name: 'behind',
       proof: txid => chain.proof(txid),
@@ -258,7 +260,8 @@ describe('the pipeline', () => {
       currentHeight: async () => 0
     }
     await node.close()
-    node = new TokenNode(store, { chain: behind, now, activation: 'all' })
+    node = new TokenNode(store, { chain: behind, now, isShared, activation: 'all' })
+    await arrive(deployed)
     await settle()
     expect(await node.tokens.token(id)).toBeUndefined()
     expect(await discovered().stats()).toMatchObject({ due: 1, dead: 0 })

@@ -17,6 +17,7 @@ import { Progress, type SourceProgress } from './progress.ts'
 import { type Clock, queueOfToken } from './queues.ts'
 import { type ReadyToken, ReadyTokens } from './ready.ts'
 import { Signal } from './signal.ts'
+import { Straight } from './straight.ts'
 import { TokenWorker } from './token-worker.ts'
 
 export interface PipelineOptions {
@@ -30,6 +31,8 @@ export interface PipelineOptions {
   readonly payments?: FeePayments | undefined
   /** Seconds between looks at tokens that are not active, 300 unless given. */
   readonly lifecycleSeconds?: number
+  /** Whether other processes work on what this one brings: then all of it goes through the queues. */
+  readonly isShared?: boolean
   /** Unix seconds. */
   readonly now?: Clock
 }
@@ -52,6 +55,8 @@ const POLL_MS = 1000
 /** Before a source that failed is asked again: twice as long each time. */
 const RESTART_MS = 1000
 const MAX_RESTART_MS = 60_000
+/** Transactions of a source that are taken while others of it are. */
+const AHEAD = 1000
 const OWN = 'own:'
 
 export class Pipeline {
@@ -73,6 +78,7 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     const { engine, activation, logger, sources = [], fetch, lifecycleSeconds = 300, now = clock } = options
+    const { isShared = false } = options
     this.#now = now
     this.#engine = engine
     this.#activation = activation
@@ -82,7 +88,12 @@ export class Pipeline {
     this.#lifecycleMs = lifecycleSeconds * 1000
     const { feeAddresses } = activation
     const arrivals = new Arrivals(engine.outputs)
-    this.feed = new Feed(engine.outputs, arrivals, now, () => this.#arrived.set())
+    const straight = isShared
+      ? undefined
+      : new Straight({ engine, activation, arrivals, fetches: fetch !== undefined })
+    this.feed = new Feed({ outputs: engine.outputs, arrivals, straight, feeAddresses, now }, () =>
+      this.#arrived.set()
+    )
     this.#dispatcher = new Dispatcher({ engine, arrivals, now, fetch, feeAddresses })
     this.#worker = new TokenWorker({ engine, arrivals, now, fetch })
     this.#ready = new ReadyTokens(engine.outputs.store)
@@ -257,16 +268,13 @@ export class Pipeline {
   /** From where it is to its end; a source that fails is asked again. */
   async #follow(source: Source, progress: Progress): Promise<void> {
     let delay = RESTART_MS
+    const taken = (): void => {
+      progress.note(source.status)
+      delay = RESTART_MS
+    }
     while (!this.#isStopping) {
       try {
-        for await (const delivery of source.deliveries(this.#engine.outputs.store, {
-          signal: this.#stopping.signal
-        })) {
-          if (delivery.reorgFrom !== undefined) await this.#engine.proofs.reconcile(delivery.reorgFrom)
-          await this.feed.take(delivery)
-          progress.note(source.status)
-          delay = RESTART_MS
-        }
+        await this.#takeAll(source, taken)
         return
       } catch (error) {
         this.#logger.error('a source failed', { source: source.name, reason: reasonOf(error) })
@@ -274,6 +282,28 @@ export class Pipeline {
         delay = Math.min(2 * delay, MAX_RESTART_MS)
       }
     }
+  }
+
+  /** Several deliveries at a time; how far the source is advances in their order. */
+  async #takeAll(source: Source, taken: () => void): Promise<void> {
+    const failed = new AbortController()
+    const signal = AbortSignal.any([this.#stopping.signal, failed.signal])
+    const taking: { readonly count: number; readonly end: Promise<void> }[] = []
+    for await (const delivery of source.deliveries(this.#engine.outputs.store, { signal })) {
+      const before = taking.at(-1)?.end
+      if (delivery.reorgFrom !== undefined) {
+        await before
+        await this.#engine.proofs.reconcile(delivery.reorgFrom)
+      }
+      const end = this.feed.take(delivery, before).then(taken)
+      // Those after it fail with it, and the last of them is waited for.
+      end.catch(() => failed.abort())
+      taking.push({ count: delivery.transactions.length, end })
+      while (taking.length > 1 && taking.reduce((sum, { count }) => sum + count, 0) > AHEAD) {
+        await taking.shift()!.end
+      }
+    }
+    await taking.at(-1)?.end
   }
 
   /** Works until there is nothing to do, then waits to be told, or a while. What fails is tried again. */

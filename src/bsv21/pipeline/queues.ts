@@ -28,6 +28,16 @@ export const enqueueTokenIn = (
   { token, outpoint, score, now }: { token: TokenId; outpoint: Outpoint; score: number; now: number }
 ): void => {
   queue.enqueueIn(batch, outpoint, score, now)
+  reviveTokenIn(batch, queue, token, outpoint)
+}
+
+/** If it was given up, it is looked at again. */
+export const reviveTokenIn = (
+  batch: Batch,
+  queue: Queue<Outpoint>,
+  token: TokenId,
+  outpoint: Outpoint
+): void => {
   queue.reviveIn(batch, outpoint)
   const told = readied.get(batch) ?? new Set<TokenId>()
   if (told.has(token)) return

@@ -4,7 +4,7 @@
  * spends is judged again after them. So many are worked on at once, except that one that spends another which is being
  * worked on lets that go first, which saves the second judgement.
  */
-import { type Beef, type BeefTransaction, bytesKey, type Input } from '../../chain/index.ts'
+import { type Beef, type BeefTransaction, bytesKey } from '../../chain/index.ts'
 import { type Outpoint, QuoinError, type TokenId, type Txid, txidOf } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
 import type { Lease, Queue } from '../../store/index.ts'
@@ -17,6 +17,7 @@ import { fetchInto } from './dispatch.ts'
 import { failureOf } from './failure.ts'
 import { type Clock, discoveryQueue, queueOfToken } from './queues.ts'
 import { Turns } from './turns.ts'
+import { Underway } from './underway.ts'
 
 const LEASE_SECONDS = 120
 /** Inputs of a refused transaction that are asked for. */
@@ -30,11 +31,6 @@ interface Worked {
    * when it was handed back.
    */
   readonly taken: readonly BeefTransaction[]
-}
-
-interface Announced {
-  readonly leases: readonly Lease<Outpoint>[]
-  readonly work: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 export interface TokenWorkerOptions {
@@ -52,8 +48,8 @@ export class TokenWorker {
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
   readonly #discovered: Queue<Txid>
-  /** What is worked on, by token and transaction. */
-  readonly #running = new Map<string, Promise<void>>()
+  /** By token and transaction. */
+  readonly #underway = new Underway()
 
   constructor({ engine, arrivals, now, fetch }: TokenWorkerOptions) {
     this.#now = now
@@ -68,7 +64,10 @@ export class TokenWorker {
     const { store } = this.#engine.outputs
     const queue = queueOfToken(store, token, this.#now)
     const leases = await queue.lease(limit, LEASE_SECONDS)
-    const announced = byTransaction(leases).map(ofOne => this.#announce(token, ofOne))
+    const announced = byTransaction(leases).map(ofOne => ({
+      leases: ofOne,
+      work: this.#underway.announce(nameOf(token, txidOf(ofOne[0]!.item)))
+    }))
     const all = await this.#turns.all(announced, each =>
       each.work(() => this.#workOn(token, queue, each.leases))
     )
@@ -90,31 +89,6 @@ export class TokenWorker {
     return leases.length
   }
 
-  async #finished(token: TokenId, inputs: readonly Input[]): Promise<void> {
-    for (const { txid } of inputs) await this.#running.get(runningName(token, txid))
-  }
-
-  /** Those that spend it can wait for it, from before it is begun with. */
-  #announce(token: TokenId, leases: readonly Lease<Outpoint>[]): Announced {
-    const name = runningName(token, txidOf(leases[0]!.item))
-    let end: () => void = () => undefined
-    const running = new Promise<void>(resolve => {
-      end = resolve
-    })
-    this.#running.set(name, running)
-    return {
-      leases,
-      work: async work => {
-        try {
-          return await work()
-        } finally {
-          if (this.#running.get(name) === running) this.#running.delete(name)
-          end()
-        }
-      }
-    }
-  }
-
   /** What is done; undefined when it failed. */
   async #workOn(
     token: TokenId,
@@ -124,7 +98,9 @@ export class TokenWorker {
     const txid = txidOf(leases[0]!.item)
     let assembled: Assembled | undefined
     try {
-      assembled = await this.#arrivals.assemble(txid, ({ inputs }) => this.#finished(token, inputs))
+      assembled = await this.#arrivals.assemble(txid, ({ inputs }) =>
+        this.#underway.finished(inputs.map(input => nameOf(token, input.txid)))
+      )
       if (assembled.missing) {
         // It was taken back since, or something that it rests on: the stage before knows how to wait for it.
         await this.#discovered.enqueue(txid, this.#now())
@@ -179,7 +155,7 @@ export class TokenWorker {
   }
 }
 
-const runningName = (token: TokenId, txid: Txid): string => `${token} ${bytesKey(txid)}`
+const nameOf = (token: TokenId, txid: Txid): string => `${token} ${bytesKey(txid)}`
 
 /** In the order in which they were leased. */
 const byTransaction = (leases: readonly Lease<Outpoint>[]): Lease<Outpoint>[][] => {

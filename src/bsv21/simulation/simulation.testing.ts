@@ -73,7 +73,7 @@ class Player {
   readonly world: TokenWorld
   readonly #store: Store
   readonly #random: Random
-  /** Two of them over one store, as in two processes. */
+  /** Two of them over one store, as in two processes, with or without the short way. */
   readonly #nodes: readonly TokenNode[]
   /** Made, and not brought yet. */
   #unsent: Made[] = []
@@ -86,7 +86,9 @@ class Player {
     this.world = new TokenWorld(random)
     const { chain } = this.world
     const now = (): number => 1_700_000_000 + this.#later
-    this.#nodes = [1, 2].map(() => new TokenNode(store, { chain, now, activation: 'all' }))
+    this.#nodes = [1, 2].map(
+      () => new TokenNode(store, { chain, now, activation: 'all', isShared: random.between(0, 1) === 1 })
+    )
   }
 
   async close(): Promise<void> {

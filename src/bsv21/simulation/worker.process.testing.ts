@@ -18,35 +18,34 @@ const { file } = progressFields.collections
 const { progress } = outputKeys.collections
 const PLACE: [Uint8Array] = [new Uint8Array(32)]
 
-/** The lines of a file, a few at a time, from the place that the store has. */
-const listed = (lines: readonly string[]): Source => ({
+const lines = beefFile === '-' ? [] : readFileSync(beefFile, 'utf8').trim().split('\n')
+const FEW = 7
+
+/** How many of the lines have been taken. */
+const taken = async (store: Store): Promise<number> =>
+  (
+    await store
+      .use(progress)
+      .at()
+      .get(file, ...PLACE)
+  )?.bytes ?? 0
+
+/** The lines, a few at a time, from the place that the store has. */
+const listed: Source = {
   name: beefFile,
   status: { state: 'reading', at: undefined, end: undefined, transactions: 0, trouble: undefined },
   async *deliveries(store: Store): AsyncGenerator<Delivery, void, undefined> {
-    let from =
-      (
-        await store
-          .use(progress)
-          .at()
-          .get(file, ...PLACE)
-      )?.bytes ?? 0
-    for (; from < lines.length; from += FEW) {
-      const beefs = lines.slice(from, from + FEW).map(line => Uint8Array.from(Buffer.from(line, 'hex')))
+    for (let from = await taken(store); from < lines.length; from += FEW) {
+      const end = from + FEW
+      const beefs = lines.slice(from, end).map(line => Uint8Array.from(Buffer.from(line, 'hex')))
       yield {
         transactions: beefs.map(beef => ({ txid: Beef.parse(beef).subject, beef, mined: undefined })),
         reorgFrom: undefined,
-        mark: batch =>
-          batch
-            .use(progress)
-            .at()
-            .set(file, PLACE, { bytes: from + FEW, head: '' })
+        mark: batch => batch.use(progress).at().set(file, PLACE, { bytes: end, head: '' })
       }
     }
-    isFed = true
   }
-})
-const FEW = 7
-let isFed = beefFile === '-'
+}
 
 const store = await openStore(url)
 const now = (): number => Date.now() / 1000 + Number(ahead)
@@ -54,7 +53,8 @@ const node = new TokenNode(store, {
   chain: DevChain.from(JSON.parse(readFileSync(chainFile, 'utf8'))),
   now,
   activation: 'all',
-  sources: isFed ? [] : [listed(readFileSync(beefFile, 'utf8').trim().split('\n'))]
+  sources: lines.length > 0 ? [listed] : [],
+  isShared: url.startsWith('redis')
 })
 node.engine.start()
 node.pipeline.start()
@@ -62,7 +62,8 @@ process.stdout.write('ready\n')
 
 const isIdle = async (): Promise<boolean> => {
   const { due, leased } = await discoveryQueue(store, now).stats()
-  return isFed && due + leased === 0 && (await store.use(bsv21.collections.ready).at().count()) === 0
+  if ((await taken(store)) < lines.length || due + leased > 0) return false
+  return (await store.use(bsv21.collections.ready).at().count()) === 0
 }
 while (!(await isIdle())) await sleep(50)
 await node.close()

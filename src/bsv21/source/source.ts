@@ -1,8 +1,9 @@
 /**
  * Where transactions come from. A source gives them in deliveries. What is made of a delivery is committed together
  * with how far the source is then (`mark`), so nothing is lost and nothing is done by halves: what was not committed
- * comes again, and what was may come again too. Whoever asks for the next delivery is done with the one before; none is
- * made ahead of that beyond a bounded number, so a source goes no faster than its transactions are taken.
+ * comes again, and what was may come again too. Deliveries are committed in their order, though the next may be asked for
+ * before the one before is; none is made ahead of that beyond a bounded number, so a source goes no faster than its
+ * transactions are taken.
  *
  * Nothing that a source says is believed: a transaction is verified by whoever takes it.
  */

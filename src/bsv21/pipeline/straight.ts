@@ -1,0 +1,93 @@
+/**
+ * The short way through the stages. What comes is mostly of active tokens, and the index has all that it spends: it is
+ * judged at once and never sees a queue. That saves rows and nothing else: whatever is in doubt is left for the queues,
+ * which know how to wait, to fetch, to try again and to give up.
+ */
+import { type Beef, type BeefTransaction, bytesKey } from '../../chain/index.ts'
+import type { TokenId } from '../../keyspace/index.ts'
+import type { Engine } from '../../overlay/index.ts'
+import type { Activation } from '../activation.ts'
+import { claimsOf, isForDiscovery } from '../rules.ts'
+import { DISCOVERY, topicOf } from '../topic-names.ts'
+import type { Arrivals } from './arrivals.ts'
+import { proveIfKnown } from './prove.ts'
+import { Turns } from './turns.ts'
+import { Underway } from './underway.ts'
+
+export interface StraightOptions {
+  readonly engine: Engine
+  readonly activation: Activation
+  readonly arrivals: Arrivals
+  /** Whether there is a place to fetch from what a refused transaction spends. */
+  readonly fetches: boolean
+}
+
+export class Straight {
+  readonly #engine: Engine
+  readonly #activation: Activation
+  readonly #arrivals: Arrivals
+  readonly #fetches: boolean
+  readonly #turns = new Turns()
+  /** By transaction. */
+  readonly #underway = new Underway()
+
+  constructor({ engine, activation, arrivals, fetches }: StraightOptions) {
+    this.#engine = engine
+    this.#activation = activation
+    this.#arrivals = arrivals
+    this.#fetches = fetches
+  }
+
+  /** Judges the subjects of those that it can; answers which, in the order given. The others are for the queues. */
+  take(beefs: readonly (Beef | undefined)[]): Promise<boolean[]> {
+    const announced = beefs.map(
+      beef => beef && { beef, work: this.#underway.announce(bytesKey(beef.subject)) }
+    )
+    return this.#turns.all(announced, async one => {
+      if (!one) return false
+      try {
+        return await one.work(() => this.#takeOne(one.beef))
+      } catch {
+        // It fails there too, and there it is said why.
+        return false
+      }
+    })
+  }
+
+  async #takeOne(beef: Beef): Promise<boolean> {
+    const subject = beef.find(beef.subject)
+    if (!subject?.transaction || isAboutMore(beef)) return false
+    const claims = [...claimsOf(subject.transaction).values()]
+    const tokens = [...new Set(claims.map(({ id }) => id))]
+    if (!(await this.#areActive(tokens)) || !(await this.#hasInputs(beef, subject))) return false
+    const judging = tokens.map(topicOf)
+    const topics = isForDiscovery(claims) ? [DISCOVERY, ...judging] : judging
+    const steak = await this.#engine.submit({ beef, topics }, 'historical-tx')
+    if (topics.some(topic => steak[topic]!.error)) return false
+    // It may have been in the index before, with another proof or none.
+    await proveIfKnown(this.#engine, subject)
+    return !this.#fetches || judging.every(topic => steak[topic]!.outputsToAdmit.length > 0)
+  }
+
+  async #areActive(tokens: readonly TokenId[]): Promise<boolean> {
+    for (const token of tokens) if (!(await this.#activation.isActive(token))) return false
+    return true
+  }
+
+  /** Whether all that it rests on is there. What is under way of that goes first, here and in the queues. */
+  async #hasInputs(beef: Beef, { transaction, bump }: BeefTransaction): Promise<boolean> {
+    const parents = new Map(transaction!.inputs.map(({ txid }) => [bytesKey(txid), txid]))
+    await this.#underway.finished(parents.keys())
+    if (bump) return !(await this.#arrivals.haveAny([...parents.values()]))
+    const elsewhere = [...parents.values()].filter(txid => !beef.find(txid)?.transaction)
+    if (elsewhere.length === 0) return true
+    return (await this.#engine.outputs.transactions.areVerified(elsewhere)).every(isVerified => isVerified)
+  }
+}
+
+/** Whether what it rests on has tokens of its own, which nobody may have brought by themselves. */
+const isAboutMore = ({ subject, transactions }: Beef): boolean =>
+  transactions.some(
+    ({ txid, transaction }) =>
+      transaction && bytesKey(txid) !== bytesKey(subject) && claimsOf(transaction).size > 0
+  )
