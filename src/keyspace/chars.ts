@@ -1,4 +1,5 @@
 /** Strings to UTF-8 and back, for keys: short, mostly ASCII, and never silently repaired. */
+import { roomFor } from './copies.ts'
 
 /**
  * Writes the text as UTF-8 and returns the end. What does not fit is cut: callers check the end they get. A lone
@@ -10,6 +11,19 @@ export const writeUtf8 = (text: string, target: Uint8Array, offset: number): num
   if (lone) bytes[encoder.encode(text.slice(0, lone.index)).length] = 0xff
   target.set(bytes.subarray(0, Math.max(0, target.length - offset)), Math.min(offset, target.length))
   return offset + bytes.length
+}
+
+/** The text as UTF-8, for what is not kept. A short one is mostly ASCII, and soon written. */
+export const encodeText = (text: string): Uint8Array => {
+  const { length } = text
+  if (length > SHORT) return encoder.encode(text)
+  const bytes = roomFor(length)
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > 0x7f) return encoder.encode(text)
+    bytes[i] = code
+  }
+  return bytes
 }
 
 /** Bytes below 80 as text. Node's own conversion is several times faster than building a string in JavaScript. */
@@ -33,6 +47,8 @@ export const quote = (text: string): string =>
     char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
   )
 
+/** Up to here to write characters one by one is faster than to have it done. */
+const SHORT = 400
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/

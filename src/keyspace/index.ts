@@ -2,6 +2,7 @@
 export { type ErrorCode, QuoinError } from '../error.ts'
 export { type AuditReport, auditLayout } from './audit.ts'
 export { compareBytes, fromHex, prefixEnd, shortHex, startsWith, successor, toHex } from './bytes.ts'
+export { encodeText } from './chars.ts'
 export { Codec, type CodecOptions, type Component, component } from './codec.ts'
 export type { Collection } from './collection.ts'
 export { address, base58, bech32, denom } from './components/address.ts'
@@ -28,6 +29,7 @@ export { decimal } from './components/decimal.ts'
 export { f64 } from './components/float.ts'
 export { i32, i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
 export { alphabet, escaped, text, word } from './components/text.ts'
+export { copyOfPart, copyOfRow } from './copies.ts'
 export {
   collection,
   type Declaration,

@@ -1,5 +1,6 @@
 /** A buffer for keys and values that are encoded to bytes of their own; it is kept, and grows with the longest. */
 import { QuoinError } from '../error.ts'
+import { copyOfPart } from './copies.ts'
 
 let kept: Uint8Array | undefined
 
@@ -11,7 +12,7 @@ export const written = (write: (target: Uint8Array) => number): Uint8Array => {
   try {
     for (;;) {
       try {
-        return buffer.slice(0, write(buffer))
+        return copyOfPart(buffer, 0, write(buffer))
       } catch (error) {
         if (!(error instanceof QuoinError) || error.code !== 'ERR_KEY_BUFFER') throw error
         buffer = new Uint8Array(2 * Math.max(buffer.length, error.details['needed'] as number))

@@ -4,7 +4,7 @@
  */
 import { QuoinError } from '../error.ts'
 import { toHex } from './bytes.ts'
-import { readText } from './chars.ts'
+import { encodeText, readText } from './chars.ts'
 import { type Codec, type Component, valueError } from './codec.ts'
 import { written } from './scratch.ts'
 
@@ -113,7 +113,7 @@ export const json = <T>(): Value<T> =>
         // A bigint or a cycle: refused below, like anything else that JSON has no text for.
       }
       if (text === undefined) throw valueError('JSON', item, 'something JSON can say')
-      return new TextEncoder().encode(text)
+      return encodeText(text)
     },
     decode(bytes) {
       try {

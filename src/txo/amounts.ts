@@ -1,5 +1,5 @@
 /** The amounts of an account: exact, by what kind they are, each with how many outputs it is in. */
-import { QuoinError, value } from '../keyspace/index.ts'
+import { encodeText, QuoinError, value } from '../keyspace/index.ts'
 
 export interface Amount {
   readonly amount: bigint
@@ -9,7 +9,6 @@ export interface Amount {
 /** None of them is nothing. */
 export type Amounts = Readonly<Record<string, Amount>>
 
-const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const isObject = (read: unknown): boolean => typeof read === 'object' && read !== null && !Array.isArray(read)
 
@@ -18,7 +17,7 @@ const encode = (given: Amounts): Uint8Array => {
   const parts = Object.keys(given)
     .sort()
     .map(name => `${JSON.stringify(name)}:["${given[name]!.amount}",${given[name]!.outputs}]`)
-  return encoder.encode(`{${parts.join()}}`)
+  return encodeText(`{${parts.join()}}`)
 }
 
 const decode = (bytes: Uint8Array): Amounts => {

@@ -7,7 +7,7 @@
  * is its length (1) and text; a spend is the outpoint (36), the number of its events (2), and each as length (2) and
  * text.
  */
-import { type Outpoint, QuoinError, type Topic, value } from '../keyspace/index.ts'
+import { encodeText, type Outpoint, QuoinError, type Topic, value } from '../keyspace/index.ts'
 import { type BlockPosition, blockPosition } from './position.ts'
 
 export interface Spending {
@@ -33,11 +33,10 @@ export interface TransactionRecord {
 /** Up to the flag and the time, which are always there. */
 const HEAD = 17
 const POSITION = 12
-const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const encode = ({ revision, seen, position, vouts, topics, spends }: TransactionRecord): Uint8Array => {
-  const texts = [topics.map(utf8), ...spends.map(({ events }) => events.map(utf8))]
+  const texts = [topics.map(encodeText), ...spends.map(({ events }) => events.map(encodeText))]
   const bytes = new Uint8Array(
     HEAD +
       (position ? POSITION : 0) +
@@ -80,7 +79,6 @@ const encode = ({ revision, seen, position, vouts, topics, spends }: Transaction
   return bytes
 }
 
-const utf8 = (text: string): Uint8Array => encoder.encode(text)
 const sum = (texts: readonly Uint8Array[], width: number): number =>
   texts.reduce((total, text) => total + width + text.length, 0)
 

@@ -4,7 +4,7 @@
  * nothing is known, and a store is right when its rows are these.
  */
 import { bytesKey, chain } from '../chain/index.ts'
-import type { Outpoint, Topic, Txid } from '../keyspace/index.ts'
+import { encodeText, type Outpoint, type Topic, type Txid } from '../keyspace/index.ts'
 import { remembered } from '../remembered.ts'
 import type { Batch } from '../store/index.ts'
 import type { EventKeys } from './events.ts'
@@ -84,10 +84,10 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
 
 /** The keys of what a topic has. */
 const topicKeys = remembered(1000, (topic: Topic) => ({
-  outputs: topicOutputs.encode(topic),
-  transactions: topicTransactions.encode(topic),
-  unmined: merkle.encode(topic, UNMINED),
-  validated: merkle.encode(topic, VALIDATED)
+  outputs: topicOutputs.encode(topic).slice(),
+  transactions: topicTransactions.encode(topic).slice(),
+  unmined: merkle.encode(topic, UNMINED).slice(),
+  validated: merkle.encode(topic, VALIDATED).slice()
 }))
 
 const tally = (tallies: Tallies, { state, spender }: OutputView, keys: Keys, sign: 1 | -1): void => {
@@ -103,7 +103,7 @@ const tally = (tallies: Tallies, { state, spender }: OutputView, keys: Keys, sig
 
 export const writeTallies = (batch: Batch, tallies: Tallies): void => {
   for (const [event, { satoshis, outputs }] of tallies) {
-    const member = new TextEncoder().encode(event)
+    const member = encodeText(event)
     if (satoshis !== 0) batch.ztally(SATOSHIS, member, satoshis)
     if (outputs !== 0) batch.ztally(OUTPUTS, member, outputs)
   }

@@ -56,7 +56,7 @@ const POLL_MS = 1000
 const RESTART_MS = 1000
 const MAX_RESTART_MS = 60_000
 /** Transactions of a source that are taken while others of it are. */
-const AHEAD = 1000
+const AHEAD = 2000
 const OWN = 'own:'
 
 export class Pipeline {

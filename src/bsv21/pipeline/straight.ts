@@ -6,6 +6,7 @@
 import { type Beef, type BeefTransaction, bytesKey } from '../../chain/index.ts'
 import type { TokenId } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
+import { remembered } from '../../remembered.ts'
 import type { Activation } from '../activation.ts'
 import { claimsOf, isForDiscovery } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
@@ -40,13 +41,15 @@ export class Straight {
 
   /** Judges the subjects of those that it can; answers which, in the order given. The others are for the queues. */
   take(beefs: readonly (Beef | undefined)[]): Promise<boolean[]> {
+    // What is so for one of them is so for all: the topic is asked again when they are submitted.
+    const isActive = remembered(beefs.length + 1, (token: TokenId) => this.#activation.isActive(token))
     const announced = beefs.map(
       beef => beef && { beef, work: this.#underway.announce(bytesKey(beef.subject)) }
     )
     return this.#turns.all(announced, async one => {
       if (!one) return false
       try {
-        return await one.work(() => this.#takeOne(one.beef))
+        return await one.work(() => this.#takeOne(one.beef, isActive))
       } catch {
         // It fails there too, and there it is said why.
         return false
@@ -54,12 +57,12 @@ export class Straight {
     })
   }
 
-  async #takeOne(beef: Beef): Promise<boolean> {
+  async #takeOne(beef: Beef, isActive: IsActive): Promise<boolean> {
     const subject = beef.find(beef.subject)
     if (!subject?.transaction || isAboutMore(beef)) return false
     const claims = [...claimsOf(subject.transaction).values()]
     const tokens = [...new Set(claims.map(({ id }) => id))]
-    if (!(await this.#areActive(tokens)) || !(await this.#hasInputs(beef, subject))) return false
+    if (!(await areAll(tokens, isActive)) || !(await this.#isNext(subject))) return false
     const judging = tokens.map(topicOf)
     const topics = isForDiscovery(claims) ? [DISCOVERY, ...judging] : judging
     const steak = await this.#engine.submit({ beef, topics }, 'historical-tx')
@@ -69,24 +72,27 @@ export class Straight {
     return !this.#fetches || judging.every(topic => steak[topic]!.outputsToAdmit.length > 0)
   }
 
-  async #areActive(tokens: readonly TokenId[]): Promise<boolean> {
-    for (const token of tokens) if (!(await this.#activation.isActive(token))) return false
-    return true
-  }
-
-  /** Whether all that it rests on is there. What is under way of that goes first, here and in the queues. */
-  async #hasInputs(beef: Beef, { transaction, bump }: BeefTransaction): Promise<boolean> {
+  /**
+   * Whether what it spends is out of the way, here and in the queues: what is judged without it would be judged again. If
+   * it is nowhere, the engine says so.
+   */
+  async #isNext({ transaction, bump }: BeefTransaction): Promise<boolean> {
     const parents = new Map(transaction!.inputs.map(({ txid }) => [bytesKey(txid), txid]))
     await this.#underway.finished(parents.keys())
-    if (bump) return !(await this.#arrivals.haveAny([...parents.values()]))
-    const elsewhere = [...parents.values()].filter(txid => !beef.find(txid)?.transaction)
-    if (elsewhere.length === 0) return true
-    return (await this.#engine.outputs.transactions.areVerified(elsewhere)).every(isVerified => isVerified)
+    return !bump || !(await this.#arrivals.haveAny([...parents.values()]))
   }
+}
+
+type IsActive = (token: TokenId) => Promise<boolean>
+
+const areAll = async (tokens: readonly TokenId[], isActive: IsActive): Promise<boolean> => {
+  for (const token of tokens) if (!(await isActive(token))) return false
+  return true
 }
 
 /** Whether what it rests on has tokens of its own, which nobody may have brought by themselves. */
 const isAboutMore = ({ subject, transactions }: Beef): boolean =>
+  transactions.length > 1 &&
   transactions.some(
     ({ txid, transaction }) =>
       transaction && bytesKey(txid) !== bytesKey(subject) && claimsOf(transaction).size > 0

@@ -10,6 +10,32 @@ const folder = mkdtempSync(join(tmpdir(), 'quoin-embedded-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.each(['memory:', `lmdb:${folder}/lmdb`, `level:${folder}/level`])('%s', url => {
+  it('reads a hash as it was in a snapshot, though it has grown since', async () => {
+    const store = await openStore(url)
+    const [key, first] = [bytes('growing'), bytes('0')]
+    const isMember = async (): Promise<boolean> => store.sismember(key, first)
+    await store.hset(key, first, bytes('small'))
+    await store.sadd(key, first)
+    await store.snapshot(async before => {
+      const batch = store.batch()
+      for (let i = 0; i < 100; i++) {
+        batch.hset(key, bytes(`${i}`), bytes('large'.repeat(20)))
+        batch.sadd(key, bytes(`${i}`.padStart(40)))
+      }
+      await batch.commit()
+      // What is found out about the present says nothing of the past.
+      expect(await store.hget(key, bytes('99'))).toEqual(bytes('large'.repeat(20)))
+      expect(await isMember()).toBe(true)
+      expect(await before.hget(key, first)).toEqual(bytes('small'))
+      expect(await before.hmget(key, [first, bytes('1')])).toEqual([bytes('small'), undefined])
+      expect(await before.sismember(key, first)).toBe(true)
+      expect(await before.sismember(key, bytes('1'.padStart(40)))).toBe(false)
+    })
+    await store.hdel(key, first)
+    expect(await store.hmget(key, [first, bytes('1')])).toEqual([undefined, bytes('large'.repeat(20))])
+    await store.close()
+  })
+
   it('closes when what is read and committed has ended, and takes nothing more', async () => {
     const store = await openStore(url)
     await store.set(bytes('a'), bytes('1'))

@@ -20,7 +20,7 @@ import type {
 } from '../engine.ts'
 import { ProgramReader } from '../program-reader.ts'
 import type { RowReads } from './kv.ts'
-import { OrderedReads } from './reader.ts'
+import { OrderedReads, WideIds } from './reader.ts'
 import type { Outcome } from './writer.ts'
 
 /** A state of the rows that is read, and given back. */
@@ -73,7 +73,7 @@ export class EmbeddedEngine implements Engine {
   constructor(database: Database) {
     this.name = database.name
     this.#database = database
-    this.#reads = new OrderedReads(database.view().rows)
+    this.#reads = new OrderedReads(database.view().rows, new WideIds())
   }
 
   now(): number {

@@ -1,5 +1,5 @@
 /** The reads of the structures, over one state of the rows. */
-import { type KeyRange, prefixEnd } from '../../keyspace/index.ts'
+import { copyOfRow, type KeyRange, prefixEnd } from '../../keyspace/index.ts'
 import type {
   Awaitable,
   FieldValue,
@@ -15,7 +15,6 @@ import type {
   Rows,
   ScoredMember
 } from '../engine.ts'
-import { copyOfRow } from './copies.ts'
 import { copyKey, type ReadKey, type RowReads } from './kv.ts'
 import {
   cardinalityKey,
@@ -31,6 +30,7 @@ import {
   TAG,
   tagged
 } from './layout.ts'
+import { toName } from './names.ts'
 import { RowList } from './row-list.ts'
 import {
   hasFurther,
@@ -49,12 +49,31 @@ const ALL = Number.MAX_SAFE_INTEGER
 const CHUNK = 10_000
 /** A set with so many times the members of another is walked beside it; in a larger one members are looked up. */
 const WALK_RATIO = 12
+/** Wide hashes that are remembered. */
+const REMEMBERED = 1000
+
+/** The ids of wide hashes and sets that were met, by the keys of their rows. */
+export class WideIds {
+  readonly #ids = new Map<string, number>()
+
+  get(rowKey: Uint8Array): number | undefined {
+    return this.#ids.get(toName(rowKey))
+  }
+
+  note(rowKey: Uint8Array, id: number): void {
+    if (this.#ids.size >= REMEMBERED) this.#ids.clear()
+    this.#ids.set(toName(rowKey), id)
+  }
+}
 
 export class OrderedReads implements Reads {
   readonly #rows: RowReads
+  readonly #wideIds: WideIds | undefined
 
-  constructor(rows: RowReads) {
+  /** What was once wide stays so: ids are remembered where the state that is read only goes forward. */
+  constructor(rows: RowReads, wideIds?: WideIds) {
     this.#rows = rows
+    this.#wideIds = wideIds
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
@@ -72,21 +91,17 @@ export class OrderedReads implements Reads {
   }
 
   hget(key: Uint8Array, field: Uint8Array): Uint8Array | undefined {
-    const row = this.#rows.get(tagged(TAG.hash, key))
-    if (!row) return undefined
-    const id = wideId(row)
-    if (id === undefined) return packedField(row, field)
-    const value = this.#rows.get(numbered(TAG.field, id, field))
+    const found = this.#wideOrPacked(tagged(TAG.hash, key))
+    if (typeof found !== 'number') return found && packedField(found, field)
+    const value = this.#rows.get(numbered(TAG.field, found, field))
     return value && copyOfRow(value)
   }
 
   hmget(key: Uint8Array, fields: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    const row = this.#rows.get(tagged(TAG.hash, key))
-    if (!row) return fields.map(() => undefined)
-    const id = wideId(row)
-    if (id === undefined) return fields.map(field => packedField(row, field))
+    const found = this.#wideOrPacked(tagged(TAG.hash, key))
+    if (typeof found !== 'number') return fields.map(field => found && packedField(found, field))
     return fields.map(field => {
-      const value = this.#rows.get(numbered(TAG.field, id, field))
+      const value = this.#rows.get(numbered(TAG.field, found, field))
       return value && copyOfRow(value)
     })
   }
@@ -119,11 +134,9 @@ export class OrderedReads implements Reads {
   }
 
   sismember(key: Uint8Array, member: Uint8Array): boolean {
-    const row = this.#rows.get(tagged(TAG.set, key))
-    if (!row) return false
-    const id = wideId(row)
-    if (id === undefined) return packedField(row, member) !== undefined
-    return this.#rows.get(numbered(TAG.field, id, member)) !== undefined
+    const found = this.#wideOrPacked(tagged(TAG.set, key))
+    if (typeof found !== 'number') return found !== undefined && packedField(found, member) !== undefined
+    return this.#rows.get(numbered(TAG.field, found, member)) !== undefined
   }
 
   async smembers(key: Uint8Array): Promise<Uint8Array[]> {
@@ -267,6 +280,16 @@ export class OrderedReads implements Reads {
       const { score, enqueued, attempts, errorClass, reason } = unpackItem(copyOfRow(record!))
       return { item, at, score, enqueued, attempts, errorClass, reason }
     })
+  }
+
+  /** The id of a wide hash or set, or the row of a small one. */
+  #wideOrPacked(rowKey: Uint8Array): number | Uint8Array | undefined {
+    const known = this.#wideIds?.get(rowKey)
+    if (known !== undefined) return known
+    const row = this.#rows.get(rowKey)
+    const id = row && wideId(row)
+    if (id !== undefined) this.#wideIds?.note(rowKey, id)
+    return id ?? row
   }
 
   /** Without a promise when the hash is one row. */

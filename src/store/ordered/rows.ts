@@ -2,10 +2,9 @@
  * The values of rows: packed hashes, the scores of a member, the record of a queue's item. Numbers are big-endian,
  * lengths are LEB128.
  */
-import { QuoinError } from '../../keyspace/index.ts'
+import { copyOfPart, copyOfRow, QuoinError } from '../../keyspace/index.ts'
 import type { FieldValue, QueueItem } from '../engine.ts'
 import { TOKEN_LENGTH } from '../program.ts'
-import { copyOfPart, copyOfRow } from './copies.ts'
 import { readId, writeId } from './layout.ts'
 
 /** A hash that would be longer than this gets a row for each field: rows stay small enough to share a page. */
