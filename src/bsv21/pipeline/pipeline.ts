@@ -55,7 +55,7 @@ const POLL_MS = 1000
 /** Before a source that failed is asked again: twice as long each time. */
 const RESTART_MS = 1000
 const MAX_RESTART_MS = 60_000
-/** Transactions of a source that are taken while others of it are. */
+/** Transactions of a source, and deliveries, that are taken at a time; a delivery is not split. */
 const AHEAD = 2000
 const OWN = 'own:'
 
@@ -288,19 +288,23 @@ export class Pipeline {
   async #takeAll(source: Source, taken: () => void): Promise<void> {
     const failed = new AbortController()
     const signal = AbortSignal.any([this.#stopping.signal, failed.signal])
-    const taking: { readonly count: number; readonly end: Promise<void> }[] = []
+    /** In their order, which is that of their ends. */
+    const taking: { readonly weight: number; readonly end: Promise<void> }[] = []
     for await (const delivery of source.deliveries(this.#engine.outputs.store, { signal })) {
       const before = taking.at(-1)?.end
       if (delivery.reorgFrom !== undefined) {
         await before
         await this.#engine.proofs.reconcile(delivery.reorgFrom)
       }
-      const end = this.feed.take(delivery, before).then(taken)
+      const end = this.feed.take(delivery, before).then(() => {
+        taking.shift()
+        taken()
+      })
       // Those after it fail with it, and the last of them is waited for.
       end.catch(() => failed.abort())
-      taking.push({ count: delivery.transactions.length, end })
-      while (taking.length > 1 && taking.reduce((sum, { count }) => sum + count, 0) > AHEAD) {
-        await taking.shift()!.end
+      taking.push({ weight: 1 + delivery.transactions.length, end })
+      while (taking.length > 1 && taking.reduce((sum, { weight }) => sum + weight, 0) > AHEAD) {
+        await taking[0]!.end
       }
     }
     await taking.at(-1)?.end

@@ -245,6 +245,30 @@ describe('the short way', () => {
       expect(committed).toEqual([0, 1, 2, 3])
     })
 
+    it('does not let that run ahead', async () => {
+      const many = 5000
+      let [ahead, most] = [0, 0]
+      const empty: Source = {
+        name: 'nothing',
+        status: { state: 'reading', at: undefined, end: undefined, transactions: 0, trouble: undefined },
+        async *deliveries(): AsyncGenerator<Delivery, void, undefined> {
+          for (let at = 0; at < many; at++) {
+            most = Math.max(most, ++ahead)
+            const mark = (): void => {
+              ahead--
+              committed.push(at)
+            }
+            yield { transactions: [], reorgFrom: undefined, mark }
+          }
+        }
+      }
+      await node.close()
+      node = open({ sources: [empty] })
+      node.pipeline.start()
+      await vi.waitFor(() => expect(committed).toHaveLength(many), 10_000)
+      expect(most).toBeLessThan(many / 2)
+    })
+
     it('begins again where a delivery failed, and not after it', async () => {
       const made = [await next(), await next(), await next(), await next()]
       wrong.add(1)
