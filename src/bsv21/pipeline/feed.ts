@@ -51,7 +51,10 @@ export class Feed {
   /** Commits a delivery, after the one before; answers how many transactions were queued. */
   async take({ transactions, mark }: Delivery, before?: Promise<unknown>): Promise<number> {
     const beefs = transactions.map(({ beef }) => beef && readable(beef))
-    const areDone = await this.#straight?.take(beefs)
+    // What a source says it brings may be among other things, or not there at all.
+    const areDone = await this.#straight?.take(
+      beefs.map((beef, i) => (beef && isAbout(beef, transactions[i]!.txid) ? beef : undefined))
+    )
     const givenUp = await this.#givenUp(beefs.filter((_, i): _ is Beef => areDone?.[i] === true))
     await before
     const batch = this.#store.batch()
@@ -120,6 +123,8 @@ export class Feed {
     return queued.size
   }
 }
+
+const isAbout = ({ subject }: Beef, txid: Txid): boolean => bytesKey(subject) === bytesKey(txid)
 
 const tokensOf = (beef: Beef): TokenId[] =>
   [...claimsOf(beef.find(beef.subject)!.transaction!).values()].map(({ id }) => id)

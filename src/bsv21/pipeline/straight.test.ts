@@ -159,6 +159,30 @@ describe('the short way', () => {
     expect(await holder()).toBe(bob.address)
   })
 
+  it('takes nothing else for what it was said to be', async () => {
+    const [first, second] = [await next(), await next()]
+    // The one that is meant is not what the BEEF is about.
+    const beef = writeBeef({
+      version: 1,
+      transactions: [second, first].map(transaction => ({
+        txid: transaction.txid,
+        transaction,
+        bump: undefined
+      }))
+    })
+    const bring = (beef: Uint8Array): Promise<number> =>
+      node.pipeline.feed.take({
+        transactions: [{ txid: second.txid, beef, mined: undefined }],
+        reorgFrom: undefined,
+        mark: () => undefined
+      })
+    // And here it is not there.
+    expect(await bring(beefOf(first))).toBe(1)
+    expect(await bring(beef)).toBeGreaterThan(0)
+    await node.pipeline.settle()
+    expect(await holder()).toBe(alice.address)
+  })
+
   it('is told of a proof of what it has', async () => {
     const moved = await next()
     await take(moved)

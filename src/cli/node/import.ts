@@ -116,8 +116,8 @@ const taker = ({ engine, tracker }: OpenNode, { index }: Config, topics: readonl
 }
 
 /**
- * What has tokens goes into the queue of those too, and is worked on at the end; or by the next node on the store, if it
- * does not come to that.
+ * What has tokens is judged by those too. What has to wait for something is in their queues, and is worked on at the end;
+ * or by the next node on the store, if it does not come to that.
  */
 const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
   tokens
