@@ -53,7 +53,7 @@ const FIRST_LENGTH = 4096
 /** Memory that batches have given back, for those to come: making it anew would be half of the work. */
 const spare: Memory[] = []
 const SPARE_LIMIT = 1000
-const SPARE_LENGTH = 64 * 1024
+const SPARE_LENGTH = 16 * 1024
 
 /** Appends arguments, each checked: what an engine is given is within the limits. */
 export class ArgumentWriter {
