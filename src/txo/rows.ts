@@ -82,7 +82,7 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
   return rows
 }
 
-/** The keys of what a topic has. */
+/** The keys of what a topic has, in memory of their own: they are kept. */
 const topicKeys = remembered(1000, (topic: Topic) => ({
   outputs: topicOutputs.encode(topic).slice(),
   transactions: topicTransactions.encode(topic).slice(),

@@ -12,6 +12,8 @@ import { topicOf } from '../topic-names.ts'
 import { discoveryQueue, queueOfToken } from './queues.ts'
 
 const [alice, bob] = [t.person(1), t.person(2)]
+const XPUB =
+  'xpub661MyMwAqRbcF221R74MPqdipLsgUevAAX4hZP2rywyEeShpbe3v2r9ciAvSGT6FB22TEmFLdUyeEDJL4ekG8s9H5WXbzDQPr6eW1zEYYy9'
 const PLACE: [Uint8Array] = [new Uint8Array(32)]
 
 describe('the short way', () => {
@@ -181,6 +183,33 @@ describe('the short way', () => {
     expect(await bring(beef)).toBeGreaterThan(0)
     await node.pipeline.settle()
     expect(await holder()).toBe(alice.address)
+  })
+
+  it('leaves for the queues what may be good with something that can be fetched', async () => {
+    await node.close()
+    node = open({ fetch: { name: 'the chain', transaction: async txid => chain.beef(txid) } })
+    const [, second] = [await next(), await next()]
+    chain.mine()
+    // It is proved, so it can be judged, but nobody has brought what it spends.
+    expect(await node.pipeline.feed.takeBeef(chain.beef(second.txid))).toBe(1)
+    await node.pipeline.settle()
+    await node.engine.settle()
+    expect(await holder()).toBe(alice.address)
+  })
+
+  it('notes which address is paid for a token that is deployed', async () => {
+    await node.close()
+    node = open({ feeXpub: XPUB })
+    const deployed = t.transaction(
+      [t.at(chain.fund(alice.address, 1000), 0, alice)],
+      [t.deployMint(alice, 5n)]
+    )
+    await chain.submit(deployed)
+    chain.mine()
+    expect(await node.pipeline.feed.takeBeef(chain.beef(deployed.txid))).toBe(0)
+    const token = t.tokenIdOf(deployed)
+    const { feeAddress } = await node.activation.status(token)
+    expect(await store.use(bsv21.collections.fees).get(feeAddress!)).toBe(token)
   })
 
   it('is told of a proof of what it has', async () => {
