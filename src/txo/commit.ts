@@ -88,7 +88,7 @@ const trySend = async (
     work.writeIn(batch)
     writeRows(batch, work, names, events)
     for (const txid of changed) {
-      if (isNews(work, txid)) journal.appendIn(batch, txidOfName(txid), describe(work, txid))
+      if (isNews(work, txid)) journal.appendIn(batch, describe(work, txid))
     }
   }
   // Not waited for without need: a batch that waits holds its memory.

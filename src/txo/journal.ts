@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { QuoinError, type Txid } from '../keyspace/index.ts'
+import { QuoinError } from '../keyspace/index.ts'
 import type { Batch, Log, Store } from '../store/index.ts'
 import { CHANGE_ID, changeFields, outputs } from './keys.ts'
 
@@ -57,15 +57,18 @@ const PART_MS = 20
 /** Changes to trim at once, so that not every commit does. */
 const TRIM_EVERY = 1024
 
-const RANDOM = CHANGE_ID - 32
-let pool = new Uint8Array()
-/** Asking for each by itself would take longer than anything else here. */
-const randomPart = (): Uint8Array => {
-  if (pool.length < RANDOM) pool = new Uint8Array(randomBytes(1024 * RANDOM))
-  const part = pool.subarray(0, RANDOM)
-  pool = pool.subarray(RANDOM)
-  return part
+/** Names of changes: microseconds since 1970, each later than the one before, and what tells processes apart. */
+const newId = (): Uint8Array => {
+  last = Math.max(last + 1, Math.round((performance.timeOrigin + performance.now()) * 1000))
+  const id = new Uint8Array(CHANGE_ID)
+  const view = new DataView(id.buffer)
+  view.setUint32(0, Math.floor(last / 2 ** 32))
+  view.setUint32(4, last % 2 ** 32)
+  id.set(PROCESS, 8)
+  return id
 }
+let last = 0
+const PROCESS = randomBytes(CHANGE_ID - 8)
 
 export class Journal {
   readonly #store: Store
@@ -81,10 +84,8 @@ export class Journal {
     this.#keep = keep
   }
 
-  appendIn(batch: Batch, txid: Txid, change: StoredChange): void {
-    const id = new Uint8Array(CHANGE_ID)
-    id.set(txid)
-    id.set(randomPart(), txid.length)
+  appendIn(batch: Batch, change: StoredChange): void {
+    const id = newId()
     this.#log.appendIn(batch, id)
     batch.use(changes).at().set(changeField, [id], change)
   }

@@ -158,8 +158,8 @@ export const progressFields = keyspace(
   { about: 'Fields of `h:prog`.' }
 )
 
-/** A change is named by its transaction and eight random bytes. */
-export const CHANGE_ID = 40
+/** A change is named by when it was made, so that the next one is stored beside it, and eight random bytes. */
+export const CHANGE_ID = 16
 
 /** The place of an account among those of its book. */
 const PLACE = 36
@@ -168,7 +168,7 @@ export const changeFields = keyspace(
   'change-fields',
   {
     change: collection({
-      key: [bytes('change', { length: CHANGE_ID })],
+      key: [bytes('change')],
       value: json<StoredChange>(),
       about: 'One change, as it is published.'
     })
@@ -235,7 +235,7 @@ export const outputs = keyspace(
     }),
     journal: collection({
       key: ['z:journal'],
-      value: logOf(bytes('change', { length: CHANGE_ID })),
+      value: logOf(bytes('change')),
       about: 'Changes in the order of their commits.'
     }),
     changes: collection({
