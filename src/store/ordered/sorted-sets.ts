@@ -16,6 +16,8 @@ const MEMBER = Uint8Array.of(TAG.member)
 /** No score: of an entry that was not there before, or is no more. */
 const NONE = Number.NaN
 const END = -1
+/** What is to be done with a row; done is also what need not be done. */
+const [DELETE, PUT, DONE] = [0, 1, 2] as const
 
 export class SortedSetChanges {
   readonly #headers: SetHeaders
@@ -35,13 +37,15 @@ export class SortedSetChanges {
   #entryId = new Float64Array(4096)
   #entryScore = new Float64Array(4096)
   #entryBefore = new Float64Array(4096)
+  /** The change that puts its row; 0 when none has. */
+  #entryPut = new Int32Array(4096)
   #nextEntry = new Int32Array(4096)
 
   /** Rows to write: each set has a list of changes, in the order the operations came. */
   #changes = 0
   #changeMember = new Int32Array(4096)
   #changeScore = new Float64Array(4096)
-  #isPut = new Uint8Array(4096)
+  #kind = new Uint8Array(4096)
   #nextChange = new Int32Array(4096)
   #firstChange = new Int32Array(512)
   #lastChange = new Int32Array(512)
@@ -74,16 +78,19 @@ export class SortedSetChanges {
     if (before === score) return
     const isNew = Number.isNaN(before)
     if (isNew) this.#headers.addCard(set, 1)
-    else this.#change(set, number, before, false)
-    if (entry !== END) this.#entryScore[entry] = score
-    else if (isNew && this.#entryCount[number]! < SCORES_LIMIT) this.#addEntry(number, id, score, NONE)
-    else {
+    else this.#takeAway(set, number, entry, before)
+    this.#isChanged[number] = 1
+    const put = this.#change(set, number, score, PUT)
+    if (entry !== END) {
+      this.#entryScore[entry] = score
+      this.#entryPut[entry] = put
+    } else if (isNew && this.#entryCount[number]! < SCORES_LIMIT) {
+      this.#entryPut[this.#addEntry(number, id, score, NONE)] = put
+    } else {
       this.#further.set(toName(numbered(TAG.furtherScore, id, member)), score)
       this.#hasFurther[number] = 1
       if (isNew) this.#headers.addStrays(set, 1)
     }
-    this.#isChanged[number] = 1
-    this.#change(set, number, score, true)
   }
 
   remove(role: Role, key: Uint8Array, member: Uint8Array): void {
@@ -106,7 +113,14 @@ export class SortedSetChanges {
     if (before === undefined) return
     this.#isChanged[number] = 1
     this.#headers.addCard(set, -1)
-    this.#change(set, number, before, false)
+    this.#takeAway(set, number, entry, before)
+  }
+
+  /** A row that no commit has seen is not put; any other is deleted. */
+  #takeAway(set: number, member: number, entry: number, score: number): void {
+    const put = entry === END ? 0 : this.#entryPut[entry]!
+    if (put !== 0 && this.#kind[put] === PUT) this.#kind[put] = DONE
+    else this.#change(set, member, score, DELETE)
   }
 
   /** The first members with scores up to `max`. */
@@ -182,20 +196,23 @@ export class SortedSetChanges {
     return number
   }
 
-  #addEntry(member: number, id: number, score: number, before: number): void {
+  #addEntry(member: number, id: number, score: number, before: number): number {
     const entry = this.#entries++
     this.#entryId = grown(this.#entryId, this.#entries)
     this.#entryScore = grown(this.#entryScore, this.#entries)
     this.#entryBefore = grown(this.#entryBefore, this.#entries)
+    this.#entryPut = grown(this.#entryPut, this.#entries)
     this.#nextEntry = grown(this.#nextEntry, this.#entries)
     this.#entryId[entry] = id
     this.#entryScore[entry] = score
     this.#entryBefore[entry] = before
+    this.#entryPut[entry] = 0
     this.#nextEntry[entry] = END
     if (this.#firstEntry[member] === END) this.#firstEntry[member] = entry
     else this.#nextEntry[this.#lastEntry[member]!] = entry
     this.#lastEntry[member] = entry
     this.#entryCount[member]!++
+    return entry
   }
 
   /** The entry of a member for the set with the id. */
@@ -214,22 +231,23 @@ export class SortedSetChanges {
   }
 
   /** Lists of changes are numbered one up, so that new memory means that there are none. */
-  #change(set: number, member: number, score: number, put: boolean): void {
+  #change(set: number, member: number, score: number, kind: number): number {
     this.#headers.change(set)
     const change = ++this.#changes
     this.#changeMember = grown(this.#changeMember, change + 1)
     this.#changeScore = grown(this.#changeScore, change + 1)
-    this.#isPut = grown(this.#isPut, change + 1)
+    this.#kind = grown(this.#kind, change + 1)
     this.#nextChange = grown(this.#nextChange, change + 1)
     this.#firstChange = grown(this.#firstChange, set + 1)
     this.#lastChange = grown(this.#lastChange, set + 1)
     this.#changeMember[change] = member
     this.#changeScore[change] = score
-    this.#isPut[change] = put ? 1 : 0
+    this.#kind[change] = kind
     this.#nextChange[change] = 0
     if (this.#firstChange[set] === 0) this.#firstChange[set] = change
     else this.#nextChange[this.#lastChange[set]!] = change
     this.#lastChange[set] = change
+    return change
   }
 
   /** In the sets where the member strayed, and in those where it does now. */
@@ -252,8 +270,9 @@ export class SortedSetChanges {
       const head = writeRowHead(id, this.#changeScore[change]!, this.#views.whole)
       const member = this.#changeMember[change]!
       const key = this.#views.of(this.#members.copy(member, MEMBER.length, this.#views.whole, head))
-      if (this.#isPut[change]) this.#rows.put(key, EMPTY)
+      if (this.#kind[change] === PUT) this.#rows.put(key, EMPTY)
       else this.#rows.del(key)
+      this.#kind[change] = DONE
     }
     if (set < this.#firstChange.length) this.#firstChange[set] = 0
   }
@@ -264,6 +283,7 @@ export class SortedSetChanges {
     let isSorted = true
     let last = Number.NEGATIVE_INFINITY
     for (let change = this.#firstChange[set] ?? 0; change !== 0; change = this.#nextChange[change]!) {
+      if (this.#kind[change] === DONE) continue
       const score = this.#changeScore[change]!
       if (score < last) isSorted = false
       last = score
