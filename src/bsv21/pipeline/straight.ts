@@ -46,15 +46,17 @@ export class Straight {
     const announced = beefs.map(
       beef => beef && { beef, work: this.#underway.announce(bytesKey(beef.subject)) }
     )
-    return this.#turns.all(announced, async one => {
-      if (!one) return false
-      try {
-        return await one.work(() => this.#takeOne(one.beef, isActive))
-      } catch {
-        // It fails there too, and there it is said why.
-        return false
-      }
-    })
+    return Promise.all(
+      announced.map(async one => {
+        if (!one) return false
+        try {
+          return await one.work(() => this.#takeOne(one.beef, isActive))
+        } catch {
+          // It fails there too, and there it is said why.
+          return false
+        }
+      })
+    )
   }
 
   async #takeOne(beef: Beef, isActive: IsActive): Promise<boolean> {
@@ -79,6 +81,8 @@ export class Straight {
   async #isNext({ transaction, bump }: BeefTransaction): Promise<boolean> {
     const parents = new Map(transaction!.inputs.map(({ txid }) => [bytesKey(txid), txid]))
     await this.#underway.finished(parents.keys())
+    // Those that one commit lets begin are many.
+    await this.#turns.next()
     return !bump || !(await this.#arrivals.haveAny([...parents.values()]))
   }
 }

@@ -1,35 +1,39 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-
-/** As many as are worth a commit of their own. */
-const AT_A_TIME = 100
+/** As many as begin in one turn of the event loop. */
+const AT_A_TIME = 32
 
 /**
- * Works on many things at once, but begins with a few at a time: what those write is on its way to the disk while the
- * next are worked on. Who comes while others begin waits for them, so that not all are waiting for the disk together.
+ * Lets a few begin in each turn of the event loop, in the order in which they asked. What those write is on its way to
+ * the disk, and what they have checked is being checked, while the next are worked on; if all began together, all would
+ * wait together.
  */
 export class Turns {
-  #begun: Promise<unknown> = Promise.resolve()
+  readonly #waiting: (() => void)[] = []
+  #isScheduled = false
 
-  async all<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-    const working: Promise<R>[] = []
-    const begin = this.#begun.then(() => this.#begin(items, work, working))
-    // Whoever waits for these is told what failed; the next begin all the same.
-    this.#begun = begin.catch(() => undefined)
-    await begin
-    return Promise.all(working)
+  next(): Promise<void> {
+    return new Promise(resolve => {
+      this.#waiting.push(resolve)
+      this.#schedule()
+    })
   }
 
-  async #begin<T, R>(
-    items: readonly T[],
-    work: (item: T) => Promise<R>,
-    working: Promise<R>[]
-  ): Promise<void> {
-    for (const [i, item] of items.entries()) {
-      if (i > 0 && i % AT_A_TIME === 0) await nextTurn()
-      const one = work(item)
-      // Whoever waits for all of them hears of it; until then it is not an error that nobody has seen.
-      one.catch(() => undefined)
-      working.push(one)
-    }
+  /** Works on all of them, and answers in their order. */
+  all<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+    return Promise.all(
+      items.map(async item => {
+        await this.next()
+        return work(item)
+      })
+    )
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      for (const begin of this.#waiting.splice(0, AT_A_TIME)) begin()
+      if (this.#waiting.length > 0) this.#schedule()
+    })
   }
 }

@@ -83,7 +83,11 @@ const isAboveHalf = (compact: Uint8Array): boolean => {
 export const isPublicKeyForm = (key: Uint8Array): boolean =>
   key.length === 33 ? key[0] === 0x02 || key[0] === 0x03 : key.length === 65 && key[0] === 0x04
 
-type Verify = (signature: Signature, digest: Uint8Array, publicKey: Uint8Array) => boolean
+type Verify = (
+  signature: Pick<Signature, 'compact' | 'isHigh'>,
+  digest: Uint8Array,
+  publicKey: Uint8Array
+) => boolean
 
 /** @internal Either library, for the test that they agree. */
 export const verifierBy =

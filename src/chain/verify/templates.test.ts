@@ -5,10 +5,11 @@ import { OP } from '../opcodes.ts'
 import { buildScript } from '../script.ts'
 import type { Transaction } from '../transaction.ts'
 import { build, SCRIPTS, TEMPLATES } from './cases.testing.ts'
+import { type Judged, judgeWhole } from './judged.testing.ts'
 import { malleations, withHighS, withInputScript } from './mutations.testing.ts'
 import { Sighash } from './sighash.ts'
 import { ALL, envelope, joined, makeKey, payTo, pushDrop } from './signed.testing.ts'
-import { judge, readLock, type Verdict } from './templates.ts'
+import { readLock } from './templates.ts'
 
 const key = makeKey('owner')
 const keyHash = hash160(key.publicKey)
@@ -16,8 +17,8 @@ const text = new TextEncoder()
 const ordinal = envelope('text/plain', 'hello')
 const [P2PKH] = TEMPLATES as [(typeof TEMPLATES)[number]]
 
-const judged = ([parent, child]: readonly Transaction[], index = 0): Verdict =>
-  judge(new Sighash(child!), index, parent!.outputs[child!.inputs[index]!.vout]!)
+const judged = ([parent, child]: readonly Transaction[], index = 0): Judged =>
+  judgeWhole(new Sighash(child!), index, parent!.outputs[child!.inputs[index]!.vout]!)
 
 describe('the owner of an output', () => {
   const field = text.encode('field')
@@ -187,7 +188,7 @@ describe('a signature', () => {
     const { script } = child.inputs[0]!
     const lock = transactions[0]!.outputs[0]!.script
     const withSignature = joined(lock, script, Uint8Array.of(OP.DROP))
-    expect(judge(new Sighash(child), 0, { satoshis: 1000, script: withSignature })).toBe('unknown')
+    expect(judgeWhole(new Sighash(child), 0, { satoshis: 1000, script: withSignature })).toBe('unknown')
   })
 
   test('in any other form than a plain push is never accepted here', () => {

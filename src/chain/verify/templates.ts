@@ -16,11 +16,15 @@ import { hash160 } from '../hash.ts'
 import { OP } from '../opcodes.ts'
 import { ScriptCursor } from '../script.ts'
 import type { Output } from '../transaction.ts'
-import { isPublicKeyForm, readSignature, verifySignature } from './secp256k1.ts'
+import { isPublicKeyForm, readSignature } from './secp256k1.ts'
 import { isDefined, isForkId, SIGHASH, type Sighash } from './sighash.ts'
+import type { SignatureCheck } from './signatures.ts'
 
-/** Whether an input may spend its output; `unknown` when it is for the interpreter to say. */
-export type Verdict = 'valid' | 'unknown' | { readonly reason: string }
+/**
+ * Whether an input may spend its output: it may if a signature holds, or may not for a reason; `unknown` when it is for
+ * the interpreter to say.
+ */
+export type Verdict = { readonly check: SignatureCheck } | 'unknown' | { readonly reason: string }
 
 /** Who may spend: the key, or the one whose key has the hash. */
 export type Lock = { readonly key: Uint8Array } | { readonly keyHash: Uint8Array }
@@ -33,7 +37,7 @@ interface Unlock {
 /** The interpreter allows 32 MB of stack; fields that could be more are left to it. */
 const MAX_FIELDS = 30_000_000
 
-/** Judges one input of a transaction, which spends this output. */
+/** Judges one input of a transaction, which spends this output, but for its signature. */
 export const judge = (sighash: Sighash, index: number, spent: Output): Verdict => {
   const lock = readLock(spent.script)
   const unlock = lock && readUnlock(sighash.transaction.inputs[index]!.script, lock)
@@ -52,9 +56,7 @@ export const judge = (sighash: Sighash, index: number, spent: Output): Verdict =
   if (!isPublicKeyForm(key)) return { reason: 'the key is malformed' }
   // The interpreter removes the signature from the script that is signed, should it be there.
   if (!isForkId(type) || contains(spent.script, unlock.signature)) return 'unknown'
-  return verifySignature(signature, sighash.digest(index, spent, type), key)
-    ? 'valid'
-    : { reason: 'the signature is not of this transaction by this key' }
+  return { check: { signature, digest: sighash.digest(index, spent, type), key } }
 }
 
 /** Reads the script of an output; undefined when it has none of the forms. */

@@ -12,6 +12,7 @@ import type { Output, Transaction } from '../transaction.ts'
 import { type Interpreter, type Job, sharedInterpreter } from './interpreter.ts'
 import { invalid, spendable } from './rules.ts'
 import { Sighash } from './sighash.ts'
+import { type SignatureCheck, sharedSignatures } from './signatures.ts'
 import { judge } from './templates.ts'
 import { type Ancestry, type Bundle, type Known, type Proof, walk } from './walk.ts'
 
@@ -137,7 +138,7 @@ const checkProofs = async ({ proofs, sourceOf }: Ancestry, tracker: RootTracker)
 /** Judges all inputs of a known form, and returns the others. */
 const checkSignatures = async (spends: readonly Spends[], { signatures }: VerifyLimits): Promise<Work[]> => {
   const rest: Work[] = []
-  let judged = 0
+  const checking = new Checking()
   for (const { transaction, spent } of spends) {
     const sighash = new Sighash(transaction)
     const unknown: Job['spends'][number][] = []
@@ -147,14 +148,44 @@ const checkSignatures = async (spends: readonly Spends[], { signatures }: Verify
         unknown.push({ input, satoshis: output.satoshis, script: output.script })
         continue
       }
-      if (verdict !== 'valid') throw invalid(transaction, verdict.reason, input)
-      if (++judged > signatures)
+      if ('reason' in verdict) {
+        // What is wrong with those before it comes first.
+        await checking.finish()
+        throw invalid(transaction, verdict.reason, input)
+      }
+      if (checking.count === signatures)
         throw new QuoinError('ERR_BEEF_LIMIT', `more than ${signatures} signatures to check`)
-      if (judged % SLICE === 0) await setImmediate()
+      await checking.add(verdict.check, transaction, input)
     }
     if (unknown.length > 0) rest.push({ transaction, job: { raw: transaction.raw, spends: unknown } })
   }
+  await checking.finish()
   return rest
+}
+
+/** Signatures in their order, checked some at a time. */
+class Checking {
+  #checks: SignatureCheck[] = []
+  #inputs: { readonly transaction: Transaction; readonly input: number }[] = []
+  count = 0
+
+  async add(check: SignatureCheck, transaction: Transaction, input: number): Promise<void> {
+    this.#checks.push(check)
+    this.#inputs.push({ transaction, input })
+    this.count++
+    if (this.#checks.length === SLICE) await this.finish()
+  }
+
+  /** Throws for the first that does not hold. */
+  async finish(): Promise<void> {
+    const verdicts = await sharedSignatures().check(this.#checks)
+    const failed = this.#inputs[verdicts.indexOf(false)]
+    if (failed) {
+      throw invalid(failed.transaction, 'the signature is not of this transaction by this key', failed.input)
+    }
+    this.#checks = []
+    this.#inputs = []
+  }
 }
 
 interface Work {

@@ -1,0 +1,8 @@
+/** A thread that checks signatures (`signatures.ts`), a message after the other. */
+import { parentPort } from 'node:worker_threads'
+import { type Answer, type Question, readChecks, verdictsOf } from './signatures.ts'
+
+parentPort!.on('message', ({ id, records }: Question) => {
+  const answer: Answer = { id, verdicts: verdictsOf(readChecks(records)) }
+  parentPort!.postMessage(answer)
+})
