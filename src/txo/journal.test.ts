@@ -117,6 +117,15 @@ describe('following the journal', () => {
     expect((await waiting).map(each => each.txid)).toEqual([txid(1), txid(2), txid(3)])
   })
 
+  it('names each change later than the one before, so that they are stored side by side', async () => {
+    const outputs = await opened()
+    for (let number = 0; number < 20; number++) await save(outputs, number)
+    const { entries } = await outputs.store.logAt(outputKeys.collections.journal, []).read({ limit: 100 })
+    const names = entries.map(({ entry }) => Buffer.from(entry).toString('hex'))
+    expect(new Set(names).size).toBe(20)
+    expect([...names].sort()).toEqual(names)
+  })
+
   it('is trimmed by itself as it grows', async () => {
     const outputs = await opened(100)
     await outputs.commit(

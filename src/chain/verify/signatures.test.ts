@@ -52,7 +52,7 @@ describe('signatures of many transactions', () => {
     await askAll(signatures, [100, 100, 100])
   })
 
-  test('are checked here when they are few, while the thread is busy, and before it is worth its while', async () => {
+  test('are checked here when they are few or of one asker, while the thread is busy, and before it is worth it', async () => {
     const asked: number[] = []
     class Watched extends SignatureThread {
       override check(given: readonly SignatureCheck[]) {
@@ -65,14 +65,16 @@ describe('signatures of many transactions', () => {
     const signatures = new Signatures({ thread, worthAThread: 100 })
     await askAll(signatures, [99])
     expect(asked).toEqual([])
-    await askAll(signatures, [3])
+    await askAll(signatures, [1, 2])
     expect(asked).toEqual([])
     await askAll(signatures, [3, 1])
+    expect(asked).toEqual([4])
+    await askAll(signatures, [100])
     expect(asked).toEqual([4])
     const busy = Array.from({ length: 3 }, () => signatures.check([...checks, ...checks]))
     await new Promise(resolve => setImmediate(resolve))
     expect(thread.hasTime).toBe(false)
-    await askAll(signatures, [10])
+    await askAll(signatures, [5, 5])
     expect(asked).toEqual([4, 1800])
     for (const verdicts of busy) expect(await verdicts).toEqual([...expected, ...expected])
     expect(thread.hasTime).toBe(true)
@@ -89,11 +91,11 @@ describe('signatures of many transactions', () => {
   test('are checked here when the thread ends while it is asked', async () => {
     const thread = newThread()
     const signatures = new Signatures({ thread, worthAThread: 0 })
-    await askAll(signatures, [10])
-    const asked = signatures.check(checks)
+    await askAll(signatures, [5, 5])
+    const asked = [checks, checks].map(each => signatures.check(each))
     await new Promise(resolve => setImmediate(resolve))
     await thread.close()
-    expect(await asked).toEqual(expected)
+    for (const verdicts of asked) expect(await verdicts).toEqual(expected)
   })
 
   test('arrive in the thread as they are', () => {

@@ -58,7 +58,9 @@ export class Signatures {
     this.#waiting = []
     const count = waiting.reduce((sum, { checks }) => sum + checks.length, 0)
     this.#left = Math.max(0, this.#left - count)
-    if (count > FEW && this.#left === 0 && this.#thread?.hasTime) void this.#hand(this.#thread, waiting)
+    // Who is alone has nothing else to do meanwhile.
+    const isWorth = waiting.length > 1 && count > FEW && this.#left === 0
+    if (isWorth && this.#thread?.hasTime) void this.#hand(this.#thread, waiting)
     else for (const { checks, resolve } of waiting) resolve(verdictsOf(checks))
   }
 

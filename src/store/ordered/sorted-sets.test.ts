@@ -124,3 +124,68 @@ describe('the counts of sorted sets', () => {
     ])
   })
 })
+
+describe('the rows of a group', () => {
+  /** How often each row was put, and how often deleted. */
+  const counting = () => {
+    const { writes } = newRows()
+    const [puts, deletes] = [new Map<string, number>(), new Map<string, number>()]
+    const count = (counts: Map<string, number>, key: Uint8Array): void => {
+      counts.set(toName(key), (counts.get(toName(key)) ?? 0) + 1)
+    }
+    const counted: RowWrites = {
+      ...writes,
+      put: (key, value) => {
+        count(puts, key)
+        writes.put(key, value)
+      },
+      del: key => {
+        count(deletes, key)
+        writes.del(key)
+      }
+    }
+    const again = (): void => {
+      puts.clear()
+      deletes.clear()
+    }
+    return { writer: new Writer(counted), puts, deletes, again }
+  }
+  const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values())
+
+  it('are put once and deleted once, however often they change', () => {
+    const change = fc.tuple(fc.nat(1), fc.nat(1), fc.option(fc.constantFrom(1, 2, 3), { nil: undefined }))
+    const group = fc.array(fc.array(change, { maxLength: 12 }), { maxLength: 4 })
+    fc.assert(
+      fc.property(fc.array(group, { maxLength: 4 }), groups => {
+        const { writer, puts, deletes, again } = counting()
+        for (const batches of groups) {
+          again()
+          writer.begin()
+          for (const changes of batches) writer.run(batchOf(changes))
+          writer.flush()
+          expect(Math.max(most(puts), most(deletes))).toBeLessThanOrEqual(1)
+        }
+      })
+    )
+  })
+
+  it('have the last position of a log once', () => {
+    const { writer, puts, deletes, again } = counting()
+    for (const part of ['first', 'second']) {
+      again()
+      writer.begin()
+      for (let i = 0; i < 10; i++) {
+        const program = new ProgramWriter()
+        program
+          .operation(CODE.append)
+          .key(bytes('l'))
+          .key(bytes(`${part} ${i}`))
+        writer.run(program.take())
+      }
+      writer.flush()
+      const isRow = (name: string): boolean => name.charCodeAt(0) === TAG.row && name.length >= MEMBER_AT
+      expect([...puts.keys()].filter(isRow)).toHaveLength(11)
+      expect([...deletes.keys()].filter(isRow)).toHaveLength(part === 'first' ? 0 : 1)
+    }
+  })
+})
