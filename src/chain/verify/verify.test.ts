@@ -243,6 +243,25 @@ describe('a transaction is refused', () => {
   const parent = chain.fund([pay(1000), pay(500), anyone(1)])
   const child = spendOf(parent, 900)
 
+  test('for the first input that is wrong, whatever is wrong with it', async () => {
+    const coins = chain.fund(Array.from({ length: 250 }, () => pay(1)))
+    const inputs = coins.outputs.map((_, vout) => input(coins, vout))
+    const whole = spend({ inputs, outputs: [pay(250)] })
+    // What was signed has another output: the form is right, the signature is of something else.
+    const { script } = spend({ inputs, outputs: [pay(249)] }).inputs[150]!
+    const ofAnother = withInputScript(whole, 150, script)
+    const ofNobody = buildScript([new Uint8Array(71), key.publicKey])
+    const malformed = withInputScript(ofAnother, 152, ofNobody)
+    expect(await refusal(verify(chain, [coins, ofAnother]))).toEqual(
+      invalid(ofAnother, 'the signature is not of this transaction by this key', 150)
+    )
+    expect(await refusal(verify(chain, [coins, malformed]))).toEqual(
+      invalid(malformed, 'the signature is not of this transaction by this key', 150)
+    )
+    const alone = withInputScript(whole, 152, ofNobody)
+    expect(await refusal(verify(chain, [coins, alone]))).toEqual(invalid(alone, /the signature/, 152))
+  })
+
   test('when what it spends is not there', async () => {
     expect(await refusal(verify(chain, [child]))).toEqual({
       code: 'ERR_TX_UNKNOWN',
