@@ -57,18 +57,20 @@ const PART_MS = 20
 /** Changes to trim at once, so that not every commit does. */
 const TRIM_EVERY = 1024
 
-/** Names of changes: microseconds since 1970, each later than the one before, and what tells processes apart. */
+/** What tells the names of this process from those of others. */
+const PROCESS = randomBytes(CHANGE_ID - 8)
+let lastMoment = 0
+
+/** The name of a change: microseconds since 1970, later than those of any before, and whose it is. */
 const newId = (): Uint8Array => {
-  last = Math.max(last + 1, Math.round((performance.timeOrigin + performance.now()) * 1000))
+  lastMoment = Math.max(lastMoment + 1, Math.round((performance.timeOrigin + performance.now()) * 1000))
   const id = new Uint8Array(CHANGE_ID)
   const view = new DataView(id.buffer)
-  view.setUint32(0, Math.floor(last / 2 ** 32))
-  view.setUint32(4, last % 2 ** 32)
+  view.setUint32(0, Math.floor(lastMoment / 2 ** 32))
+  view.setUint32(4, lastMoment % 2 ** 32)
   id.set(PROCESS, 8)
   return id
 }
-let last = 0
-const PROCESS = randomBytes(CHANGE_ID - 8)
 
 export class Journal {
   readonly #store: Store

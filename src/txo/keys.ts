@@ -158,7 +158,7 @@ export const progressFields = keyspace(
   { about: 'Fields of `h:prog`.' }
 )
 
-/** A change is named by when it was made, so that the next one is stored beside it, and eight random bytes. */
+/** A change is named by when it was made, so that the next one is stored beside it, and by whom. */
 export const CHANGE_ID = 16
 
 /** The place of an account among those of its book. */
