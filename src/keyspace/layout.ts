@@ -8,7 +8,6 @@ import { toHex } from './bytes.ts'
 import type { Component } from './codec.ts'
 import { ByteSet } from './language/byteset.ts'
 import { type Edge, Language } from './language/language.ts'
-import { word } from './language/pattern.ts'
 
 export type Part =
   | { readonly kind: 'literal'; readonly bytes: Uint8Array; readonly language: Language }
@@ -219,5 +218,5 @@ export const literal = (bytes: Uint8Array): Part => {
       bytes: toHex(bytes)
     })
   }
-  return { kind: 'literal', bytes, language: Language.of(word(bytes)) }
+  return { kind: 'literal', bytes, language: Language.word(bytes) }
 }

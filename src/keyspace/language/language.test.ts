@@ -40,6 +40,19 @@ describe('a language', () => {
     )
   })
 
+  it('of one word is what its pattern comes to', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 20 }), literal => {
+        const { edges, accepting } = Language.word(literal)
+        const made = Language.of(word(literal))
+        expect(accepting).toEqual(made.accepting)
+        expect(edges.map(out => out.map(({ set, to }) => [[...set], to]))).toEqual(
+          made.edges.map(out => out.map(({ set, to }) => [[...set], to]))
+        )
+      })
+    )
+  })
+
   it('knows its lengths, and a shortest and a longest completion of every state', () => {
     fc.assert(
       fc.property(patterns, pattern => {

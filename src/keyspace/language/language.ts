@@ -53,6 +53,14 @@ export class Language {
     return new Language(determinise(pattern, length))
   }
 
+  /** The language of these bytes alone: literals are most of what keys are declared with, and need no search. */
+  static word(bytes: Uint8Array): Language {
+    return new Language({
+      edges: [...Array.from(bytes, (byte, i) => [{ set: ByteSet.of(byte), to: i + 1 }]), []],
+      accepting: [...Array.from(bytes, () => false), true]
+    })
+  }
+
   get size(): number {
     return this.edges.length
   }

@@ -5,7 +5,7 @@
  * minimal automaton a word through it, with the least and the greatest byte of the edge.
  */
 
-import { toHex } from '../bytes.ts'
+import { compareBytes } from '../bytes.ts'
 import type { Codec } from '../codec.ts'
 
 export interface NotCanonical {
@@ -46,7 +46,7 @@ const firstFailure = (codec: Codec<unknown>): NotCanonical | undefined => {
   for (const bytes of words) {
     const word = Uint8Array.from(bytes)
     const back = again(codec, word)
-    if (back instanceof Error || toHex(back) !== toHex(word)) return { word, back }
+    if (back instanceof Error || compareBytes(back, word) !== 0) return { word, back }
   }
   return undefined
 }
