@@ -8,7 +8,7 @@ import { type ServeOptions, serve } from './serve.ts'
 import { addSettings } from './settings.ts'
 import type { SubmitOptions } from './submit.ts'
 
-/** Commands whose options are the settings of a node. Those come with all of it, so only these wait for them. */
+/** Commands whose options are the settings of a node. Those stand on much of it, so only these wait for them. */
 const WITH_SETTINGS = ['serve', 'config', 'import']
 
 interface Asking {

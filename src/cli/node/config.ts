@@ -3,11 +3,11 @@ import { stringify } from 'yaml'
 import { EXIT } from '../exit.ts'
 import { paint, print, printJson } from '../terminal.ts'
 import type { ServeOptions } from './serve.ts'
-import { configOf, server } from './settings.ts'
+import { configOf, configuration } from './settings.ts'
 
 export const showConfig = async (options: ServeOptions, json: boolean): Promise<number> => {
   const { config, origins } = await configOf(options)
-  const { shownConfig, SETTINGS } = await server()
+  const { shownConfig, SETTINGS } = await configuration()
   const shown = shownConfig(config) as Readonly<Record<string, unknown>>
   if (json) {
     printJson({ valid: true, config: shown, origins: Object.fromEntries(origins) })
