@@ -3,7 +3,7 @@
  * long as anyone likes.
  */
 import type { Txid } from '../keyspace/index.ts'
-import { bytesKey } from './hash.ts'
+import type { Places } from './places.ts'
 import type { Transaction } from './transaction.ts'
 
 interface Entry {
@@ -11,17 +11,14 @@ interface Entry {
   readonly transaction: Transaction | undefined
 }
 
-/** For each entry the places of its parents that are entries too, by a table of the places of all. */
-export const parentsAmong = (
-  entries: readonly Entry[],
-  places: ReadonlyMap<string, number>
-): readonly (readonly number[])[] =>
+/** For each entry the places of its parents that are entries too, by the places of all. */
+export const parentsAmong = (entries: readonly Entry[], places: Places): readonly (readonly number[])[] =>
   entries.map(({ transaction }) => {
     const parents: number[] = []
     if (transaction === undefined) return parents
     let last: number | undefined
     for (const txid of transaction.spentTxids()) {
-      const place = places.get(bytesKey(txid))
+      const place = places.of(txid)
       if (place !== undefined && place !== last) parents.push(place)
       last = place
     }

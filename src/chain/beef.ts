@@ -4,10 +4,11 @@
  * bytes, whatever the shape of the ancestry; nothing is verified here beyond that the parts fit together.
  */
 import { QuoinError } from '../error.ts'
-import { formatTxid, type Txid } from '../keyspace/index.ts'
+import { copyOfPart, formatTxid, type Txid } from '../keyspace/index.ts'
 import { ancestryOf, parentsAmong, parentsFirst } from './ancestry.ts'
 import { Bump } from './bump.ts'
 import { bytesKey } from './hash.ts'
+import { Places } from './places.ts'
 import { Reader } from './reader.ts'
 import { readTransaction, type Transaction } from './transaction.ts'
 import { Writer } from './writer.ts'
@@ -62,7 +63,7 @@ export class Beef {
   /** What it is about: what an Atomic BEEF says, or else the last transaction. */
   readonly subject: Txid
   readonly #sent: readonly BeefTransaction[]
-  readonly #places: ReadonlyMap<string, number>
+  readonly #places: Places
   #bytes: Uint8Array | undefined
 
   /** The transactions and the bumps are views of the bytes, which must not change afterwards. */
@@ -95,7 +96,7 @@ export class Beef {
   }
 
   find(txid: Txid): BeefTransaction | undefined {
-    const place = this.#places.get(bytesKey(txid))
+    const place = this.#places.of(txid)
     return place === undefined ? undefined : this.#sent[place]
   }
 
@@ -221,27 +222,26 @@ export const writeBeef = ({ version, atomic, transactions }: BeefParts): Uint8Ar
     }
     if (version === 1) writer.bytes(transaction.raw)
     writer.u8(bump ? RAW_WITH_BUMP : RAW)
-    if (bump) writer.varint(indexes.get(bump)!)
+    if (bump) writer.varint(indexes?.get(bump) ?? 0)
     if (version === 2) writer.bytes(transaction.raw)
   }
-  return writer.finish()
+  return writer.finish(copyOfPart)
 }
 
-/** One bump for each block, and for each bump of the entries the index of the one that it became part of. */
+/** One bump for each block, and if there are several, of each bump of the entries the index of what it became part of. */
 const mergedBumps = (
   entries: readonly BeefTransaction[]
-): { bumps: readonly Bump[]; indexes: ReadonlyMap<Bump, number> } => {
-  const proved = new Map<Bump, Txid[]>()
-  for (const { txid, transaction, bump } of entries) {
-    if (!bump || !transaction) continue
-    const txids = proved.get(bump)
-    if (txids) txids.push(txid)
-    else proved.set(bump, [txid])
+): { bumps: readonly Bump[]; indexes?: ReadonlyMap<Bump, number> } => {
+  const given = entries.filter(({ bump, transaction }) => bump && transaction)
+  const first = given[0]?.bump
+  if (first && given.every(({ bump }) => bump === first)) {
+    return { bumps: [first.provingOnly(given.map(({ txid }) => txid))] }
   }
-  const [first] = proved
-  if (first && proved.size === 1) {
-    const [bump, txids] = first
-    return { bumps: [bump.provingOnly(txids)], indexes: new Map([[bump, 0]]) }
+  const proved = new Map<Bump, Txid[]>()
+  for (const { txid, bump } of given) {
+    const txids = proved.get(bump!)
+    if (txids) txids.push(txid)
+    else proved.set(bump!, [txid])
   }
   const atHeight = new Map<number, number>()
   for (const { height } of proved.keys()) atHeight.set(height, (atHeight.get(height) ?? 0) + 1)
@@ -272,12 +272,10 @@ const readBumps = (reader: Reader, limits: BeefLimits): Bump[] => {
   return bumps
 }
 
-const placesOf = (entries: readonly BeefTransaction[]): Map<string, number> => {
-  const places = new Map<string, number>()
+const placesOf = (entries: readonly BeefTransaction[]): Places => {
+  const places = new Places(entries.map(({ txid }) => txid))
   for (const [place, { txid }] of entries.entries()) {
-    const key = bytesKey(txid)
-    if (places.has(key)) throw beefError('a transaction twice', { txid: formatTxid(txid) })
-    places.set(key, place)
+    if (places.of(txid) !== place) throw beefError('a transaction twice', { txid: formatTxid(txid) })
   }
   return places
 }
@@ -286,6 +284,7 @@ const sorted = (
   entries: readonly BeefTransaction[],
   parents: readonly (readonly number[])[]
 ): readonly BeefTransaction[] => {
+  if (parents.every((of, place) => of.every(parent => parent < place))) return entries
   const order = parentsFirst(parents)
   if (order === undefined) throw beefError('transactions that are ancestors of one another')
   return order.map(place => entries[place]!)
@@ -295,10 +294,10 @@ const sorted = (
 const checkAtomic = (
   subject: Txid,
   entries: readonly BeefTransaction[],
-  places: ReadonlyMap<string, number>,
+  places: Places,
   parents: readonly (readonly number[])[]
 ): void => {
-  const place = places.get(bytesKey(subject))
+  const place = places.of(subject)
   if (place === undefined || entries[place]!.transaction === undefined) {
     throw beefError('an Atomic BEEF without its subject', { txid: formatTxid(subject) })
   }

@@ -4,26 +4,26 @@
  */
 import { QuoinError } from '../error.ts'
 import { compareBytes, formatTxid, type Txid } from '../keyspace/index.ts'
+import { varintLength } from './lengths.ts'
 import { type Level, levelsAbove, MerkleNode, MerkleTree, treeError } from './merkle.ts'
+import { COPY, MerkleWay, WANTED } from './merkle-way.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
-const COPY = 1
-const WANTED = 2
 const MAX_DEPTH = 64
 const MAX_HEIGHT = 0xffffffff
 
 export class Bump {
   /** The height of the block. */
   readonly height: number
-  /** What `toBytes` of a bump for this txid alone was. */
-  readonly #written: { readonly bytes: Uint8Array; readonly txid: Txid } | undefined
+  /** What `toBytes` is, if it proves this txid alone; the rest is then read when it is asked for. */
+  readonly #alone: Alone | undefined
   #read: MerkleTree | undefined
   #txids: readonly Txid[] | undefined
 
-  private constructor(height: number, source: readonly Level[] | { bytes: Uint8Array; txid: Txid }) {
+  private constructor(height: number, source: readonly Level[] | Alone) {
     this.height = height
-    if ('txid' in source) this.#written = source
+    if ('bytes' in source) this.#alone = source
     else this.#read = new MerkleTree(source)
   }
 
@@ -36,17 +36,34 @@ export class Bump {
 
   /** Its hashes are views of what is read. More than `limit` nodes are refused before they are made. */
   static read(reader: Reader, limit = Number.POSITIVE_INFINITY): Bump {
-    return new Bump(readHeight(reader), readLevels(reader, limit))
+    const start = reader.offset
+    const height = readHeight(reader)
+    const way = MerkleWay.at(reader.source, reader.offset)
+    if (!way || reader.offset !== start + varintLength(height) || way.depth + 1 > limit) {
+      return new Bump(height, readLevels(reader, limit))
+    }
+    reader.skip(way.end - reader.offset)
+    return new Bump(height, { bytes: reader.since(start), txid: way.txid as Txid, way })
   }
 
   /** What `trimmedTo(txid).toBytes()` was. It was checked then, and is not read before something of it is asked for. */
   static written(bytes: Uint8Array, txid: Txid): Bump {
-    return new Bump(readHeight(new Reader(bytes, 'ERR_BEEF_FORMAT')), { bytes, txid })
+    return new Bump(readHeight(new Reader(bytes, 'ERR_BEEF_FORMAT')), { bytes, txid, way: undefined })
   }
 
   get #tree(): MerkleTree {
-    this.#read ??= Bump.parse(this.#written!.bytes).#tree
+    this.#read ??= treeOf(this.#alone!.bytes)
     return this.#read
+  }
+
+  /** Undefined when it proves several, or is of a block of one transaction. */
+  get #way(): MerkleWay | undefined {
+    if (this.#alone) this.#alone.way ??= MerkleWay.at(this.#alone.bytes, varintLength(this.height))
+    return this.#alone?.way
+  }
+
+  #isOf(txid: Txid): boolean {
+    return this.#alone !== undefined && compareBytes(txid, this.#alone.txid) === 0
   }
 
   /** One bump for all that these prove, which must be bumps of one block. */
@@ -81,12 +98,12 @@ export class Bump {
    * way that leads through the copy of a node and so to a place that the block does not have. That is ERR_BEEF_FORMAT.
    */
   get root(): Uint8Array {
-    return this.#tree.root
+    return this.#way?.root ?? this.#tree.root
   }
 
   /** The txids that are marked as proved by it. */
   get txids(): readonly Txid[] {
-    this.#txids ??= this.#wanted().map(({ hash }) => hash as Txid)
+    this.#txids ??= this.#alone ? [this.#alone.txid] : this.#wanted().map(({ hash }) => hash as Txid)
     return this.#txids
   }
 
@@ -97,12 +114,12 @@ export class Bump {
 
   /** Whether `rootOf` has an answer; this hashes nothing. */
   proves(txid: Txid): boolean {
-    return this.#tree.find(txid)?.proven ?? false
+    return this.#isOf(txid) || (this.#tree.find(txid)?.proven ?? false)
   }
 
   /** The place of a transaction in its block. */
   offsetOf(txid: Txid): number | undefined {
-    return this.#tree.find(txid)?.offset
+    return ((this.#isOf(txid) && this.#way) || this.#tree.find(txid))?.offset
   }
 
   /** The smallest bump that proves this txid. */
@@ -112,7 +129,7 @@ export class Bump {
 
   /** The smallest bump that proves these txids. */
   provingOnly(txids: readonly Txid[]): Bump {
-    if (this.#written && txids.length === 1 && compareBytes(txids[0]!, this.#written.txid) === 0) return this
+    if (txids.length === 1 && this.#isOf(txids[0]!)) return this
     const leaves = txids.map(txid => {
       const leaf = this.#tree.find(txid)
       if (!leaf?.proven) throw treeError('the bump does not prove a txid', { txid: formatTxid(txid) })
@@ -122,14 +139,15 @@ export class Bump {
   }
 
   toBytes(): Uint8Array {
+    if (this.#alone) return this.#alone.bytes.slice()
     const writer = new Writer()
     this.write(writer)
     return writer.finish()
   }
 
   write(writer: Writer): void {
-    if (this.#written) {
-      writer.bytes(this.#written.bytes)
+    if (this.#alone) {
+      writer.bytes(this.#alone.bytes)
       return
     }
     const { levels } = this.#tree
@@ -147,17 +165,33 @@ export class Bump {
 
   /** How many levels of nodes there are below the root. */
   get depth(): number {
-    return this.#tree.levels.length
+    return this.#way?.depth ?? this.#tree.levels.length
   }
 
   /** How many nodes it has. */
   get size(): number {
-    return this.#tree.levels.reduce((size, level) => size + level.length, 0)
+    return this.#way ? this.#way.depth + 1 : this.#tree.levels.reduce((size, level) => size + level.length, 0)
   }
 
   #wanted(): MerkleNode[] {
     return this.#tree.levels[0]!.filter(({ wanted }) => wanted)
   }
+}
+
+/** A bump for one txid as it is on the wire, in the one form that we write. */
+interface Alone {
+  readonly bytes: Uint8Array
+  readonly txid: Txid
+  /** Once it was asked for. */
+  way: MerkleWay | undefined
+}
+
+const treeOf = (bytes: Uint8Array): MerkleTree => {
+  const reader = new Reader(bytes, 'ERR_BEEF_FORMAT')
+  readHeight(reader)
+  const tree = new MerkleTree(readLevels(reader, Number.POSITIVE_INFINITY))
+  reader.end()
+  return tree
 }
 
 const readHeight = (reader: Reader): number => {

@@ -135,34 +135,41 @@ export class TransactionStore {
   }
 
   /** The transactions and what they need to be verified, each once. */
-  async ancestry(
+  async ancestry(txids: readonly Txid[], open?: (txid: Txid) => boolean): Promise<BeefTransaction[]> {
+    return [...(await this.ancestryByName(txids, open)).values()]
+  }
+
+  /** The same by the `bytesKey` of their txids. */
+  async ancestryByName(
     txids: readonly Txid[],
     open: (txid: Txid) => boolean = () => false
-  ): Promise<BeefTransaction[]> {
+  ): Promise<ReadonlyMap<string, BeefTransaction>> {
     const found = new Map<string, BeefTransaction>()
-    let wanted = [...txids]
-    while (wanted.length > 0) {
-      if (found.size + wanted.length > MAX_TRANSACTIONS) {
+    let wanted = byName(txids)
+    while (wanted.size > 0) {
+      if (found.size + wanted.size > MAX_TRANSACTIONS) {
         throw new QuoinError('ERR_BEEF_LIMIT', `more than ${MAX_TRANSACTIONS} transactions are needed`)
       }
-      const [stored, bumps] = await Promise.all([this.getMany(wanted), this.proofs(wanted)])
+      const these = [...wanted.values()]
+      const [stored, bumps] = await Promise.all([this.getMany(these), this.proofs(these)])
       const parents: Txid[] = []
-      for (const [i, txid] of wanted.entries()) {
+      let i = 0
+      for (const [name, txid] of wanted) {
         const transaction = stored[i]
+        const bump = bumps[i++]
         if (!transaction) {
           throw new QuoinError('ERR_TX_UNKNOWN', `transaction ${formatTxid(txid)} is not stored`, {
             txid: formatTxid(txid)
           })
         }
-        const bump = bumps[i]
         const opened = bump && open(txid) && (await this.#hasParents(transaction))
-        found.set(bytesKey(txid), { txid, transaction, bump: opened ? undefined : bump })
+        found.set(name, { txid, transaction, bump: opened ? undefined : bump })
         if (!bump || opened) for (const parent of transaction.spentTxids()) parents.push(parent)
       }
-      const next = new Map(parents.map(txid => [bytesKey(txid), txid]))
-      wanted = [...next].filter(([name]) => !found.has(name)).map(([, txid]) => txid)
+      wanted = byName(parents)
+      for (const name of wanted.keys()) if (found.has(name)) wanted.delete(name)
     }
-    return [...found.values()]
+    return found
   }
 
   /** Whether all that a transaction spends is stored, so that it can be opened. */
@@ -171,4 +178,10 @@ export class TransactionStore {
     const parents = await this.getMany(transaction.inputs.map(({ txid }) => txid))
     return parents.every(parent => parent !== undefined)
   }
+}
+
+const byName = (txids: readonly Txid[]): Map<string, Txid> => {
+  const named = new Map<string, Txid>()
+  for (const txid of txids) named.set(bytesKey(txid), txid)
+  return named
 }

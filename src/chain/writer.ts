@@ -4,6 +4,9 @@
 let spare: Uint8Array | undefined
 const MOST_SPARE = 1 << 20
 
+type Copy = (bytes: Uint8Array, start: number, end: number) => Uint8Array
+const copyOfItsOwn: Copy = (bytes, start, end) => bytes.slice(start, end)
+
 export class Writer {
   #bytes: Uint8Array
   #view: DataView
@@ -75,10 +78,10 @@ export class Writer {
     this.bytes(bytes)
   }
 
-  /** What was written, in memory of its own and no more of it than needed. This ends the writer. */
-  finish(): Uint8Array {
+  /** What was written, in memory of its own unless `copy` takes it elsewhere. This ends the writer. */
+  finish(copy: Copy = copyOfItsOwn): Uint8Array {
     if (!this.#isLent && this.#at === this.#bytes.length) return this.#bytes
-    const written = this.#bytes.slice(0, this.#at)
+    const written = copy(this.#bytes, 0, this.#at)
     if (this.#isLent && this.#bytes.length <= MOST_SPARE) spare = this.#bytes
     return written
   }

@@ -1,6 +1,7 @@
 /** How a reorg mines transactions again: each one block later than before and in the other order, parents first. */
 import { parentsAmong, parentsFirst } from '../ancestry.ts'
 import { bytesKey } from '../hash.ts'
+import { Places } from '../places.ts'
 import type { Transaction } from '../transaction.ts'
 
 /**
@@ -22,8 +23,7 @@ export const scheduled = (
   }
   const entries = Array.from(wanted.values(), ({ transaction }) => ({ txid: transaction.txid, transaction }))
   const blocks = Array.from(wanted.values(), ({ block }) => block)
-  const places = new Map([...wanted.keys()].map((key, place) => [key, place]))
-  const parents = parentsAmong(entries, places)
+  const parents = parentsAmong(entries, new Places(entries.map(({ txid }) => txid)))
   const schedule = Array.from({ length: removed.length + 1 }, (): Transaction[] => [])
   // No transaction descends from itself: a txid is a hash of those it spends.
   for (const place of parentsFirst(parents)!) {

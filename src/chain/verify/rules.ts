@@ -10,8 +10,8 @@
  * Lock times are not looked at, as in the SDK: whether a transaction is final is for the one who mines it.
  */
 import { formatTxid, QuoinError } from '../../keyspace/index.ts'
+import { sizedLength, varintLength } from '../lengths.ts'
 import { MAX_SATOSHIS, type Output, type Transaction } from '../transaction.ts'
-import { sizedLength, varintLength } from './lengths.ts'
 
 /** A transaction that others spend. */
 export interface Source {

@@ -4,9 +4,9 @@
  * square. The digest of the time before, without FORKID, is left to the interpreter.
  */
 import { sha256d } from '../hash.ts'
+import { sizedLength } from '../lengths.ts'
 import type { Output, Transaction } from '../transaction.ts'
 import { Writer } from '../writer.ts'
-import { sizedLength } from './lengths.ts'
 
 /** The last byte of a signature: one of the first three, and any of the others. */
 export const SIGHASH = {
