@@ -230,6 +230,27 @@ describe('submitting', () => {
     expect((await engine.outputs.record(transaction.txid))?.position?.height).toBe(kept?.height)
   })
 
+  it('of many some are committed before others are begun with', async () => {
+    let begun = 0
+    const counted: QuoinTopic = {
+      ...about('counted'),
+      admit: () => {
+        begun++
+        return { outputs: [0] }
+      }
+    }
+    engine = await opened({ topics: { tm_counted: counted }, lookups: {} })
+    const funded = Array.from({ length: 200 }, () => chain.fund(payTo(key), 1))
+    chain.mine()
+    const submitting = funded.map(({ txid }) =>
+      engine.submit({ beef: chain.beef(txid), topics: ['tm_counted'] })
+    )
+    await Promise.race(submitting)
+    expect(begun).toBeLessThan(200)
+    expect(await Promise.all(submitting)).toHaveLength(200)
+    expect(begun).toBe(200)
+  })
+
   it('a topic that is not there is an error', async () => {
     await expect(submit(await minted(), 'tm_nowhere')).rejects.toMatchObject({ code: 'ERR_TOPIC_UNKNOWN' })
   })

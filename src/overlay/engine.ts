@@ -22,6 +22,7 @@ import {
   txidOf,
   voutOf
 } from '../keyspace/index.ts'
+import { Turns } from '../turns.ts'
 import { Change, type OutputStore, Proofs } from '../txo/index.ts'
 import { admitOutput } from './admission.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
@@ -86,6 +87,7 @@ export class Engine {
   readonly #secondThoughts: SecondThoughts
   /** Why submissions failed, as far as that is remembered. */
   readonly failures = new Failures()
+  readonly #turns = new Turns()
   /** The last submission of each transaction that is being worked on. */
   readonly #running = new Map<string, Promise<unknown>>()
 
@@ -129,6 +131,7 @@ export class Engine {
    * the transaction itself is not to be had: malformed, invalid, in conflict with another, or a topic is not known.
    */
   async submit(submitted: Submitted, mode: Mode = 'current-tx'): Promise<Steak> {
+    await this.#turns.next()
     const topics = [...new Set(submitted.topics)]
     for (const topic of topics) await this.topics.open(topic)
     const beef = submitted.beef instanceof Beef ? submitted.beef : Beef.parse(submitted.beef)

@@ -10,6 +10,7 @@ import { Beef, type BeefTransaction } from '../../chain/index.ts'
 import { formatTxid, makeOutpoint, QuoinError, type TokenId, type Txid } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
 import type { Batch, Lease, Queue } from '../../store/index.ts'
+import { Turns } from '../../turns.ts'
 import { heightScore, type OutputStore } from '../../txo/index.ts'
 import type { FeeAddresses } from '../fee-address.ts'
 import { type Claims, claimsOf, isForDiscovery } from '../rules.ts'
@@ -21,7 +22,6 @@ import { failureOf } from './failure.ts'
 import { noteFeeAddressesIn } from './fees.ts'
 import { proveIfKnown } from './prove.ts'
 import { type Clock, discoveryQueue, enqueueTokenIn, queueOfToken } from './queues.ts'
-import { Turns } from './turns.ts'
 
 /** Fetches in a row for what one transaction rests on. */
 const MAX_FETCHES = 100

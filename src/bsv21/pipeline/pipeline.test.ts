@@ -222,7 +222,10 @@ describe.each([
     chain.mine()
     await arrive(moved)
     await until(async () => (await node.tokens.balance(id, 'p2pkh', [carol.address])).amount === 1000n)
-    await until(async () => (await discovered().stats()).due === 0)
+    await until(async () => {
+      const { due, leased } = await discovered().stats()
+      return due + leased === 0
+    })
     expect(await discovered().stats()).toMatchObject({ waiting: many / 2, dead: many / 2 })
     await node.pipeline.close()
   })

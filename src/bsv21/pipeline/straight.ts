@@ -7,12 +7,12 @@ import { type Beef, type BeefTransaction, bytesKey } from '../../chain/index.ts'
 import type { TokenId } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
 import { remembered } from '../../remembered.ts'
+import { Turns } from '../../turns.ts'
 import type { Activation } from '../activation.ts'
 import { claimsOf, isForDiscovery } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
 import type { Arrivals } from './arrivals.ts'
 import { proveIfKnown } from './prove.ts'
-import { Turns } from './turns.ts'
 import { Underway } from './underway.ts'
 
 export interface StraightOptions {

@@ -1,5 +1,5 @@
 /** As many as begin in one turn of the event loop. */
-const AT_A_TIME = 32
+const AT_A_TIME = 16
 
 /**
  * Lets a few begin in each turn of the event loop, in the order in which they asked. What those write is on its way to
