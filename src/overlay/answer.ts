@@ -4,7 +4,7 @@
  * stops at proofs walks through them.
  */
 import { type BeefTransaction, bytesKey, writeBeef } from '../chain/index.ts'
-import { type Outpoint, toHex, txidOf, voutOf } from '../keyspace/index.ts'
+import { type Outpoint, type Txid, toHex, txidOf, voutOf } from '../keyspace/index.ts'
 import type { OutputStore } from '../txo/index.ts'
 import { consumedInputs } from './removal.ts'
 import type { Found, History } from './types.ts'
@@ -20,15 +20,15 @@ export interface AnsweredOutput {
 export const answerAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
   const known = await outputs.areKnown(found.map(({ outpoint }) => outpoint))
   const stored = found.filter((_, i) => known[i])
-  const plain = await provedAll(
-    outputs,
-    stored.filter(({ history, transactions }) => history === undefined && !transactions)
-  )
+  const plain = stored.filter(({ history, transactions }) => history === undefined && !transactions)
+  const proved = await provedAll(outputs, plain)
+  if (plain.length === stored.length) return proved
+  let next = 0
   const answered = await Promise.all(
     stored.map(each => {
       const { outpoint, context, transactions, history } = each
       if (transactions) return { outpoint, context, transactions }
-      return history === undefined ? plain(each) : withHistory(outputs, each, history)
+      return history === undefined ? proved[next++]! : withHistory(outputs, each, history)
     })
   )
   return answered.filter(each => each !== undefined)
@@ -51,29 +51,33 @@ const withHistory = async (
 const AT_ONCE = 256
 
 /** Without history: all that is needed is read at once, and each output picks its own. */
-const provedAll = async (
-  outputs: OutputStore,
-  found: readonly Found[]
-): Promise<(each: Found) => AnsweredOutput> => {
-  const all = new Map<string, BeefTransaction>()
+const provedAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
+  const answered: AnsweredOutput[] = []
   for (let first = 0; first < found.length; first += AT_ONCE) {
-    const txids = found.slice(first, first + AT_ONCE).map(({ outpoint }) => txidOf(outpoint))
-    const distinct = new Map(txids.map(txid => [bytesKey(txid), txid]))
-    for (const each of await outputs.transactions.ancestry([...distinct.values()])) {
-      all.set(bytesKey(each.txid), each)
+    const some = found.slice(first, first + AT_ONCE)
+    const txids = new Map<string, Txid>()
+    const names = some.map(({ outpoint }) => {
+      const txid = txidOf(outpoint)
+      const name = bytesKey(txid)
+      txids.set(name, txid)
+      return name
+    })
+    const all = await outputs.transactions.ancestryByName([...txids.values()])
+    for (const [i, { outpoint, context }] of some.entries()) {
+      answered.push({ outpoint, context, transactions: provedBy(all, names[i]!) })
     }
   }
-  return ({ outpoint, context }) => {
-    const needed = new Map<string, BeefTransaction>()
-    const wanted = [bytesKey(txidOf(outpoint))]
-    for (const name of wanted) {
-      const each = all.get(name)!
-      if (needed.has(name)) continue
-      needed.set(name, each)
-      if (!each.bump) for (const txid of each.transaction!.spentTxids()) wanted.push(bytesKey(txid))
-    }
-    return { outpoint, context, transactions: [...needed.values()] }
+  return answered
+}
+
+/** A transaction and those on the ways back from it to what is proved. */
+const provedBy = (all: ReadonlyMap<string, BeefTransaction>, name: string): BeefTransaction[] => {
+  const needed = new Set([all.get(name)!])
+  // What is added on the way is walked too.
+  for (const { transaction, bump } of needed) {
+    if (!bump) for (const txid of transaction!.spentTxids()) needed.add(all.get(bytesKey(txid))!)
   }
+  return [...needed]
 }
 
 /** As one BEEF, with the transaction of the output at the end. */

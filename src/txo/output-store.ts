@@ -289,10 +289,9 @@ export class OutputStore {
 
   /** Whether anything is known of each output: what `loadOutputs` does not answer `null` for. */
   async areKnown(outpoints: readonly Outpoint[]): Promise<boolean[]> {
-    const hashes = await this.store.mhgetall(
+    return this.store.mhexists(
       outpoints.map(outpoint => outputHashes.encode(txidOf(outpoint), voutOf(outpoint)))
     )
-    return hashes.map(fields => fields.length > 0)
   }
 
   /** The outputs of a transaction, in order. */

@@ -122,6 +122,20 @@ export const hashes: Cases = {
     same(await store.mhgetall(['i', 'j', 'h', 'w', 'h']), [[['', '']], [], ofH, ofW, ofH])
     same(await store.mhgetall([]), [])
   },
+  'a hash exists while it has fields, whatever else has its name': async store => {
+    const wide = Array.from({ length: 100 }, (_, i) => `f${i}`)
+    await store.commit(
+      hset('h', '', ''),
+      set('j', 'no hash'),
+      ...wide.map(field => hset('w', field, field.repeat(50)))
+    )
+    same(await store.mhexists(['w', 'j', 'h', 'x', 'h']), [true, false, true, false, true])
+    same(await store.mhexists([]), [])
+    await store.commit(hdel('h', ''), ...wide.slice(1).map(field => hdel('w', field)))
+    same(await store.mhexists(['h', 'w']), [false, true])
+    await store.commit(hdel('w', wide[0]!))
+    same(await store.mhexists(['h', 'w']), [false, false])
+  },
   'a hash ends with its last field': async store => {
     await store.commit(hset('h', 'f', '1'), hset('h', 'g', '2'), hset('i', 'f', '3'))
     await store.commit(hdel('h', 'f'))

@@ -115,6 +115,11 @@ export class OrderedReads implements Reads {
     return hashes.every(fields => Array.isArray(fields)) ? hashes : Promise.all(hashes)
   }
 
+  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]> {
+    const found = keys.map(key => this.#hasFields(tagged(TAG.hash, key)))
+    return found.every(each => typeof each === 'boolean') ? found : Promise.all(found)
+  }
+
   async hrange(range: KeyRange, limit = ALL): Promise<HashEntry[]> {
     const found: HashEntry[] = []
     let rest = under(TAG.hash, range)
@@ -304,6 +309,19 @@ export class OrderedReads implements Reads {
     const start = numbered(TAG.field, id)
     const rows = await this.#rows.rows({ start, end: prefixEnd(start), reverse: false }, ALL)
     return rows.map(({ key, value }) => ({ field: key.subarray(start.length), value }))
+  }
+
+  /** Without a promise when the hash is one row, which goes with its last field; that of a wide one stays. */
+  #hasFields(rowKey: Uint8Array): Awaitable<boolean> {
+    const row = this.#rows.get(rowKey)
+    const id = row && wideId(row)
+    return id === undefined ? row !== undefined : this.#hasWideFields(id)
+  }
+
+  async #hasWideFields(id: number): Promise<boolean> {
+    const start = numbered(TAG.field, id)
+    const keys = await this.#rows.keys({ start, end: prefixEnd(start), reverse: false }, 1, 0, copyKey)
+    return keys.length > 0
   }
 
   #id(role: Role, key: Uint8Array): number | undefined {

@@ -83,6 +83,10 @@ export class RedisReads implements Reads {
     return this.#each('h', keys, 'HGETALL', fieldValues)
   }
 
+  async mhexists(keys: readonly Uint8Array[]): Promise<boolean[]> {
+    return this.#each('h', keys, 'EXISTS', reply => reply === 1)
+  }
+
   async hrange(range: KeyRange, limit?: number): Promise<HashEntry[]> {
     const rows = await inRange(this.#caller, 'h', range, limit)
     return rows.map(({ key, value }) => ({ key, fields: fieldValues(value) }))

@@ -105,6 +105,11 @@ class RedisEngine extends RedisReads implements Engine {
     return this.#commits.commitMany(batches)
   }
 
+  /** Redis has synced what it has answered, as far as its `appendfsync` says so. */
+  async sync(): Promise<void> {
+    this.#refuseClosed()
+  }
+
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
     this.#refuseClosed()
     return counted(this.#open, () => snapshot(this.#router, this.#partitions, read))
