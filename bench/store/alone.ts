@@ -1,7 +1,7 @@
 /**
  * What the databases by themselves take for the rows of the same transactions. The rows are worked out beforehand, which
  * is not counted, and given to the database in the order of their keys: no store on it, with these rows in groups of
- * this size, can be faster.
+ * this size, can be faster. LMDB is also asked without syncing anything, which is what the store adds its log to.
  */
 import { Batch } from '../../src/store/batch.ts'
 import { openHandle as openLevel } from '../../src/store/ordered/level-handle.ts'
@@ -19,9 +19,12 @@ interface Alone {
   commit(rows: (get: Get) => readonly Row[]): Promise<number>
 }
 
-const openers: Readonly<Record<'lmdb' | 'level', (kept: Kept) => Promise<Alone>>> = {
-  lmdb: async kept => {
-    const handle = openLmdb(folder(kept))
+type Database = 'lmdb' | 'lmdb, not synced' | 'level'
+
+const lmdb =
+  (noSync: boolean) =>
+  async (kept: Kept): Promise<Alone> => {
+    const handle = openLmdb(folder(kept), { noSync })
     kept.add(() => handle.close())
     return {
       commit: async rows => {
@@ -37,7 +40,11 @@ const openers: Readonly<Record<'lmdb' | 'level', (kept: Kept) => Promise<Alone>>
         return performance.now() - begin
       }
     }
-  },
+  }
+
+const openers: Readonly<Record<Database, (kept: Kept) => Promise<Alone>>> = {
+  lmdb: lmdb(false),
+  'lmdb, not synced': lmdb(true),
   level: async kept => {
     const handle = await openLevel(folder(kept))
     kept.add(() => handle.close())
@@ -88,23 +95,23 @@ const refuse = (): never => {
 
 /** Rates of the first tenth, of all and of the last tenth. */
 export const aloneSheet = async (
-  groups: readonly (readonly [engine: 'lmdb' | 'level', size: number])[],
+  groups: readonly (readonly [database: Database, size: number])[],
   transactions: number,
   kept: Kept,
   progress: (text: string) => void
 ): Promise<Sheet> => {
   const rows: (string | number)[][] = []
-  for (const [engine, size] of groups) {
-    progress(`${engine} in groups of ${size.toLocaleString('en-US')}`)
-    const alone = await openers[engine](kept)
+  for (const [database, size] of groups) {
+    progress(`${database} in groups of ${size.toLocaleString('en-US')}`)
+    const alone = await openers[database](kept)
     const made = new Rows()
     const times: number[] = []
     for (let n = 0; n < transactions; n += size) times.push(await alone.commit(made.of(n, size)))
     const tenth = Math.ceil(times.length / 10)
     const rate = (of: readonly number[]): number =>
       Math.round((1000 * of.length * size) / of.reduce((sum, time) => sum + time, 0))
-    rows.push([engine, size, rate(times.slice(0, tenth)), rate(times), rate(times.slice(-tenth))])
+    rows.push([database, size, rate(times.slice(0, tenth)), rate(times), rate(times.slice(-tenth))])
     await kept.close()
   }
-  return { columns: ['engine', 'tx in a commit', 'tx/s, first tenth', 'tx/s', 'tx/s, last tenth'], rows }
+  return { columns: ['database', 'tx in a commit', 'tx/s, first tenth', 'tx/s', 'tx/s, last tenth'], rows }
 }

@@ -19,6 +19,8 @@ export class Bulk {
   #batches: Uint8Array[] = []
   #bytes = 0
   readonly #running = new Set<Promise<void>>()
+  /** Whether something was written since the last checkpoint. */
+  #isUnsynced = false
   #failure: unknown
 
   /** @internal */
@@ -52,6 +54,8 @@ export class Bulk {
     this.#throwFailure()
     const program = progress?.take()
     if (program) await this.#engine.commit(program)
+    else if (this.#isUnsynced) await this.#engine.sync()
+    this.#isUnsynced = false
   }
 
   #take(batch: Batch): void {
@@ -78,6 +82,7 @@ export class Bulk {
       this.#running.add(sent)
       this.#batches = []
       this.#bytes = 0
+      this.#isUnsynced = true
     }
     while (this.#running.size > AHEAD) await Promise.race(this.#running)
     this.#throwFailure()

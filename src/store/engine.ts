@@ -109,6 +109,8 @@ export interface Reads {
   hgetall(key: Uint8Array): Awaitable<FieldValue[]>
   /** One answer for each key, in the order asked; not necessarily of one state. */
   mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]>
+  /** Whether each has fields, in the order asked; not necessarily of one state. */
+  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]>
   /** Hashes whose keys are in the range, in its direction. */
   hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]>
 
@@ -170,10 +172,13 @@ export interface Engine extends Reads {
    */
   commit(batch: Uint8Array): Promise<Answer[]>
   /**
-   * Commits many batches at once, or as nearly so as it can; none is claimed before the promise resolves. They have no
-   * checks: when one is refused all the same, it rejects with that code, and the others may have been written.
+   * Commits many batches at once, or as nearly so as it can. They are there when the promise resolves, and durable when
+   * a later `commit` or `sync` has. They have no checks: when one is refused all the same, it rejects with that code,
+   * and the others may have been written.
    */
   commitMany(batches: readonly Uint8Array[]): Promise<void>
+  /** Everything that was committed before is durable when the promise resolves. */
+  sync(): Promise<void>
   /**
    * Reads that all see one state; commits do not wait for them. An engine without snapshots may run `read` again when
    * what it read has changed, and refuse with `ERR_STORE_BUSY` when it keeps changing.

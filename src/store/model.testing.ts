@@ -61,6 +61,9 @@ export const openModel = ({ now = () => Date.now() / 1000, backup }: ModelOption
     commitMany: async batches => {
       for (const batch of batches) await commit(batch)
     },
+    sync: async () => {
+      open()
+    },
     snapshot: async read => {
       const copy = structuredClone(open())
       return read(readsOf(() => copy))
@@ -94,6 +97,7 @@ const readsOf = (open: () => State): Reads => ({
   hmget: (key, fields) => fields.map(field => copy(open().hashes.get(text(key))?.get(text(field)))),
   hgetall: key => fieldsOf(open(), text(key)),
   mhgetall: keys => keys.map(key => fieldsOf(open(), text(key))),
+  mhexists: keys => keys.map(key => fieldsOf(open(), text(key)).length > 0),
   hrange: (range, limit) =>
     keysIn(open().hashes, range, limit).map(key => ({ key: bytes(key), fields: fieldsOf(open(), key) })),
 

@@ -144,6 +144,7 @@ const READS: Record<ReadName, readonly fc.Arbitrary<unknown>[]> = {
   hmget: [key, fc.array(name, { maxLength: 4 })],
   hgetall: [key],
   mhgetall: [fc.array(key, { maxLength: 4 })],
+  mhexists: [fc.array(key, { maxLength: 4 })],
   hrange: [range, limit],
   sismember: [key, name],
   smembers: [key],

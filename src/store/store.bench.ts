@@ -172,7 +172,12 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
   const groups = [500, 1000, 20_000].filter(count => count <= transactions)
   sheet('ingest: the rows alone, in the database itself', () =>
     aloneSheet(
-      [...groups.map(count => ['lmdb', count] as const), ['level', 500], ['level', 1000]],
+      [
+        ...groups.map(count => ['lmdb', count] as const),
+        ...groups.map(count => ['lmdb, not synced', count] as const),
+        ['level', 500],
+        ['level', 1000]
+      ],
       transactions,
       alone,
       progress

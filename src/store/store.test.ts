@@ -166,6 +166,7 @@ describe('what is wrong is refused, by a promise that rejects', () => {
     ['hgetall', 'ERR_STORE_KEY', store => store.hgetall(LONG)],
     ['mget', 'ERR_STORE_KEY', store => store.mget([bytes('a'), LONG])],
     ['mhgetall', 'ERR_STORE_KEY', store => store.mhgetall([LONG])],
+    ['mhexists', 'ERR_STORE_KEY', store => store.mhexists([LONG])],
     ['sismember', 'ERR_STORE_KEY', store => store.sismember(bytes('s'), LONG)],
     ['smembers', 'ERR_STORE_KEY', store => store.smembers(LONG)],
     ['zscore', 'ERR_STORE_KEY', store => store.zscore(bytes('z'), LONG)],

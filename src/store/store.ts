@@ -108,6 +108,11 @@ export class StoreReads {
     return this.#reads.mhgetall(keys.map(keyOnly))
   }
 
+  /** Whether each of many hashes has fields, in the order asked. */
+  async mhexists(keys: readonly Uint8Array[]): Promise<boolean[]> {
+    return this.#reads.mhexists(keys.map(keyOnly))
+  }
+
   /** Hashes under a prefix, or in a range, in the order of their keys. */
   async hrange(keys: Uint8Array | KeyRange, limits: RangeLimits = {}): Promise<HashEntry[]> {
     return this.#reads.hrange(rangeOf(keys, limits), whole('limit', limits.limit))

@@ -133,12 +133,14 @@ export const lifetime: Cases = {
       () => engine.hgetall(key),
       () => engine.mget([key]),
       () => engine.mhgetall([key]),
+      () => engine.mhexists([key]),
       () => engine.smembers(key),
       () => engine.zrows(key, {}),
       () => engine.zkeys(EVERYTHING),
       () => engine.qcounts(key),
       () => engine.commit(batchOf([set('a', '1')])),
       () => engine.commitMany([batchOf([set('a', '1')])]),
+      () => engine.sync(),
       () => engine.snapshot(async reads => reads.get(key))
     ]
     for (const use of uses) await refused(use, 'ERR_STORE_CLOSED')

@@ -47,6 +47,7 @@ export const snapshots: Cases = {
       reads => reads.hmget('h', ['g', 'x', 'f']),
       reads => reads.hgetall('h'),
       reads => reads.mhgetall(['h', 'x', 'i']),
+      reads => reads.mhexists(['h', 'x', 'i']),
       reads => reads.hrange(EVERYTHING, 1),
       reads => reads.sismember('s', 'new'),
       reads => reads.smembers('s'),

@@ -68,6 +68,10 @@ export class TextReads {
     return hashes.map(fields => fields.map(({ field, value }) => [text(field), text(value)]))
   }
 
+  async mhexists(keys: readonly string[]): Promise<boolean[]> {
+    return this.#reads.mhexists(keys.map(bytes))
+  }
+
   async hrange(range: KeyRange, limit?: number): Promise<Pair<Pair<string>[]>[]> {
     return (await this.#reads.hrange(range, limit)).map(({ key, fields }) => [
       text(key),

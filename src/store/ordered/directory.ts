@@ -9,7 +9,7 @@ import { knownSchema, SCHEMA_VERSION } from './schema.ts'
 
 export type StoreKind = 'lmdb' | 'level'
 
-const LMDB_FILE = 'data.mdb'
+export const LMDB_FILE = 'data.mdb'
 const LEVEL_FILE = 'CURRENT'
 /** Beside the files of LevelDB. */
 const MARKER = 'quoin.json'
@@ -32,6 +32,10 @@ const filesIn = async (path: string): Promise<string[]> => {
     throw unusable(path, error)
   }
 }
+
+/** The sizes of the files in a directory. */
+export const sizesIn = async (path: string): Promise<number[]> =>
+  Promise.all((await filesIn(path)).map(async file => (await stat(join(path, file))).size))
 
 /** The first directory that it made, if it made any. */
 const make = async (path: string): Promise<string | undefined> => {

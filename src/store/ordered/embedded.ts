@@ -37,8 +37,11 @@ export interface Database {
   snapshot(): View
   /** Whether walks take turns of the event loop: then a read has a snapshot, and a batch that walks comes alone. */
   readonly walksTakeTurns?: boolean
-  /** Commits the batches one after the other, all in one transaction, durable when the promise resolves. */
-  write(batches: readonly Uint8Array[]): Promise<readonly Outcome[]>
+  /**
+   * Commits the batches one after the other, all in one transaction. When the promise resolves they are durable with all
+   * that was committed before, unless `durable` is false: then they are when a later one is.
+   */
+  write(batches: readonly Uint8Array[], durable?: boolean): Promise<readonly Outcome[]>
   backup?(directory: string, options: BackupOptions): Promise<unknown>
   stats(): Awaitable<EngineStats>
   close(): Promise<void>
@@ -95,11 +98,21 @@ export class EmbeddedEngine implements Engine {
     try {
       for (let start = 0; start < batches.length; ) {
         const group = batches.slice(start, start + this.#groupSize(batches.slice(start)))
-        const outcomes = await this.#database.write(group)
+        const outcomes = await this.#database.write(group, false)
         const failed = outcomes.findIndex(outcome => 'failed' in outcome)
         if (failed !== -1) throw refusal(group[failed]!, outcomes[failed]!)
         start += group.length
       }
+    } finally {
+      this.#ended()
+    }
+  }
+
+  async sync(): Promise<void> {
+    this.#assertOpen()
+    this.#inFlight++
+    try {
+      await this.#database.write([])
     } finally {
       this.#ended()
     }
@@ -241,6 +254,9 @@ export class EmbeddedEngine implements Engine {
   }
   mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
     return this.#steady(reads => reads.mhgetall(keys))
+  }
+  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]> {
+    return this.#steady(reads => reads.mhexists(keys))
   }
   hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]> {
     return this.#steady(reads => reads.hrange(range, limit))

@@ -3,15 +3,13 @@
  * committed, nor walk at all without giving up its turn; so a batch that walks (a lease) is committed by itself, and
  * what it will walk is fetched first.
  */
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { ChainedBatch } from 'classic-level'
 import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { ProgramReader } from '../program-reader.ts'
 import { type Backup, writeBackup } from './backup.ts'
 import { ByteTable, grown } from './byte-table.ts'
-import { needStore, prepareStore } from './directory.ts'
+import { needStore, prepareStore, sizesIn } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { storeError } from './failure.ts'
 import type { ReadKey, RowReads, RowWrites } from './kv.ts'
@@ -105,15 +103,14 @@ class LevelDatabase implements Database {
   }
 
   async stats(): Promise<EngineStats> {
-    const files = await readdir(this.#path)
-    const sizes = await Promise.all(files.map(async file => (await stat(join(this.#path, file))).size))
+    const sizes = await sizesIn(this.#path)
     return {
       engine: this.name,
       bytes: sizes.reduce((sum, size) => sum + size, 0),
       details: {
         path: this.#path,
         schema: (await schemaOf(this.#path, this.#handle)) ?? 0,
-        files: files.length
+        files: sizes.length
       }
     }
   }

@@ -1,6 +1,7 @@
 /** LMDB as all its users open it. */
 import { open, type RootDatabase, type Transaction } from 'lmdb'
 import type { KeyValue } from '../engine.ts'
+import { bootId } from './checkpoint.ts'
 import type { ReadKey } from './kv.ts'
 import { checkSchema, schemaRow } from './schema.ts'
 
@@ -49,6 +50,22 @@ export const openHandle = (
     noReadAhead: true,
     cache: false
   } as Parameters<typeof open<Uint8Array, Uint8Array>>[0]) as unknown as Handle
+
+/** As the threads of a process that writes open it: commits are made durable by `lmdb-durability.ts` where it can. */
+export const openStoreHandle = (path: string): Handle => openHandle(path, { noSync: bootId() !== undefined })
+
+export const closingOnFailure = async (handle: Handle, check: () => void): Promise<void> => {
+  try {
+    check()
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+/** What LMDB lends is a Buffer that is larger than its length says; as a plain array it is also faster to read. */
+export const lent = (buffer: Uint8Array | undefined): Uint8Array | undefined =>
+  buffer && new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 
 /** Of a database that is new: undefined. */
 export const schemaOf = (path: string, handle: Handle): number | undefined =>

@@ -4,6 +4,7 @@ import type { Transaction } from 'lmdb'
 import { QuoinError } from '../../keyspace/index.ts'
 import type { KeyValue } from '../engine.ts'
 import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume } from './copy.ts'
+import { LMDB_FILE } from './directory.ts'
 import { type Handle, openHandle } from './lmdb-handle.ts'
 import { assertRoom } from './room.ts'
 
@@ -53,7 +54,7 @@ export const openLmdbVolume = (path: string, mode: 'read' | 'write'): Volume => 
         handle.transactionSync(() => appendAll(handle, rows))
         if (durably) await synced(handle)
       } catch (error) {
-        assertRoom(join(path, 'data.mdb'), error)
+        assertRoom(join(path, LMDB_FILE), error)
         throw error
       }
     },

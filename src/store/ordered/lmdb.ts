@@ -3,23 +3,29 @@
  * loop. Other processes may read beside it, and even write: LMDB lets one transaction in at a time, and a writer
  * notices that another was there (`Writer.begin`).
  */
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Transaction } from 'lmdb'
 import { type KeyRange, QuoinError } from '../../keyspace/index.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { type Backup, writeBackup } from './backup.ts'
-import { needStore, prepareStore } from './directory.ts'
+import { needStore, prepareStore, sizesIn } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { storeError } from './failure.ts'
-import { copyKey, type ReadKey, type RowReads, type RowWrites } from './kv.ts'
-import { type Handle, openHandle, type RowRange, readKeys, schemaOf } from './lmdb-handle.ts'
+import type { ReadKey, RowReads } from './kv.ts'
+import {
+  closingOnFailure,
+  type Handle,
+  lent,
+  openHandle,
+  openStoreHandle,
+  type RowRange,
+  readKeys,
+  schemaOf
+} from './lmdb-handle.ts'
+import { recoverLmdb } from './lmdb-recovery.ts'
 import { lmdbChunks } from './lmdb-volume.ts'
 import { lmdbBuild } from './native.ts'
-import { assertRoom } from './room.ts'
-import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
-import { type Outcome, Writer, type Writing } from './writer.ts'
+import type { Outcome } from './writer.ts'
 
 export interface LmdbOptions {
   readonly readOnly?: boolean
@@ -30,9 +36,14 @@ export interface LmdbOptions {
 export const openLmdb = async (path: string, options: LmdbOptions = {}): Promise<EmbeddedEngine> => {
   const { readOnly = false, create = !readOnly } = options
   await (create ? prepareStore : needStore)('lmdb', path)
+  try {
+    recoverLmdb(path)
+  } catch (error) {
+    throw storeError(error)
+  }
   if (!readOnly) {
     const thread = await WriterThread.start('lmdb', path)
-    return new EmbeddedEngine(new LmdbDatabase(path, openHandle(path), thread))
+    return new EmbeddedEngine(new LmdbDatabase(path, openStoreHandle(path), thread))
   }
   try {
     const handle = openHandle(path, { readOnly })
@@ -40,15 +51,6 @@ export const openLmdb = async (path: string, options: LmdbOptions = {}): Promise
     return new EmbeddedEngine(new LmdbDatabase(path, handle, undefined))
   } catch (error) {
     throw storeError(error)
-  }
-}
-
-const closingOnFailure = async (handle: Handle, check: () => void): Promise<void> => {
-  try {
-    check()
-  } catch (error) {
-    await handle.close()
-    throw error
   }
 }
 
@@ -78,10 +80,6 @@ class LmdbRows implements RowReads {
     return readKeys(this.#handle, { ...bounds(range), limit, offset, ...this.#options }, read)
   }
 }
-
-/** What LMDB lends is a Buffer that is larger than its length says; as a plain array it is also faster to read. */
-const lent = (buffer: Uint8Array | undefined): Uint8Array | undefined =>
-  buffer && new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 
 /** The longest key that LMDB has in pages of 4 KiB. */
 const LONGEST = 1978
@@ -123,11 +121,11 @@ class LmdbDatabase implements Database {
     return { rows: new LmdbRows(this.#handle, transaction), release: () => transaction.done() }
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<readonly Outcome[]> {
+  async write(batches: readonly Uint8Array[], durable?: boolean): Promise<readonly Outcome[]> {
     if (!this.#thread) {
       throw new QuoinError('ERR_STORE_READ_ONLY', `the store in ${this.#path} is open for reading only`)
     }
-    const outcomes = await this.#thread.write(batches)
+    const outcomes = await this.#thread.write(batches, durable)
     // Reads of this thread keep to one state until told that there is a later one.
     this.#handle.resetReadTxn()
     return outcomes
@@ -139,12 +137,12 @@ class LmdbDatabase implements Database {
   }
 
   async stats(): Promise<EngineStats> {
-    const { size } = await stat(join(this.#path, 'data.mdb'))
+    const sizes = await sizesIn(this.#path)
     this.#handle.resetReadTxn()
     const { entryCount } = this.#handle.getStats() as { entryCount: number }
     return {
       engine: this.name,
-      bytes: size,
+      bytes: sizes.reduce((sum, size) => sum + size, 0),
       details: {
         path: this.#path,
         schema: schemaOf(this.#path, this.#handle) ?? 0,
@@ -158,59 +156,5 @@ class LmdbDatabase implements Database {
   async close(): Promise<void> {
     await this.#thread?.close()
     await this.#handle.close()
-  }
-}
-
-/** The writing side, in the thread that writes. */
-export class LmdbWriter {
-  readonly #path: string
-  readonly #handle: Handle
-  readonly #writer: Writer
-
-  /** A new store gets its schema row before anything else. */
-  static async open(path: string): Promise<LmdbWriter> {
-    const handle = openHandle(path)
-    await closingOnFailure(handle, () =>
-      handle.transactionSync(() => {
-        if (schemaOf(path, handle) === undefined) handle.putSync(schemaRow.key, schemaRow.value)
-      })
-    )
-    return new LmdbWriter(path, handle)
-  }
-
-  private constructor(path: string, handle: Handle) {
-    const writes: RowWrites = {
-      get: key => lent(handle.getBinaryFast(key)),
-      keys: (start, end, limit) => readKeys(handle, { start, end, limit }, copyKey),
-      put: (key, value) => {
-        handle.put(key, value)
-      },
-      del: key => {
-        handle.remove(key)
-      }
-    }
-    this.#path = path
-    this.#handle = handle
-    this.#writer = new Writer(writes)
-  }
-
-  async write(batches: readonly Uint8Array[]): Promise<Writing> {
-    try {
-      const outcomes = this.#handle.transactionSync(() => {
-        this.#writer.begin()
-        const outcomes = batches.map(batch => this.#writer.run(batch))
-        this.#writer.flush()
-        return outcomes
-      })
-      return { done: Promise.resolve(outcomes) }
-    } catch (error) {
-      this.#writer.forget()
-      assertRoom(join(this.#path, 'data.mdb'), error)
-      throw error
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#handle.close()
   }
 }

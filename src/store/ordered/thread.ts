@@ -6,12 +6,12 @@ import { parentPort } from 'node:worker_threads'
 import type { Answer } from '../engine.ts'
 import { storeError } from './failure.ts'
 import { LevelWriter } from './level.ts'
-import { LmdbWriter } from './lmdb.ts'
+import { LmdbWriter } from './lmdb-writer.ts'
 import type { Reply, Request } from './threaded.ts'
 import type { Outcome, Writing } from './writer.ts'
 
 interface RowWriter {
-  write(batches: readonly Uint8Array[]): Promise<Writing>
+  write(batches: readonly Uint8Array[], durable: boolean): Promise<Writing>
   close(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ parentPort!.on('message', (request: Request) => {
 /** Resolves when the next request of the store may be answered. */
 const answer = async (request: Request): Promise<Writing> => {
   const { store } = request
-  if (request.type === 'write') return stores.get(store)!.write(split(request))
+  if (request.type === 'write') return stores.get(store)!.write(split(request), request.durable)
   if (request.type === 'open') {
     stores.set(store, await (request.kind === 'lmdb' ? LmdbWriter : LevelWriter).open(request.path))
   } else {

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, QuoinError } from '../../keyspace/index.ts'
 import type { Answer } from '../engine.ts'
+import { newEnding } from './ending.ts'
 import type { Outcome } from './writer.ts'
 
 export type ThreadedKind = 'lmdb' | 'level'
@@ -16,6 +17,7 @@ export type Request = { readonly id: number; readonly store: number } & (
       /** The batches, one after the other. */
       readonly batches: Uint8Array
       readonly lengths: Uint32Array
+      readonly durable: boolean
     }
   | { readonly type: 'close' }
 )
@@ -52,13 +54,19 @@ class Thread {
   }
 
   constructor() {
+    const { shared, end } = newEnding()
     this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
+      workerData: shared,
       // What a group of batches makes is garbage when it is committed, and should not be copied before.
       resourceLimits: { maxYoungGenerationSizeMb: 192 }
     })
     this.#worker.unref()
     // Ends the thread before the process does: databases do not like to be taken down with it.
-    process.once('beforeExit', () => void this.#worker.terminate())
+    process.once('beforeExit', () => {
+      end()
+      void this.#worker.terminate()
+    })
+    process.once('exit', end)
     this.#worker.on('message', (reply: Reply) => {
       const pending = this.#pending.get(reply.id)
       this.#pending.delete(reply.id)
@@ -103,7 +111,7 @@ export class WriterThread {
     return writer
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<Outcome[]> {
+  async write(batches: readonly Uint8Array[], durable = true): Promise<Outcome[]> {
     const whole = new Uint8Array(batches.reduce((sum, { length }) => sum + length, 0))
     const lengths = new Uint32Array(batches.length)
     let at = 0
@@ -112,7 +120,8 @@ export class WriterThread {
       lengths[i] = batch.length
       at += batch.length
     })
-    const reply = await this.#ask({ type: 'write', batches: whole, lengths }, [whole.buffer, lengths.buffer])
+    const request = { type: 'write', batches: whole, lengths, durable } as const
+    const reply = await this.#ask(request, [whole.buffer, lengths.buffer])
     const outcomes: Outcome[] = batches.map(() => ({ answers: [] }))
     for (const [i, answers] of reply.answers ?? []) outcomes[i] = { answers }
     for (const [i, failed] of reply.failed ?? []) outcomes[i] = { failed }

@@ -47,13 +47,19 @@ export class Writer implements Checks, Operations<Answer> {
     this.#queues = new QueueChanges(this.#hashes, this.#sortedSets)
   }
 
-  /** Begins a group of batches. If another writer has committed since the last, nothing remembered counts. */
-  begin(): void {
+  /** Begins a group of batches. If another writer has committed since the last, nothing remembered counts: false. */
+  begin(): boolean {
     const commits = readCount(this.#rows.get(META.commits))
-    if (commits === this.#commits) return
+    if (commits === this.#commits) return true
     this.forget()
     this.#commits = commits
     this.#nextId = this.#storedNextId = readCount(this.#rows.get(META.next))
+    return false
+  }
+
+  /** How many commits there were, with the one that is flushed. */
+  get commits(): number {
+    return this.#commits
   }
 
   run(batch: Uint8Array): Outcome {

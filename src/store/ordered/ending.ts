@@ -1,0 +1,43 @@
+/**
+ * How a process ends while its thread writes. It takes the thread down wherever that is, and LMDB would wait for ever
+ * for a transaction that was left half-way: so the process waits until the one under way is over, and no other begins.
+ */
+import { workerData } from 'node:worker_threads'
+
+/** What the two sides share: whether the process ends, and whether a transaction is under way. */
+const IS_ENDING = 0
+const IS_AT_WORK = 1
+
+/** What a thread that writes is given as its data. */
+export interface Ending {
+  readonly ending: Int32Array
+}
+
+/** The side of the process: hands `shared` to the thread, and says when it is going to end. */
+export const newEnding = (): { readonly shared: Ending; end(): void } => {
+  const ending = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+  return {
+    shared: { ending },
+    end() {
+      Atomics.store(ending, IS_ENDING, 1)
+      Atomics.wait(ending, IS_AT_WORK, 1)
+    }
+  }
+}
+
+/** Absent where a writer is not in a thread of its own. */
+const given = (workerData as Partial<Ending> | null)?.ending
+
+/** The side of the thread: does work that must not be left half-way. */
+export const uninterrupted = <T>(work: () => T): T => {
+  if (!given) return work()
+  // Said before it is asked: so one of the two sides sees the other.
+  Atomics.store(given, IS_AT_WORK, 1)
+  try {
+    if (Atomics.load(given, IS_ENDING) === 1) throw new Error('the process is ending')
+    return work()
+  } finally {
+    Atomics.store(given, IS_AT_WORK, 0)
+    Atomics.notify(given, IS_AT_WORK)
+  }
+}
