@@ -11,7 +11,10 @@ export default defineConfig({
     // Its modules name one another without extensions, which Node by itself does not understand.
     server: { deps: { inline: [/@1sat/] } },
     // Of two cores vitest would leave one idle.
-    maxWorkers: '100%'
+    maxWorkers: '100%',
+    // To prove the keyspaces and to load what they stand on takes longer than most files of tests do, so files share
+    // them. What a test changes that others see, it restores.
+    isolate: false
   },
   resolve: {
     alias: [{ find: /^quoin\/([\w/]+)$/, replacement: source('./src/$1/index.ts') }]
