@@ -1,11 +1,12 @@
 /**
- * Writes batches to a store until it is killed, and prints the number of each once it is acknowledged:
- * `node crash.child.mjs URL FIRST IN_FLIGHT`.
+ * Writes batches to a store until it is killed, or told to end, which it does at once. Prints the number of each when it is
+ * acknowledged: `node crash.child.mjs URL FIRST IN_FLIGHT`.
  */
 import { writeSync } from 'node:fs'
 import { openStore } from '../dist/store/index.js'
 import { numberedBatch } from './crash.workload.mjs'
 
+process.on('SIGTERM', () => process.exit())
 const [url, first, inFlight] = process.argv.slice(2)
 const store = await openStore(url)
 let next = Number(first)

@@ -55,14 +55,18 @@ const expectTotals = async (store: Store, present: number): Promise<void> => {
 }
 
 describe.concurrent.each(['lmdb', 'level'])('%s', scheme => {
-  it(
-    `survives ${CRASHES} kills of the process that writes`,
-    async () => {
+  it.each([
+    ['is killed', 'SIGKILL', CRASHES],
+    // By which it takes down the thread that writes.
+    ['ends itself', 'SIGTERM', Math.ceil(CRASHES / 4)]
+  ] as const)(
+    'survives that the process that writes %s (%s, %i times)',
+    async (_, signal, crashes) => {
       let url = ''
       let first = 0
       let present = 0
       let acknowledgedInAll = 0
-      for (let crash = 0; crash < CRASHES; crash++) {
+      for (let crash = 0; crash < crashes; crash++) {
         // A new store now and then, so that its beginnings are killed too.
         if (crash % 20 === 0) [url, first, present] = [`${scheme}:${newFolder()}`, 0, 0]
         const inFlight = [1, 8, 64][crash % 3]!
@@ -76,7 +80,7 @@ describe.concurrent.each(['lmdb', 'level'])('%s', scheme => {
         // One in five is killed before it has written anything.
         if (crash % 5 !== 4) await once(lines, 'line')
         await sleep(Math.random() * (crash % 5 === 4 ? 400 : 150))
-        writer.kill('SIGKILL')
+        writer.kill(signal)
         await ended
         const tried = Math.max(first - 1, ...acknowledged) + 1 + inFlight + 1
         const store = await openStore(url)
@@ -91,7 +95,7 @@ describe.concurrent.each(['lmdb', 'level'])('%s', scheme => {
         acknowledgedInAll += acknowledged.size
         first = tried + 1
       }
-      expect(acknowledgedInAll).toBeGreaterThan(CRASHES)
+      expect(acknowledgedInAll).toBeGreaterThan(crashes)
     },
     CRASHES * 15_000
   )
