@@ -35,23 +35,23 @@ export const overlay = keyspace(
   'overlay',
   {
     judgements: collection({
-      key: ['j:', txid('txid')],
+      key: ['t:', txid('txid'), ':judged'],
       value: json<Judgements>(),
       about: 'What the topics did with a transaction.'
     }),
     offChainValues: collection({
-      key: ['j:', txid('txid'), ':values'],
+      key: ['t:', txid('txid'), ':values'],
       value: json<string>(),
       about: 'What was submitted beside a transaction, for those who have yet to be told, in base64.'
     }),
     evicted: collection({
-      key: ['j:', txid('txid'), ':gone'],
+      key: ['t:', txid('txid'), ':gone'],
       value: json<readonly number[]>(),
       about:
         'Outputs that a topic had of a transaction that was taken back, for those who have yet to be told.'
     }),
     evictions: collection({
-      key: ['j:', txid('txid'), ':evicted', u32('vout')],
+      key: ['t:', txid('txid'), ':evicted', u32('vout')],
       value: json<number>(),
       about: 'When the operator evicted an output, in unix seconds.'
     }),

@@ -30,7 +30,9 @@ const NONE = new Uint8Array()
 const PAGE = 1000
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-const VALUES = ['t:', 'p:'].map(ascii)
+const { transaction, proof, log } = chain.collections
+/** What belongs to transactions, of which the index has only a part. */
+const VALUES = ascii('t:')
 const HASHES = ascii('h:')
 const SETS = ascii('z:')
 const SPENDS = spends.encode()
@@ -39,7 +41,7 @@ const HISTORIES = [
   progress.encode(),
   changes.encode(),
   journal.encode(),
-  chain.collections.log.encode('rollback'),
+  log.encode('rollback'),
   ascii('z:conflict:')
 ]
 const isHistory = (key: Uint8Array): boolean => HISTORIES.some(history => startsWith(key, history))
@@ -67,10 +69,8 @@ const compareEntries = (a: Entry, b: Entry): number =>
 
 /** All that the index is made of, in order. */
 async function* entriesOf(store: StoreReads): AsyncGenerator<Entry, void, undefined> {
-  for (const prefix of [...VALUES].sort(compareBytes)) {
-    for await (const { key, value } of pages(prefix, range => store.range(range, { limit: PAGE }))) {
-      yield { kind: 0, key, part: NONE, value: toHex(value) }
-    }
+  for await (const { key, value } of pages(VALUES, range => store.range(range, { limit: PAGE }))) {
+    if (transaction.owns(key) || proof.owns(key)) yield { kind: 0, key, part: NONE, value: toHex(value) }
   }
   for await (const { key, fields } of pages(HASHES, range => store.hrange(range, { limit: PAGE }))) {
     if (isHistory(key)) continue

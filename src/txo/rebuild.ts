@@ -94,6 +94,8 @@ const copyTransactions = async (from: StoreReads, { store, transactions }: Outpu
   for (let start = prefix; ; ) {
     const rows = await from.range({ start, end: prefixEnd(prefix), reverse: false }, { limit: PAGE })
     for (const { key, value } of rows) {
+      // The rest of what belongs to it lies beside it.
+      if (!stored.owns(key)) continue
       const [txid] = stored.decode(key)
       const { raw, verified } = stored.value.codec.decode(value)
       const transaction = ifReadable(() => parseTransaction(raw))

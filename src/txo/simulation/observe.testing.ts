@@ -24,12 +24,11 @@ const under = (key: Uint8Array, prefixLength: number) => key.subarray(0, prefixL
 /** Everything that a store says. */
 export const observe = async (store: StoreReads): Promise<Lines> => {
   const lines = new Map<string, string>()
-  for (const { key } of await store.range(under(transactions.encode(NOBODY), 2))) {
-    lines.set(`stored ${formatTxid(transactions.decode(key)[0])}`, '')
-  }
-  for (const { key, value } of await store.range(under(proofs.encode(NOBODY), 2))) {
-    const [txid] = proofs.decode(key)
-    lines.set(`proof ${formatTxid(txid)}`, proofLine(Bump.parse(value), txid))
+  for (const { key, value } of await store.range(under(transactions.encode(NOBODY), 2))) {
+    if (proofs.owns(key)) {
+      const [txid] = proofs.decode(key)
+      lines.set(`proof ${formatTxid(txid)}`, proofLine(Bump.parse(value), txid))
+    } else lines.set(`stored ${formatTxid(transactions.decode(key)[0])}`, '')
   }
   const guarded = await store.use(spends).at().all()
   for (const { key, value } of guarded.entries(spendFields.collections.spend)) {
