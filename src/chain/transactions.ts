@@ -44,15 +44,15 @@ export class TransactionStore {
     return (await this.#stored(txids)).map(stored => stored && parseTransaction(stored.raw))
   }
 
-  #stored(txids: readonly Txid[]): Promise<(StoredTransaction | undefined)[]> {
-    return this.#reads.use(transactions).getMany(txids.map(txid => [txid]))
+  #stored(txids: readonly Txid[]): Promise<(StoredTransaction | undefined)[]> | [] {
+    return txids.length > 0 ? this.#reads.use(transactions).getMany(txids.map(txid => [txid])) : []
   }
 
   /** Those that were verified before, with the heights of their proofs: what `verifyBeef` asks for. */
   readonly known: Known = async txids => {
     const stored = await this.#stored(txids)
     const verified = txids.filter((_, i) => stored[i]?.verified)
-    const scores = await this.#reads.use(log).at('mined').scores(verified)
+    const scores = verified.length > 0 ? await this.#reads.use(log).at('mined').scores(verified) : []
     let place = 0
     return stored.map(each => {
       if (!each?.verified) return undefined

@@ -1,8 +1,9 @@
 /** What is written for an output that a topic admits. */
+import { type Awaitable, andThen, inOrder } from '../awaitable.ts'
 import type { Transaction } from '../chain/index.ts'
 import { makeOutpoint, type Outpoint, type Topic } from '../keyspace/index.ts'
 import type { Change } from '../txo/index.ts'
-import { type AnyLookup, isQuoinLookup } from './types.ts'
+import { type AnyLookup, type Indexed, isQuoinLookup } from './types.ts'
 
 export interface Admitting {
   readonly lookups: ReadonlyMap<string, AnyLookup>
@@ -14,18 +15,20 @@ export interface Admitting {
   readonly offChainValues: Uint8Array | undefined
 }
 
-/** With what lookups of Quoin's own say of it. */
-export const admitOutput = async (
+/** With what lookups of Quoin's own say of it, most of which have nothing to wait for. */
+export const admitOutput = (
   change: Change,
   { lookups, transaction, topic, vout, inputs, offChainValues }: Admitting
-): Promise<void> => {
+): Awaitable<void> => {
   const output = transaction.outputs[vout]!
   const outpoint = makeOutpoint(transaction.txid, vout)
   change.admit(topic, vout, { inputs }).output(vout, { satoshis: output.satoshis })
-  for (const lookup of lookups.values()) {
-    if (!isQuoinLookup(lookup) || (lookup.topics && !lookup.topics.includes(topic))) continue
-    const said = await lookup.index({ topic, transaction, outpoint, output, offChainValues })
+  const take = (said: Indexed | undefined): void => {
     if (said) change.output(vout, said)
     if (said?.also) change.also(said.also)
   }
+  return inOrder(lookups.values(), lookup => {
+    if (!isQuoinLookup(lookup) || (lookup.topics && !lookup.topics.includes(topic))) return
+    return andThen(lookup.index({ topic, transaction, outpoint, output, offChainValues }), take)
+  })
 }

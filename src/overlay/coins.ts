@@ -2,6 +2,7 @@
  * The coins of a topic that a transaction spends. A coin that has left the topic with a spender that it did not retain
  * is one for another spender still: which of the two stays is not decided by who came first.
  */
+import { type Awaitable, andThen, isPending, together } from '../awaitable.ts'
 import type { Input, Transaction } from '../chain/index.ts'
 import { makeOutpoint } from '../keyspace/index.ts'
 import type { OutputStore } from '../txo/index.ts'
@@ -20,14 +21,14 @@ export const coinInputs = async (
 ): Promise<Coins<number>> => {
   const outpoints = inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
   const loaded = await outputs.loadOutputs(outpoints, { includeTopics: true })
-  const admitted = await Promise.all(
-    inputs.map(async (input, i) => {
+  const admitting = together(
+    inputs.map((input, i) => {
       const present: readonly string[] = loaded[i]?.topics ?? []
-      return topics.every(topic => present.includes(topic))
-        ? present
-        : [...present, ...(await admittedOnce(outputs, input))]
+      if (topics.every(topic => present.includes(topic))) return present
+      return andThen(admittedOnce(outputs, input), before => [...present, ...before])
     })
   )
+  const admitted = isPending(admitting) ? await admitting : admitting
   return new Map(topics.map(topic => [topic, [...inputs.keys()].filter(i => admitted[i]!.includes(topic))]))
 }
 
@@ -39,6 +40,7 @@ export const previousCoins = async (
 ): Promise<Coins<PreviousCoin>> => {
   const coins = await coinInputs(outputs, transaction, topics)
   const inputs = [...new Set([...coins.values()].flat())]
+  if (inputs.length === 0) return new Map(topics.map(topic => [topic, []]))
   const sources = await outputs.transactions.getMany(inputs.map(input => transaction.inputs[input]!.txid))
   const spent = new Map<number, PreviousCoin>()
   for (const [i, input] of inputs.entries()) {
@@ -50,26 +52,24 @@ export const previousCoins = async (
 }
 
 /** Whether an input that was none of a topic's coins has become one. */
-export const hasNewCoins = async (
+export const hasNewCoins = (
   outputs: OutputStore,
   { inputs }: Transaction,
   coins: Coins<number>
-): Promise<boolean> => {
-  for (const [i, input] of inputs.entries()) {
+): Awaitable<boolean> => {
+  const isNew = inputs.map((input, i) => {
     const others = [...coins].filter(([, all]) => !all.includes(i)).map(([topic]) => topic)
-    if (others.length === 0) continue
-    const admitted = await admittedOnce(outputs, input)
-    if (others.some(topic => admitted.includes(topic))) return true
-  }
-  return false
+    if (others.length === 0) return false
+    return andThen(admittedOnce(outputs, input), admitted => others.some(topic => admitted.includes(topic)))
+  })
+  return andThen(together(isNew), all => all.includes(true))
 }
 
 /** Topics that admitted an output, whether or not it is there still; none when an operator evicted it. */
-const admittedOnce = async ({ store }: OutputStore, { txid, vout }: Input): Promise<string[]> => {
-  const judged = Object.entries((await store.use(judgements).get(txid)) ?? {})
-  const topics = judged
-    .filter(([, { outputsToAdmit }]) => outputsToAdmit.includes(vout))
-    .map(([name]) => name)
-  if (topics.length > 0 && (await store.use(evictions).get(txid, vout)) !== undefined) return []
-  return topics
-}
+const admittedOnce = ({ store }: OutputStore, { txid, vout }: Input): Awaitable<readonly string[]> =>
+  andThen(store.use(judgements).atHand(txid), judged => {
+    if (!judged) return []
+    const topics = Object.keys(judged).filter(topic => judged[topic]!.outputsToAdmit.includes(vout))
+    if (topics.length === 0) return topics
+    return andThen(store.use(evictions).atHand(txid, vout), evicted => (evicted === undefined ? topics : []))
+  })

@@ -133,7 +133,10 @@ export class Engine {
   async submit(submitted: Submitted, mode: Mode = 'current-tx'): Promise<Steak> {
     await this.#turns.next()
     const topics = [...new Set(submitted.topics)]
-    for (const topic of topics) await this.topics.open(topic)
+    for (const topic of topics) {
+      const opening = this.topics.open(topic)
+      if (opening) await opening
+    }
     const beef = submitted.beef instanceof Beef ? submitted.beef : Beef.parse(submitted.beef)
     const working = this.#inTurn(beef.subject, async () => {
       const given = { beef, offChainValues: submitted.offChainValues, mode }
@@ -202,11 +205,8 @@ export class Engine {
   async #inTurn<T>(txid: Txid, work: () => Promise<T>): Promise<T> {
     const name = bytesKey(txid)
     const before = this.#running.get(name)
-    const run = (async () => {
-      // Whoever submitted it is told; this one begins from what there is.
-      await before?.catch(() => undefined)
-      return work()
-    })()
+    // If that fails, whoever submitted it is told; this one begins from what there is.
+    const run = before ? before.then(work, work) : work()
     this.#running.set(name, run)
     try {
       return await run

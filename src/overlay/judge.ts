@@ -1,15 +1,9 @@
 /** One topic judging one transaction: in whichever form the topic is written, what it says becomes a judgement. */
+import { type Awaitable, isPending } from '../awaitable.ts'
 import type { Transaction } from '../chain/index.ts'
 import { QuoinError } from '../keyspace/index.ts'
 import type { Judgement } from './keys.ts'
-import {
-  type AnyTopic,
-  type Awaitable,
-  type Candidate,
-  isQuoinTopic,
-  type Mode,
-  type PreviousCoin
-} from './types.ts'
+import { type AnyTopic, type Candidate, isQuoinTopic, type Mode, type PreviousCoin } from './types.ts'
 
 export interface Judging {
   readonly transaction: Transaction
@@ -76,9 +70,6 @@ const indexes = (topic: string, of: string, given: readonly number[], count: num
   }
   return [...new Set(given)].sort((a, b) => a - b)
 }
-
-const isPending = <T>(given: Awaitable<T>): given is Promise<T> =>
-  typeof given === 'object' && given !== null && 'then' in given
 
 const inTime = async <T>(topic: string, timeout: number, work: () => Awaitable<T>): Promise<T> => {
   const working = work()

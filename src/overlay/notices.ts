@@ -59,7 +59,8 @@ export class Notices {
   }
 
   /** Tells what is due, what was just committed among it, so that a service knows before the submission is answered. */
-  deliver(_: Txid): Promise<void> {
+  deliver(_: Txid): Promise<void> | undefined {
+    if (this.#services.size === 0) return
     this.#working = this.#working.then(() => this.#deliverAll())
     return this.#working
   }

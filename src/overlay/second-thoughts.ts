@@ -50,7 +50,8 @@ export class SecondThoughts {
   /** When something failed, in unix milliseconds: it is tried again. */
   #failed: number | undefined
   #timer: NodeJS.Timeout | undefined
-  #settling: Promise<unknown> = Promise.resolve()
+  /** While there is something to do. */
+  #settling: Promise<unknown> | undefined
 
   constructor(outputs: OutputStore, working: Working, logger: Logger) {
     const options = { attempts: 20, backoff: 1, backoffLimit: 300 }
@@ -115,9 +116,15 @@ export class SecondThoughts {
     if (this.#isDue || isLater) {
       this.#isDue = true
       this.#failed = undefined
-      this.#settling = this.#settling.then(() => this.#settle()).catch(error => this.#fail('all', error))
+      const settling = (this.#settling ?? Promise.resolve())
+        .then(() => this.#settle())
+        .catch(error => this.#fail('all', error))
+        .finally(() => {
+          if (this.#settling === settling) this.#settling = undefined
+        })
+      this.#settling = settling
     }
-    await this.#settling
+    if (this.#settling) await this.#settling
   }
 
   #fail(item: string, error: unknown): string {

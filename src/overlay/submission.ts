@@ -1,4 +1,5 @@
 /** One submission on its way: verified, judged by each topic, and committed whole. */
+import { type Awaitable, andThen, inOrder, isPending } from '../awaitable.ts'
 import {
   type Beef,
   type BeefTransaction,
@@ -183,15 +184,19 @@ export class Submission {
     if (broadcast && mode === 'current-tx' && !intake.position) {
       await broadcast(subject, beef.bytes).catch(notTaken)
     }
-    const change = await this.#changeOf(subject, intake)
+    const making = this.#changeOf(subject, intake)
+    const change = isPending(making) ? await making : making
     const leaving: Change[] = []
     const told: Record<string, Judgement> = {}
     const left = new Map<string, readonly number[]>()
     const expelled: number[] = []
     for (const [topic, judgement] of Object.entries(judged)) {
-      const gone = await this.#gone(subject, topic as Topic, before[topic])
+      const gone = before[topic] ? await this.#gone(subject, topic as Topic, before[topic]) : []
       left.set(topic, gone)
-      const removed = await this.#admit(change, subject, topic as Topic, judgement, gone)
+      const admitting = this.#admit(change, subject, topic as Topic, judgement, gone)
+      if (isPending(admitting)) await admitting
+      const removing = this.#removed(subject, topic as Topic, judgement)
+      const removed = isPending(removing) ? await removing : removing
       for (const vout of before[topic]?.outputsToAdmit ?? []) {
         if (judgement.outputsToAdmit.includes(vout)) continue
         change.expel(topic as Topic, vout)
@@ -206,17 +211,17 @@ export class Submission {
           : judgement
     }
     intake.complete(change)
-    change.also(async batch => {
-      await this.#checkCoins(subject, judged)
-      await this.#checkGone(subject, before, left)
-      batch
-        .use(judgements)
-        .at(subject.txid)
-        .set({ ...before, ...told })
-      arriveIn(batch, subject, before, judged)
-      await secondThoughts.judgedIn(batch, subject.txid, before, told)
-      notices.enqueueIn(batch, subject.txid, offChainValues, expelled)
-    })
+    change.also(batch =>
+      andThen(this.#check(subject, before, judged, left), () => {
+        batch
+          .use(judgements)
+          .at(subject.txid)
+          .set({ ...before, ...told })
+        arriveIn(batch, subject, before, judged)
+        notices.enqueueIn(batch, subject.txid, offChainValues, expelled)
+        return secondThoughts.judgedIn(batch, subject.txid, before, told)
+      })
+    )
     await outputs.commit(...intake.changes, change, ...leaving)
     if (mode !== 'historical-tx-no-spv') {
       for (const { txid, bump } of verified.proofs) await proofs.recheck(txid, bump)
@@ -225,16 +230,24 @@ export class Submission {
   }
 
   /** What it spends may have been judged meanwhile; the commit holds only if what is read here stays so. */
-  async #checkCoins(subject: Transaction, judged: Judgements): Promise<void> {
+  #check(
+    subject: Transaction,
+    before: Judgements,
+    judged: Judgements,
+    left: ReadonlyMap<string, readonly number[]>
+  ): Awaitable<void> {
     const coins = new Map(
       Object.entries(judged).map(([topic, judgement]) => [topic, judgement.previousCoins])
     )
-    if (await hasNewCoins(this.#context.outputs, subject, coins)) throw late(subject)
+    return andThen(hasNewCoins(this.#context.outputs, subject, coins), isNew => {
+      if (isNew) throw late(subject)
+      return Object.keys(before).length > 0 ? this.#checkGone(subject, before, left) : undefined
+    })
   }
 
   /** Outputs that a topic admitted before and that have left it since: judged again, they do not come back. */
-  async #gone({ txid }: Transaction, topic: Topic, before: Judgement | undefined): Promise<number[]> {
-    const vouts = before?.outputsToAdmit ?? []
+  async #gone({ txid }: Transaction, topic: Topic, before: Judgement): Promise<number[]> {
+    const vouts = before.outputsToAdmit
     const isIn = await Promise.all(
       vouts.map(vout => this.#context.outputs.isInTopic(topic, makeOutpoint(txid, vout)))
     )
@@ -247,17 +260,18 @@ export class Submission {
     left: ReadonlyMap<string, readonly number[]>
   ): Promise<void> {
     for (const [topic, gone] of left) {
-      if ((await this.#gone(subject, topic as Topic, before[topic])).length !== gone.length)
+      const judged = before[topic]
+      if (judged && (await this.#gone(subject, topic as Topic, judged)).length !== gone.length)
         throw late(subject)
     }
   }
 
   /** All its outputs and what they mean, or as much as the overlay itself needs. */
-  async #changeOf(subject: Transaction, { position, sources }: Intake): Promise<Change> {
+  #changeOf(subject: Transaction, { position, sources }: Intake): Awaitable<Change> {
     const { index } = this.#context
     if (index) {
       const tags = index === true ? undefined : index.tags
-      return indexTransaction(subject, { position, tags, sources: await sources() })
+      return sources().then(of => indexTransaction(subject, { position, tags, sources: of }))
     }
     const change = new Change(subject.txid, { position, vouts: subject.outputs.length })
     if (subject.isCoinbase) return change
@@ -265,36 +279,35 @@ export class Submission {
     return change
   }
 
-  /** Puts what a topic said into the change; answers the outputs that leave it. */
-  async #admit(
+  /** Puts what a topic said into the change. */
+  #admit(
     change: Change,
     transaction: Transaction,
     topic: Topic,
     judgement: Judgement,
     gone: readonly number[]
-  ): Promise<Outpoint[]> {
-    const { outputs, lookups } = this.#context
-    const outpointOf = (input: number): Outpoint => {
-      const { txid, vout } = transaction.inputs[input]!
-      return makeOutpoint(txid, vout)
-    }
+  ): Awaitable<void> {
+    const { lookups } = this.#context
+    const { offChainValues } = this.#given
     change.apply(topic)
     // Its history is what the topic keeps of what it consumes.
-    const inputs = judgement.coinsToRetain.map(outpointOf)
-    for (const vout of judgement.outputsToAdmit) {
-      if (gone.includes(vout)) continue
-      await admitOutput(change, {
-        lookups,
-        transaction,
-        topic,
-        vout,
-        inputs,
-        offChainValues: this.#given.offChainValues
-      })
-    }
-    return leavingWith(outputs, topic, judgement.coinsRemoved.map(outpointOf))
+    const inputs = spentBy(transaction, judgement.coinsToRetain)
+    return inOrder(judgement.outputsToAdmit, vout => {
+      if (gone.includes(vout)) return
+      return admitOutput(change, { lookups, transaction, topic, vout, inputs, offChainValues })
+    })
+  }
+
+  /** The outputs that leave a topic. */
+  #removed(transaction: Transaction, topic: Topic, { coinsRemoved }: Judgement): Promise<Outpoint[]> | [] {
+    if (coinsRemoved.length === 0) return []
+    return leavingWith(this.#context.outputs, topic, spentBy(transaction, coinsRemoved))
   }
 }
+
+/** What inputs of a transaction spend. */
+const spentBy = ({ inputs }: Transaction, those: readonly number[]): Outpoint[] =>
+  those.map(input => makeOutpoint(inputs[input]!.txid, inputs[input]!.vout))
 
 const late = ({ txid }: Transaction): QuoinError =>
   new QuoinError('ERR_TX_UNKNOWN', 'what it was judged by changed meanwhile', { txid: formatTxid(txid) })

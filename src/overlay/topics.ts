@@ -36,11 +36,11 @@ export class Topics {
   }
 
   /** Throws unless there is a topic of this name that takes transactions. */
-  async open(name: string): Promise<void> {
-    if (this.#named.has(name)) return
+  open(name: string): Promise<void> | undefined {
+    if (this.#named.has(name)) return undefined
     const family = this.#families.find(each => each.find(name))
     if (!family) throw new QuoinError('ERR_TOPIC_UNKNOWN', `no topic is called ${name}`, { topic: name })
-    await family.open?.(name)
+    return family.open?.(name)
   }
 
   /** Of those that have names of their own; of a family there are too many. */

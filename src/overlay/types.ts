@@ -4,7 +4,9 @@
  * its signatures say so. The second is Quoin's own: it sees parsed transactions, and what it says is committed with
  * everything else.
  */
+
 import type { AdmittanceInstructions, LookupQuestion, Script } from '@bsv/sdk'
+import type { Awaitable } from '../awaitable.ts'
 import type { BeefTransaction, Output, Transaction } from '../chain/index.ts'
 import type { Outpoint, Topic } from '../keyspace/index.ts'
 import type { Batch } from '../store/index.ts'
@@ -14,7 +16,7 @@ import type { OutputChange } from '../txo/index.ts'
 export const MODES = ['current-tx', 'historical-tx', 'historical-tx-no-spv'] as const
 export type Mode = (typeof MODES)[number]
 
-export type Awaitable<T> = T | Promise<T>
+export type { Awaitable }
 
 export interface MetaData {
   name: string

@@ -6,9 +6,10 @@
  * its own: the hash `a` and the sorted set `a` have nothing to do with each other. A structure without contents does
  * not exist. Results are bytes of their own, never views of an engine's memory.
  */
+import type { Awaitable } from '../awaitable.ts'
 import type { KeyRange } from '../keyspace/index.ts'
 
-export type Awaitable<T> = T | Promise<T>
+export type { Awaitable }
 
 /** The longest key, field, member or item: what fits into a key of LMDB with all that is put around it. */
 export const MAX_KEY = 1900

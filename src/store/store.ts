@@ -72,6 +72,11 @@ export class StoreReads {
     this.#reads = reads
   }
 
+  /** The same reads for the layers above: without a promise where the engine has the answer at hand. @internal */
+  get atHand(): Reads {
+    return this.#reads
+  }
+
   /** Typed reads of a declared collection: `store.use(collection).at(...key)`. */
   readonly use = ((collection: Collection) => readsOf(this, collection)) as unknown as UseForReads
 

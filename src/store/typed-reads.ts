@@ -2,6 +2,8 @@
  * Typed reads: what a keyspace declares, as the values it declares. Keys, fields and members are encoded and decoded
  * by the declaration, so callers never see bytes.
  */
+
+import { type Awaitable, andThen } from '../awaitable.ts'
 import {
   type Collection,
   type Hash,
@@ -55,15 +57,23 @@ export class Values<P extends Parts, S extends Scans, T> {
   }
 
   async get(...key: KeyOf<P>): Promise<T | undefined> {
-    const value = await this.#reads.get(this.#collection.encode(...key))
-    return value && this.#collection.value.codec.decode(value)
+    return this.atHand(...key)
+  }
+
+  /** Without a promise where the engine has it at hand. */
+  atHand(...key: KeyOf<P>): Awaitable<T | undefined> {
+    return andThen(
+      this.#reads.atHand.get(this.#collection.encode(...key)),
+      value => value && this.#collection.value.codec.decode(value)
+    )
   }
 
   /** One answer for each key, in the order asked. */
   async getMany(keys: readonly KeyOf<P>[]): Promise<(T | undefined)[]> {
     const { codec } = this.#collection.value
-    const values = await this.#reads.mget(keys.map(key => this.#collection.encode(...key)))
-    return values.map(value => value && codec.decode(value))
+    return andThen(this.#reads.atHand.mget(keys.map(key => this.#collection.encode(...key))), values =>
+      values.map(value => value && codec.decode(value))
+    )
   }
 
   /** The values of a promised scan, in the order of their keys. */

@@ -2,6 +2,7 @@
  * What changes do to the index, worked out in memory on a working set. Loading comes first, guards before what they
  * guard; applying is plain computation, except that it loads a transaction that has to give way.
  */
+import { type Awaitable, andThen } from '../awaitable.ts'
 import {
   formatOutpoint,
   formatTxid,
@@ -38,7 +39,7 @@ export interface Applying {
   readonly txids: ReadonlySet<string>
 }
 
-/** Loads all that the changes are about. */
+/** Loads all that the changes are about; waits only for what is not at hand. */
 export const loadChanges = async (work: WorkingSet, changes: readonly Change[]): Promise<void> => {
   const txids = changes.map(({ txid }) => nameOf(txid))
   const told = changes.flatMap(({ spends }) => [...spends.keys()].map(nameOf))
@@ -50,26 +51,42 @@ export const loadChanges = async (work: WorkingSet, changes: readonly Change[]):
     ].map(vout => outpointName(nameOf(txid), vout))
   )
   const needed = changes.flatMap(change => [...change.needed].map(nameOf))
-  await work.guard([...txids, ...told, ...told.map(txidNameOf), ...own, ...needed])
-  await work.loadTransactions(txids)
+  const guarding = work.guard([...txids, ...told, ...told.map(txidNameOf), ...own, ...needed])
+  if (guarding) await guarding
+  const loading = work.loadTransactions(txids)
+  if (loading) await loading
   const before = txids.flatMap(txid => spendsOf(work.record(txid).before))
-  await work.guardSpends([...own, ...told, ...before])
-  await work.loadOutputs([...told, ...before])
+  const spending = work.guardSpends([...own, ...told, ...before])
+  if (spending) await spending
+  return work.loadOutputs([...told, ...before])
 }
 
-export const applyChange = async (work: WorkingSet, change: Change, applying: Applying): Promise<void> => {
+/** To be waited for only when another transaction has to give way. */
+export const applyChange = (work: WorkingSet, change: Change, applying: Applying): Awaitable<void> => {
   const txid = nameOf(change.txid)
-  const slot = work.record(txid)
-  const record = slot.after
+  const record = work.record(txid).after
   for (const needed of change.needed) {
     if (!work.record(nameOf(needed)).after) throw missing(needed)
   }
   if (!record && isOnlyAbout(change)) return
   const position = change.position === undefined ? record?.position : (change.position ?? undefined)
+  return andThen(claimAll(work, change, position, applying.txids), () =>
+    applyClaimed(work, change, position, applying)
+  )
+}
+
+const applyClaimed = (
+  work: WorkingSet,
+  change: Change,
+  position: BlockPosition | undefined,
+  applying: Applying
+): void => {
+  const txid = nameOf(change.txid)
+  const slot = work.record(txid)
+  const record = slot.after
   const spends = new Map(record?.spends.map(each => [nameOf(each.outpoint), each.events]))
   for (const [outpoint, told] of change.spends) {
     const name = nameOf(outpoint)
-    await claim(work, name, txid, position, applying.txids)
     const output = work.output(name)
     output.after = unmarked(output.after)
     spends.set(name, merged(spends.get(name) ?? [], remaining(told, output.after, applying.events)))
@@ -123,7 +140,32 @@ const isOnlyAbout = ({ isKnown, outputs, admissions, applied, spends }: Change):
 const pairs = (map: ReadonlyMap<Topic, ReadonlySet<number>>): [Topic, number][] =>
   [...map].flatMap(([topic, vouts]) => [...vouts].map((vout): [Topic, number] => [topic, vout]))
 
-/** The spend belongs to the transaction. An unmined one gives way to one that is mined. */
+/** The spends belong to the transaction. */
+const claimAll = (
+  work: WorkingSet,
+  { txid, spends }: Change,
+  position: BlockPosition | undefined,
+  staying: ReadonlySet<string>
+): Awaitable<void> => {
+  const [name, outpoints] = [nameOf(txid), Array.from(spends.keys(), nameOf)]
+  const slots = outpoints.map(outpoint => work.spend(outpoint))
+  if (slots.some(({ after }) => after !== undefined && after !== name)) {
+    return takeOver(work, outpoints, name, position, staying)
+  }
+  for (const slot of slots) slot.after = name
+}
+
+const takeOver = async (
+  work: WorkingSet,
+  outpoints: readonly string[],
+  txid: string,
+  position: BlockPosition | undefined,
+  staying: ReadonlySet<string>
+): Promise<void> => {
+  for (const outpoint of outpoints) await claim(work, outpoint, txid, position, staying)
+}
+
+/** An unmined transaction gives way to one that is mined. */
 const claim = async (
   work: WorkingSet,
   outpoint: string,

@@ -11,14 +11,17 @@ import type { AppliedTransaction } from './engine-storage.ts'
 import { type BlockPosition, scoreOf } from './position.ts'
 
 /** What its migrations come to. They do not run on SQLite themselves: one has `INSERT IGNORE`. */
-export const openKnex = async (filename = ':memory:'): Promise<{ knex: Knex; storage: KnexStorage }> => {
+export const openKnex = async (
+  filename = ':memory:',
+  journal: 'wal' | 'delete' = 'wal'
+): Promise<{ knex: Knex; storage: KnexStorage }> => {
   const knex = createKnex({
     client: 'better-sqlite3',
     connection: { filename },
     pool: { min: 1, max: 1 },
     useNullAsDefault: true
   })
-  if (filename !== ':memory:') await knex.raw('PRAGMA journal_mode = WAL')
+  if (filename !== ':memory:') await knex.raw(`PRAGMA journal_mode = ${journal}`)
   await knex.schema.createTable('outputs', table => {
     table.increments()
     table.string('txid', 64)

@@ -2,6 +2,7 @@
  * Loading outputs, many at once: the hashes of all of them together, each transaction and each proof once, however
  * many outputs are of it.
  */
+import { type Awaitable, andThen, together } from '../awaitable.ts'
 import type { Bump, Output, Transaction, TransactionStore } from '../chain/index.ts'
 import { type Outpoint, startsWith, type Topic, type Txid, voutOf } from '../keyspace/index.ts'
 import type { StoreReads } from '../store/index.ts'
@@ -62,7 +63,7 @@ export const loadOutputs = async (
   if (outpoints.length === 0) return []
   const { txids, numbers } = transactionsOf(outpoints)
   const shared = loadTransactions(reads, transactions, txids, options)
-  const slices: Promise<(LoadedOutput | null)[]>[] = []
+  const slices: Awaitable<(LoadedOutput | null)[]>[] = []
   for (let from = 0; from < outpoints.length; from += SLICE) {
     const slice = outpoints.slice(from, from + SLICE)
     slices.push(loadSlice(reads, slice, { shared, txids, numbers, from, options }))
@@ -79,30 +80,32 @@ interface OfTransaction {
   readonly proof: Bump | undefined
 }
 
-const loadTransactions = async (
+const loadTransactions = (
   reads: StoreReads,
   transactions: TransactionStore,
   txids: readonly Txid[],
   { includeOutput, includeRawtx, includeMerkleProof }: LoadOptions
-): Promise<OfTransaction[]> => {
-  const [records, stored, proofs] = await Promise.all([
-    reads.hmget(SPENDS, txids),
+): Awaitable<OfTransaction[]> => {
+  const loading = together([
+    reads.atHand.hmget(SPENDS, txids),
     includeOutput || includeRawtx ? transactions.getMany(txids) : [],
     includeMerkleProof ? transactions.proofs(txids) : []
   ])
-  return records.map((record, i) => {
-    const place = record && recordPlace(record)
-    return {
-      score: place && scoreOf(place),
-      block: place?.position,
-      transaction: stored[i],
-      proof: proofs[i]
-    }
-  })
+  return andThen(loading, ([records, stored, proofs]) =>
+    records.map((record, i) => {
+      const place = record && recordPlace(record)
+      return {
+        score: place && scoreOf(place),
+        block: place?.position,
+        transaction: stored[i],
+        proof: proofs[i]
+      }
+    })
+  )
 }
 
 interface Slice {
-  readonly shared: Promise<readonly OfTransaction[]>
+  readonly shared: Awaitable<readonly OfTransaction[]>
   readonly txids: readonly Txid[]
   /** For every outpoint, the slice begins at `from`, the number of its transaction. */
   readonly numbers: readonly number[]
@@ -110,37 +113,39 @@ interface Slice {
   readonly options: LoadOptions
 }
 
-const loadSlice = async (
+const loadSlice = (
   reads: StoreReads,
   outpoints: readonly Outpoint[],
   { shared, txids, numbers, from, options }: Slice
-): Promise<(LoadedOutput | null)[]> => {
+): Awaitable<(LoadedOutput | null)[]> => {
   const keys = outpoints.map((outpoint, i) =>
     outputHashes.encode(txids[numbers[from + i]!]!, voutOf(outpoint))
   )
-  const [of, hashes, amounts, spenders] = await Promise.all([
+  const loading = together([
     shared,
-    reads.mhgetall(keys),
-    options.includeSatoshis ? reads.hmget(SATOSHIS, outpoints) : [],
-    options.includeSpend ? reads.hmget(SPENDS, outpoints) : []
+    reads.atHand.mhgetall(keys),
+    options.includeSatoshis ? reads.atHand.hmget(SATOSHIS, outpoints) : [],
+    options.includeSpend ? reads.atHand.hmget(SPENDS, outpoints) : []
   ])
-  return outpoints.map((outpoint, i) => {
-    const { score, block, transaction, proof } = of[numbers[from + i]!]!
-    const fields = hashes[i]!
-    if (score === undefined || fields.length === 0) return null
-    const loaded: Loading = { outpoint, score }
-    const value = amounts[i]
-    if (value) loaded.satoshis = amount.value.codec.decode(value)
-    if (options.includeSpend) loaded.spend = (spenders[i] as Txid | undefined) ?? null
-    if (options.includeBlock) loaded.block = block ?? null
-    if (options.includeEvents) loaded.events = eventsIn(fields)
-    if (options.includeTopics) loaded.topics = topicsIn(fields)
-    if (options.includeTags) loaded.data = dataIn(fields, options.includeTags)
-    if (options.includeOutput) loaded.output = transaction?.outputs[voutOf(outpoint)] ?? null
-    if (options.includeRawtx) loaded.rawtx = transaction?.raw ?? null
-    if (options.includeMerkleProof) loaded.merkleProof = proof ?? null
-    return loaded
-  })
+  return andThen(loading, ([of, hashes, amounts, spenders]) =>
+    outpoints.map((outpoint, i) => {
+      const { score, block, transaction, proof } = of[numbers[from + i]!]!
+      const fields = hashes[i]!
+      if (score === undefined || fields.length === 0) return null
+      const loaded: Loading = { outpoint, score }
+      const value = amounts[i]
+      if (value) loaded.satoshis = amount.value.codec.decode(value)
+      if (options.includeSpend) loaded.spend = (spenders[i] as Txid | undefined) ?? null
+      if (options.includeBlock) loaded.block = block ?? null
+      if (options.includeEvents) loaded.events = eventsIn(fields)
+      if (options.includeTopics) loaded.topics = topicsIn(fields)
+      if (options.includeTags) loaded.data = dataIn(fields, options.includeTags)
+      if (options.includeOutput) loaded.output = transaction?.outputs[voutOf(outpoint)] ?? null
+      if (options.includeRawtx) loaded.rawtx = transaction?.raw ?? null
+      if (options.includeMerkleProof) loaded.merkleProof = proof ?? null
+      return loaded
+    })
+  )
 }
 
 type Loading = { -readonly [Name in keyof LoadedOutput]: LoadedOutput[Name] }

@@ -8,6 +8,7 @@
  * await outputs.saveOutputs(txid, [{ vout: 0, satoshis: 1, owners: [address] }], { position })
  * await outputs.searchBalance({ keys: [`own:${address}`] })
  */
+import { inOrder } from '../awaitable.ts'
 import { chain, TransactionStore } from '../chain/index.ts'
 import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import type { Batch, Store } from '../store/index.ts'
@@ -109,7 +110,8 @@ export class OutputStore {
       await loadChanges(work, changes)
       const txids = new Set(changes.map(({ txid }) => nameOf(txid)))
       const applying = { events: this.events, now: this.#committing.now(), txids }
-      for (const change of changes) await applyChange(work, change, applying)
+      const waiting = inOrder(changes, change => applyChange(work, change, applying))
+      if (waiting) await waiting
       const gone = [...work.records()]
         .filter(([, { before, after }]) => before && !after)
         .map(([txid]) => txid)

@@ -3,6 +3,7 @@
  * guard the rest: every write for a transaction changes its record, so a commit that finds the records as they were
  * read has seen everything else as it is.
  */
+import { type Awaitable, andThen } from '../awaitable.ts'
 import { bytesKey } from '../chain/index.ts'
 import { type Outpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import type { Batch, FieldValue, StoreReads } from '../store/index.ts'
@@ -14,6 +15,7 @@ const { output, satoshis, spends } = outputs.collections
 const SPENDS = spends.encode()
 const SATOSHIS = satoshis.encode()
 const { satoshis: amount } = satoshisFields.collections
+const NONE: readonly never[] = []
 
 /** Something before and after. */
 export interface Slot<T> {
@@ -56,14 +58,23 @@ export class WorkingSet {
   }
 
   /** Records by txid and spends by outpoint, all at once. */
-  async guard(names: Iterable<string>): Promise<void> {
+  guard(names: Iterable<string>): Awaitable<void> {
     const missing = new Set<string>()
     for (const name of names) if (!this.#guards.has(name)) missing.add(name)
     if (missing.size === 0) return
     const fields = Array.from(missing, bytesOf)
-    const values = await this.#reads.hmget(SPENDS, fields)
+    return andThen(this.#reads.atHand.hmget(SPENDS, fields), values =>
+      this.#addGuards(missing, fields, values)
+    )
+  }
+
+  #addGuards(
+    names: Iterable<string>,
+    fields: readonly Uint8Array[],
+    values: readonly (Uint8Array | undefined)[]
+  ): void {
     let i = -1
-    for (const name of missing) {
+    for (const name of names) {
       const value = values[++i]
       this.#guards.set(name, { field: fields[i]!, value })
       if (name.length === 36) {
@@ -77,22 +88,21 @@ export class WorkingSet {
   }
 
   /** All outputs of transactions, with their spends and the records of their spenders. */
-  async loadTransactions(txids: Iterable<string>): Promise<void> {
+  loadTransactions(txids: Iterable<string>): Awaitable<void> {
     const wanted = [...new Set(txids)].filter(txid => !this.#whole.has(txid))
-    await this.guard(wanted)
-    const hashes = await Promise.all(
-      wanted.map(txid =>
-        this.#records.get(txid)!.before ? this.#reads.hrange(output.scan(txidOfName(txid))) : []
-      )
-    )
+    return andThen(this.guard(wanted), () => {
+      for (const txid of wanted) this.#whole.set(txid, new Set())
+      const known = wanted.filter(txid => this.#records.get(txid)!.before)
+      return known.length > 0 ? this.#loadKnown(known) : undefined
+    })
+  }
+
+  async #loadKnown(txids: readonly string[]): Promise<void> {
+    const hashes = await Promise.all(txids.map(txid => this.#reads.hrange(output.scan(txidOfName(txid)))))
     const loaded = new Map<string, readonly FieldValue[]>()
-    for (const [i, txid] of wanted.entries()) {
-      const names = new Set<string>()
-      this.#whole.set(txid, names)
+    for (const [i, txid] of txids.entries()) {
       for (const { key, fields } of hashes[i]!) {
-        const name = outpointName(txid, output.decode(key)[1])
-        names.add(name)
-        loaded.set(name, fields)
+        loaded.set(this.addOutput(txid, output.decode(key)[1]), fields)
       }
     }
     await this.guardSpends([...loaded.keys()])
@@ -100,29 +110,35 @@ export class WorkingSet {
   }
 
   /** The spends of outputs, and the records of the spenders. */
-  async guardSpends(names: readonly string[]): Promise<void> {
-    await this.guard(names)
-    await this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? []))
+  guardSpends(names: readonly string[]): Awaitable<void> {
+    return andThen(this.guard(names), () =>
+      this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? NONE))
+    )
   }
 
   /** Single outputs, with the records of their transactions; the spends are guarded already. */
-  async loadOutputs(names: readonly string[]): Promise<void> {
-    await this.guard(names.map(txidNameOf))
-    const known = names.filter(
-      name => !this.#outputs.has(name) && this.#records.get(txidNameOf(name))!.before
-    )
-    const hashes = await this.#reads.mhgetall(known.map(outputKey))
-    await this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
+  loadOutputs(names: readonly string[]): Awaitable<void> {
+    return andThen(this.guard(names.map(txidNameOf)), () => {
+      const known = names.filter(
+        name => !this.#outputs.has(name) && this.#records.get(txidNameOf(name))!.before
+      )
+      if (known.length === 0) return
+      return andThen(this.#reads.atHand.mhgetall(known.map(outputKey)), hashes =>
+        this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
+      )
+    })
   }
 
-  async #addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): Promise<void> {
+  #addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): Awaitable<void> {
     const names = [...loaded.keys()].filter(name => !this.#outputs.has(name))
-    const amounts = names.length > 0 ? await this.#reads.hmget(SATOSHIS, names.map(bytesOf)) : []
-    for (const [i, name] of names.entries()) {
-      const value = amounts[i]
-      const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
-      this.#outputs.set(name, { before: state, after: state })
-    }
+    if (names.length === 0) return
+    return andThen(this.#reads.atHand.hmget(SATOSHIS, names.map(bytesOf)), amounts => {
+      for (const [i, name] of names.entries()) {
+        const value = amounts[i]
+        const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
+        this.#outputs.set(name, { before: state, after: state })
+      }
+    })
   }
 
   /** The names of the outputs of a transaction that are loaded whole or new. */

@@ -7,7 +7,6 @@ import { type Beef, type BeefTransaction, bytesKey } from '../../chain/index.ts'
 import type { TokenId } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
 import { remembered } from '../../remembered.ts'
-import { Turns } from '../../turns.ts'
 import type { Activation } from '../activation.ts'
 import { claimsOf, isForDiscovery } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
@@ -28,7 +27,6 @@ export class Straight {
   readonly #activation: Activation
   readonly #arrivals: Arrivals
   readonly #fetches: boolean
-  readonly #turns = new Turns()
   /** By transaction. */
   readonly #underway = new Underway()
 
@@ -81,8 +79,6 @@ export class Straight {
   async #isNext({ transaction, bump }: BeefTransaction): Promise<boolean> {
     const parents = new Map(transaction!.inputs.map(({ txid }) => [bytesKey(txid), txid]))
     await this.#underway.finished(parents.keys())
-    // Those that one commit lets begin are many.
-    await this.#turns.next()
     return !bump || !(await this.#arrivals.haveAny([...parents.values()]))
   }
 }

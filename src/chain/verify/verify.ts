@@ -155,7 +155,8 @@ const checkSignatures = async (spends: readonly Spends[], { signatures }: Verify
       }
       if (checking.count === signatures)
         throw new QuoinError('ERR_BEEF_LIMIT', `more than ${signatures} signatures to check`)
-      await checking.add(verdict.check, transaction, input)
+      checking.add(verdict.check, transaction, input)
+      if (checking.waiting === SLICE) await checking.finish()
     }
     if (unknown.length > 0) rest.push({ transaction, job: { raw: transaction.raw, spends: unknown } })
   }
@@ -169,11 +170,14 @@ class Checking {
   #inputs: { readonly transaction: Transaction; readonly input: number }[] = []
   count = 0
 
-  async add(check: SignatureCheck, transaction: Transaction, input: number): Promise<void> {
+  get waiting(): number {
+    return this.#checks.length
+  }
+
+  add(check: SignatureCheck, transaction: Transaction, input: number): void {
     this.#checks.push(check)
     this.#inputs.push({ transaction, input })
     this.count++
-    if (this.#checks.length === SLICE) await this.finish()
   }
 
   /** Throws for the first that does not hold. */
