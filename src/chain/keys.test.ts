@@ -32,7 +32,7 @@ describe('the keys of the chain', () => {
       toHex(Buffer.from('chain:tip')),
       toHex(Buffer.from('chain:origin')),
       `743a${'ab'.repeat(32)}`,
-      `703a${'ab'.repeat(32)}`,
+      `743a${'ab'.repeat(32)}${toHex(Buffer.from(':proof'))}`,
       toHex(Buffer.from('z:tx:mined'))
     ])
   })
