@@ -72,7 +72,10 @@ export class StoreReads {
     this.#reads = reads
   }
 
-  /** The same reads for the layers above: without a promise where the engine has the answer at hand. @internal */
+  /**
+   * The same reads for this package: without a promise where the engine has the answer at hand. Keys are not looked at,
+   * so they are of limited length. @internal
+   */
   get atHand(): Reads {
     return this.#reads
   }

@@ -2,7 +2,6 @@
  * Typed reads: what a keyspace declares, as the values it declares. Keys, fields and members are encoded and decoded
  * by the declaration, so callers never see bytes.
  */
-
 import { type Awaitable, andThen } from '../awaitable.ts'
 import {
   type Collection,
@@ -17,6 +16,7 @@ import {
   wordCodec
 } from '../keyspace/index.ts'
 import type { FieldValue } from './engine.ts'
+import { keyOnly } from './program-writer.ts'
 import type { RangeLimits, ScoreRange, StoreReads } from './store.ts'
 
 export type Parts = readonly KeyPart[]
@@ -63,7 +63,7 @@ export class Values<P extends Parts, S extends Scans, T> {
   /** Without a promise where the engine has it at hand. */
   atHand(...key: KeyOf<P>): Awaitable<T | undefined> {
     return andThen(
-      this.#reads.atHand.get(this.#collection.encode(...key)),
+      this.#reads.atHand.get(keyOnly(this.#collection.encode(...key))),
       value => value && this.#collection.value.codec.decode(value)
     )
   }
@@ -71,7 +71,8 @@ export class Values<P extends Parts, S extends Scans, T> {
   /** One answer for each key, in the order asked. */
   async getMany(keys: readonly KeyOf<P>[]): Promise<(T | undefined)[]> {
     const { codec } = this.#collection.value
-    return andThen(this.#reads.atHand.mget(keys.map(key => this.#collection.encode(...key))), values =>
+    const encoded = keys.map(key => keyOnly(this.#collection.encode(...key)))
+    return andThen(this.#reads.atHand.mget(encoded), values =>
       values.map(value => value && codec.decode(value))
     )
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { bsv21 } from '../bsv21/index.ts'
 import {
   collection,
+  escaped,
   keyspace,
   logOf,
   makeOutpoint,
@@ -14,6 +15,7 @@ import {
   word
 } from '../keyspace/index.ts'
 import { outputFields, outputs, satoshisFields } from '../txo/index.ts'
+import { MAX_KEY } from './engine.ts'
 import { openStore } from './store.ts'
 
 const txid = parseTxid('aa'.repeat(32))
@@ -21,6 +23,21 @@ const [topicA, topicB] = ['tm_a', 'tm_b'] as Topic[] as [Topic, Topic]
 const { output, satoshis, topicOutputs } = outputs.collections
 
 describe('typed access', () => {
+  it('refuses keys that are too long, before an engine sees them', async () => {
+    const { notes } = keyspace('notes', {
+      notes: collection({ key: ['n:', escaped('name')], value: single(u32('n')) })
+    }).collections
+    const store = await openStore('memory:')
+    const reads = store.use(notes)
+    const tooLong = 'x'.repeat(MAX_KEY)
+    const refused = expect.objectContaining({ code: 'ERR_STORE_KEY' })
+    await expect(reads.get(tooLong)).rejects.toEqual(refused)
+    await expect(reads.getMany([['a'], [tooLong]])).rejects.toEqual(refused)
+    expect(() => reads.atHand(tooLong)).toThrow(refused)
+    expect(await reads.get('x'.repeat(MAX_KEY - 'n:'.length))).toBeUndefined()
+    await store.close()
+  })
+
   it('writes and reads the fields of hashes, alone, many at once and all', async () => {
     const store = await openStore('memory:')
     const batch = store.batch()
