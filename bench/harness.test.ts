@@ -481,9 +481,13 @@ describe('finding benchmarks', () => {
 })
 
 describe('command', () => {
+  const LOADER = './scripts/typescript.mjs'
   const repository = fileURLToPath(new URL('..', import.meta.url))
   const run = (...args: string[]) =>
-    spawnSync('npx', ['tsx', 'bench/run.ts', ...args], { cwd: repository, encoding: 'utf8' })
+    spawnSync(process.execPath, ['--import', LOADER, 'bench/run.ts', ...args], {
+      cwd: repository,
+      encoding: 'utf8'
+    })
 
   it.each([
     ['a missing name', [], 'NAME is missing'],
@@ -512,7 +516,7 @@ describe('command', () => {
       endAfter(1, 'time is up')
       for (;;) {}`
     const options = { cwd: repository, encoding: 'utf8', timeout: 30_000, killSignal: 'SIGTERM' } as const
-    const node = ['--import', 'tsx', '--input-type=module', '--eval', script]
+    const node = ['--import', LOADER, '--input-type=module', '--eval', script]
     const { signal, stderr } = spawnSync(process.execPath, node, options)
     expect(stderr).toContain('time is up')
     expect(signal).toBe('SIGKILL')

@@ -65,7 +65,7 @@ export const readersSheet = async (
 }
 
 const startReader = async (path: string, transactions: number, kept: Kept): Promise<ChildProcess> => {
-  const child = fork(READER, [path, String(transactions)], { execArgv: ['--import', 'tsx'] })
+  const child = fork(READER, [path, String(transactions)], { execArgv: process.execArgv })
   kept.add(() => child.kill())
   await message(child)
   return child

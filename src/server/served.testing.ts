@@ -45,15 +45,22 @@ export const serve = async (folder: string): Promise<Served> => {
   const open = (): Connection => new Connection(connect(Number(port), hostname))
   const idle: Connection[] = []
   const opened = new Set<Connection>()
-  const send = async (body: Uint8Array): Promise<void> => {
-    let connection = idle.pop()
-    // The node closes what is idle for long.
-    while (connection && !connection.isOpen) connection = idle.pop()
-    connection ??= open()
+  const sendBy = async (connection: Connection, body: Uint8Array): Promise<void> => {
     opened.add(connection)
     const status = await connection.post('/submit', { 'x-topics': '["tm_all"]' }, body)
     idle.push(connection)
     if (status !== 200) throw new Error(`a submission was answered with ${status}`)
+  }
+  const send = async (body: Uint8Array): Promise<void> => {
+    let connection = idle.pop()
+    while (connection && !connection.isOpen) connection = idle.pop()
+    if (!connection) return sendBy(open(), body)
+    // The node closes what is idle for long, maybe just as it is used again: as every client does, once more then.
+    const known = connection
+    return sendBy(known, body).catch(error => {
+      if (known.isOpen) throw error
+      return sendBy(open(), body)
+    })
   }
   return {
     startMs,
@@ -163,10 +170,19 @@ const atOnce = async (beefs: readonly Uint8Array[], timed: Timed): Promise<numbe
 const inStep = async (beefs: readonly Uint8Array[], perSecond: number, timed: Timed): Promise<number[]> => {
   const start = performance.now()
   const sent: Promise<number>[] = []
+  let failure: unknown
+  const fail = (error: unknown): void => {
+    failure ??= error
+  }
   while (sent.length < beefs.length) {
     const due = Math.min(beefs.length, Math.ceil(((performance.now() - start) * perSecond) / 1000))
-    while (sent.length < due) sent.push(timed(beefs[sent.length]!))
+    while (sent.length < due) {
+      const sending = timed(beefs[sent.length]!)
+      sending.catch(fail)
+      sent.push(sending)
+    }
     await new Promise(resolve => setTimeout(resolve, 1))
+    if (failure) throw failure
   }
   return Promise.all(sent)
 }

@@ -1,5 +1,4 @@
 /** Runs `thread.ts` from its source, for tests and benchmarks. */
-import { register } from 'tsx/esm/api'
+import '../../../scripts/typescript.mjs'
 
-register()
 await import('./thread.ts')
