@@ -13,12 +13,14 @@ const USUAL = 64
 export class RowList {
   /** Of row `i`, what its key has behind the id of the set lies from `#starts[i]` to `#starts[i + 1]`. */
   #bytes: Uint8Array
+  #words: DataView
   #starts: Int32Array
   #count = 0
 
   /** With room for so many rows of a usual length. */
   constructor(expected: number) {
     this.#bytes = new Uint8Array(expected * USUAL)
+    this.#words = new DataView(this.#bytes.buffer)
     this.#starts = new Int32Array(expected + 1)
   }
 
@@ -30,13 +32,20 @@ export class RowList {
   readonly gather: ReadKey<undefined> = (source, start, end) => {
     const row = this.#count++
     let at = this.#starts[row]!
-    const bytes = grown(this.#bytes, at + end - start)
-    for (let i = start + ROW_AT; i < end; i++) bytes[at++] = source[i]!
-    this.#bytes = bytes
-    const starts = grown(this.#starts, row + 2)
-    starts[row + 1] = at
-    this.#starts = starts
+    if (at + end - start > this.#bytes.length || row + 2 > this.#starts.length) this.#grow(at + end - start)
+    const from = wordsOf(source)
+    const to = this.#words
+    let i = start + ROW_AT
+    for (; i + 4 <= end; i += 4, at += 4) to.setUint32(at, from.getUint32(i))
+    for (; i < end; i++) to.setUint8(at++, from.getUint8(i))
+    this.#starts[row + 1] = at
     return undefined
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes = grown(this.#bytes, bytes)
+    this.#words = new DataView(this.#bytes.buffer)
+    this.#starts = grown(this.#starts, this.#count + 1)
   }
 
   /** The row itself, in bytes of its own. */
@@ -63,20 +72,17 @@ export class RowList {
    * direction of the list, and how many rows of the list the walk has come past.
    */
   marking(marks: Uint8Array, reverse: boolean): { readonly read: ReadKey<undefined>; passed(): number } {
-    const bytes = this.#bytes
+    const words = this.#words
     const starts = this.#starts
     const count = this.#count
     let row = 0
     const read: ReadKey<undefined> = (source, start, end) => {
+      const other = wordsOf(source)
       const from = start + ROW_AT
       const length = end - from
       for (; row < count; row++) {
         const at = starts[row]!
-        const rowLength = starts[row + 1]! - at
-        const shorter = length < rowLength ? length : rowLength
-        let i = 0
-        while (i < shorter && source[from + i] === bytes[at + i]) i++
-        const order = i < shorter ? source[from + i]! - bytes[at + i]! : length - rowLength
+        const order = compare(other, from, length, words, at, starts[row + 1]! - at)
         if (order === 0) marks[row] = 1
         else if (order < 0 !== reverse) return undefined
       }
@@ -84,4 +90,38 @@ export class RowList {
     }
     return { read, passed: () => row }
   }
+}
+
+/** Below, at or above 0: by the order of their bytes. */
+const compare = (
+  a: DataView,
+  aStart: number,
+  aLength: number,
+  b: DataView,
+  bStart: number,
+  bLength: number
+): number => {
+  const shorter = aLength < bLength ? aLength : bLength
+  let i = 0
+  for (; i + 4 <= shorter; i += 4) {
+    const order = a.getUint32(aStart + i) - b.getUint32(bStart + i)
+    if (order !== 0) return order
+  }
+  for (; i < shorter; i++) {
+    const order = a.getUint8(aStart + i) - b.getUint8(bStart + i)
+    if (order !== 0) return order
+  }
+  return aLength - bLength
+}
+
+let lastSource: Uint8Array | undefined
+let lastWords: DataView = new DataView(new ArrayBuffer(0))
+
+/** Four bytes at a time are read in half the time. LMDB writes all keys to the same memory. */
+const wordsOf = (source: Uint8Array): DataView => {
+  if (source !== lastSource) {
+    lastWords = new DataView(source.buffer, source.byteOffset, source.length)
+    lastSource = source
+  }
+  return lastWords
 }
