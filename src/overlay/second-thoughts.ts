@@ -5,6 +5,7 @@
  * judged again, and so are those that spend it in turn. A coin that left a topic because it was spent is there again
  * when the spender is taken back. That there is something to do is committed with its reason, in queues.
  */
+import { type Awaitable, andThen, inOrder } from '../awaitable.ts'
 import type { Transaction } from '../chain/index.ts'
 import {
   formatOutpoint,
@@ -66,22 +67,30 @@ export class SecondThoughts {
    * Part of the commit of judgements: who spends outputs that are coins now and were not, or the other way round, has
    * to be judged again, and what left a topic before and does not now comes back.
    */
-  async judgedIn(batch: Batch, txid: Txid, before: Judgements, judged: Judgements): Promise<void> {
-    for (const [topic, { outputsToAdmit, forgotten = [] }] of Object.entries(judged)) {
+  judgedIn(batch: Batch, txid: Txid, before: Judgements, judged: Judgements): Awaitable<void> {
+    return inOrder(Object.entries(judged), ([topic, { outputsToAdmit, forgotten = [] }]) => {
       const old = before[topic]
-      const turned = [
-        ...outputsToAdmit.filter(vout => !old?.outputsToAdmit.includes(vout)),
-        ...(old?.outputsToAdmit ?? []).filter(vout => !outputsToAdmit.includes(vout))
-      ]
-      for (const spender of await this.#outputs.spends(turned.map(vout => makeOutpoint(txid, vout)))) {
-        if (!spender || !(await this.#judgementsOf(spender))[topic]) continue
-        this.#judge.enqueueIn(batch, spender, 0)
-        this.#isDue = true
-      }
       this.#comeBackIn(
         batch,
         (old?.forgotten ?? []).filter(outpoint => !forgotten.includes(outpoint))
       )
+      const turned = [
+        ...outputsToAdmit.filter(vout => !old?.outputsToAdmit.includes(vout)),
+        ...(old?.outputsToAdmit ?? []).filter(vout => !outputsToAdmit.includes(vout))
+      ]
+      return andThen(this.#outputs.spendsAtHand(turned.map(vout => makeOutpoint(txid, vout))), spenders => {
+        const known = spenders.filter(spender => spender !== null)
+        return known.length > 0 ? this.#turnIn(batch, topic, known) : undefined
+      })
+    })
+  }
+
+  /** Those who spend are judged again, where the topic has judged them. */
+  async #turnIn(batch: Batch, topic: string, spenders: readonly Txid[]): Promise<void> {
+    for (const spender of spenders) {
+      if (!(await this.#judgementsOf(spender))[topic]) continue
+      this.#judge.enqueueIn(batch, spender, 0)
+      this.#isDue = true
     }
   }
 

@@ -8,7 +8,7 @@
  * await outputs.saveOutputs(txid, [{ vout: 0, satoshis: 1, owners: [address] }], { position })
  * await outputs.searchBalance({ keys: [`own:${address}`] })
  */
-import { inOrder } from '../awaitable.ts'
+import { type Awaitable, andThen, inOrder } from '../awaitable.ts'
 import { chain, TransactionStore } from '../chain/index.ts'
 import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import type { Batch, Store } from '../store/index.ts'
@@ -333,7 +333,14 @@ export class OutputStore {
 
   /** The spender of each output, or `null`. */
   async spends(outpoints: readonly Outpoint[]): Promise<(Txid | null)[]> {
-    return (await this.store.hmget(SPENDS, outpoints)).map(spender => (spender as Txid | undefined) ?? null)
+    return this.spendsAtHand(outpoints)
+  }
+
+  /** The same without a promise where the store has it at hand. */
+  spendsAtHand(outpoints: readonly Outpoint[]): Awaitable<(Txid | null)[]> {
+    return andThen(this.store.atHand.hmget(SPENDS, outpoints), spenders =>
+      spenders.map(spender => (spender as Txid | undefined) ?? null)
+    )
   }
 
   /** The satoshis of each output, or `null` where they are not known. */
