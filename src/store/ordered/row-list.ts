@@ -117,7 +117,7 @@ const compare = (
 let lastSource: Uint8Array | undefined
 let lastWords: DataView = new DataView(new ArrayBuffer(0))
 
-/** Four bytes at a time are read in half the time. LMDB writes all keys to the same memory. */
+/** To read four bytes at a time. LMDB writes all keys to the same memory. */
 const wordsOf = (source: Uint8Array): DataView => {
   if (source !== lastSource) {
     lastWords = new DataView(source.buffer, source.byteOffset, source.length)
