@@ -67,6 +67,13 @@ export type ErrorCode =
   | 'ERR_STORE_FULL'
   /** The server cannot be reached, or went away; of a batch it is not known whether it was written. */
   | 'ERR_STORE_CONNECTION'
+  /**
+   * A write or a sync failed, or the writer thread ended. The store refuses writes until it is opened again;
+   * `details.cause` names the failure.
+   */
+  | 'ERR_STORE_FAILED'
+  /** The store was written under other key layouts; `quoin upgrade` migrates it. */
+  | 'ERR_STORE_UPGRADE'
   /** The store is closed. */
   | 'ERR_STORE_CLOSED'
   /** What is stored contradicts itself. */
