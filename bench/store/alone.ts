@@ -1,7 +1,7 @@
 /**
  * What the databases by themselves take for the rows of the same transactions. The rows are worked out beforehand, which
  * is not counted, and given to the database in the order of their keys: no store on it, with these rows in groups of
- * this size, can be faster. LMDB is also asked without syncing anything, which is what the store adds its log to.
+ * this size, can be faster. LMDB is also measured without syncs, which shows their share.
  */
 import { Batch } from '../../src/store/batch.ts'
 import { openHandle as openLevel } from '../../src/store/ordered/level-handle.ts'

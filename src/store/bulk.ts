@@ -1,7 +1,7 @@
 /**
- * Writing a great deal, for imports: batches go to the engine by the thousand and are durable at checkpoints only.
- * A checkpoint records how far the import has come when all before it is durable, so that an import that was cut off
- * goes on from there: what lies after the checkpoint was not claimed, and is written again.
+ * Writing a great deal, for imports: batches go to the engine by the thousand, in large transactions. A checkpoint
+ * records how far the import has come when all before it is durable, so that an interrupted import resumes there and
+ * writes everything after the checkpoint again.
  */
 import { QuoinError } from '../keyspace/index.ts'
 import { Batch } from './batch.ts'
@@ -19,8 +19,6 @@ export class Bulk {
   #batches: Uint8Array[] = []
   #bytes = 0
   readonly #running = new Set<Promise<void>>()
-  /** Whether something was written since the last checkpoint. */
-  #isUnsynced = false
   #failure: unknown
 
   /** @internal */
@@ -54,8 +52,6 @@ export class Bulk {
     this.#throwFailure()
     const program = progress?.take()
     if (program) await this.#engine.commit(program)
-    else if (this.#isUnsynced) await this.#engine.sync()
-    this.#isUnsynced = false
   }
 
   #take(batch: Batch): void {
@@ -82,7 +78,6 @@ export class Bulk {
       this.#running.add(sent)
       this.#batches = []
       this.#bytes = 0
-      this.#isUnsynced = true
     }
     while (this.#running.size > AHEAD) await Promise.race(this.#running)
     this.#throwFailure()

@@ -7,7 +7,7 @@
  * not exist. Results are bytes of their own, never views of an engine's memory.
  */
 import type { Awaitable } from '../awaitable.ts'
-import type { KeyRange } from '../keyspace/index.ts'
+import type { KeyRange, QuoinError } from '../keyspace/index.ts'
 
 export type { Awaitable }
 
@@ -161,6 +161,13 @@ export interface BackupOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface LastWrite {
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Why it failed. */
+  readonly error?: QuoinError
+}
+
 export interface Engine extends Reads {
   /** What it is, in a word: `lmdb`. */
   readonly name: string
@@ -173,13 +180,14 @@ export interface Engine extends Reads {
    */
   commit(batch: Uint8Array): Promise<Answer[]>
   /**
-   * Commits many batches at once, or as nearly so as it can. They are there when the promise resolves, and durable when
-   * a later `commit` or `sync` has. They have no checks: when one is refused all the same, it rejects with that code,
-   * and the others may have been written.
+   * Commits many batches in as few transactions as it can, durable when the promise resolves. They have no checks: when
+   * one is refused all the same, it rejects with that code, and the others may have been written.
    */
   commitMany(batches: readonly Uint8Array[]): Promise<void>
-  /** Everything that was committed before is durable when the promise resolves. */
-  sync(): Promise<void>
+  /** The last commit that wrote something, or failed to; undefined before the first. */
+  readonly lastWrite: LastWrite | undefined
+  /** Rejects with the reason why a commit would fail now, as far as can be told without writing. */
+  probe(): Promise<void>
   /**
    * Reads that all see one state; commits do not wait for them. An engine without snapshots may run `read` again when
    * what it read has changed, and refuse with `ERR_STORE_BUSY` when it keeps changing.

@@ -9,6 +9,7 @@ export {
   type FieldValue,
   type HashEntry,
   type KeyValue,
+  type LastWrite,
   type ListedItem,
   MAX_KEY,
   MAX_VALUE,

@@ -61,7 +61,8 @@ export const openModel = ({ now = () => Date.now() / 1000, backup }: ModelOption
     commitMany: async batches => {
       for (const batch of batches) await commit(batch)
     },
-    sync: async () => {
+    lastWrite: undefined,
+    probe: async () => {
       open()
     },
     snapshot: async read => {

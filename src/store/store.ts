@@ -26,6 +26,7 @@ import type {
   FieldValue,
   HashEntry,
   KeyValue,
+  LastWrite,
   Reads,
   Rows,
   ScoredMember
@@ -230,7 +231,7 @@ export class Store extends StoreReads {
     return new Batch(program => this.#engine.commit(program))
   }
 
-  /** Writes a great deal fast, durable at its checkpoints only; see `bulk.ts`. */
+  /** Writes a great deal fast, in large transactions; see `bulk.ts`. */
   bulk(): Bulk {
     return new Bulk(this.#engine)
   }
@@ -321,6 +322,16 @@ export class Store extends StoreReads {
 
   async stats(): Promise<EngineStats> {
     return this.#engine.stats()
+  }
+
+  /** The last commit that wrote something, or failed to; undefined before the first. */
+  get lastWrite(): LastWrite | undefined {
+    return this.#engine.lastWrite
+  }
+
+  /** Rejects with the reason why a commit would fail now, as far as can be told without writing. */
+  probe(): Promise<void> {
+    return this.#engine.probe()
   }
 
   /** Ends what is being committed, then gives everything back. */

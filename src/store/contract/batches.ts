@@ -185,7 +185,6 @@ export const batches: Cases = {
         batchOf([set('last', `${i}`), zincrby('z', 'sum', i), set(`${i}`, '')])
       )
     )
-    await store.engine.sync()
     same(await store.get('last'), '499')
     same(await store.zscore('z', 'sum'), (499 * 500) / 2)
     same((await store.range(EVERYTHING)).length, 501)

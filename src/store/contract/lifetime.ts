@@ -140,7 +140,7 @@ export const lifetime: Cases = {
       () => engine.qcounts(key),
       () => engine.commit(batchOf([set('a', '1')])),
       () => engine.commitMany([batchOf([set('a', '1')])]),
-      () => engine.sync(),
+      () => engine.probe(),
       () => engine.snapshot(async reads => reads.get(key))
     ]
     for (const use of uses) await refused(use, 'ERR_STORE_CLOSED')

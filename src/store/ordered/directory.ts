@@ -2,8 +2,21 @@
  * Directories of stores: whose they are, before a database opens them and changes their files; and how they become
  * durable. LevelDB rewrites files of any database that it opens, so a store of ours says so in a file beside them.
  */
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import {
+  access,
+  constants,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  statfs,
+  writeFile
+} from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { QuoinError } from '../../keyspace/index.ts'
 import { knownSchema, SCHEMA_VERSION } from './schema.ts'
 
@@ -15,6 +28,9 @@ const LEVEL_FILE = 'CURRENT'
 const MARKER = 'quoin.json'
 /** Beside the files of a store that rows are being copied to. */
 const UNFINISHED = 'unfinished.json'
+
+/** Beside an LMDB of version 0.1, which had a redo log (`upgrade`). */
+export const REDO_CHECKPOINT = 'checkpoint'
 
 /** Of LMDB's first page: its header, then the magic number and the format of the file, little-endian. */
 const PAGE_HEADER = 24
@@ -64,6 +80,14 @@ const holdsStore = async (kind: StoreKind, path: string): Promise<boolean> => {
       { path }
     )
   }
+  if (files.includes(REDO_CHECKPOINT)) {
+    throw new QuoinError(
+      'ERR_STORE_UPGRADE',
+      `an earlier version of Quoin wrote ${path}, with a redo log beside LMDB. ` +
+        `Run: quoin upgrade lmdb:${path}`,
+      { path }
+    )
+  }
   const [mine, other] = kind === 'lmdb' ? [LMDB_FILE, LEVEL_FILE] : [LEVEL_FILE, LMDB_FILE]
   if (files.includes(other)) {
     const found = kind === 'lmdb' ? 'level' : 'lmdb'
@@ -80,16 +104,35 @@ const holdsStore = async (kind: StoreKind, path: string): Promise<boolean> => {
 }
 
 /** Throws unless there is a store of that kind. */
-export const needStore = async (kind: StoreKind, path: string): Promise<void> => {
-  if (await holdsStore(kind, path)) return
+export const needStore = async (kind: StoreKind, path: string): Promise<true> => {
+  if (await holdsStore(kind, path)) return true
   throw new QuoinError('ERR_STORE_OPTION', `there is no ${kind} store in ${path}`, { path, engine: kind })
 }
 
-/** Makes the directory of a store unless it is there. */
-export const prepareStore = async (kind: StoreKind, path: string): Promise<void> => {
+/** Makes the directory of a store unless it is there. Answers whether it holds a store. */
+export const prepareStore = async (kind: StoreKind, path: string): Promise<boolean> => {
   const held = await holdsStore(kind, path)
-  await make(path)
+  await makeDurably(path)
   if (!held && kind === 'level') await markLevel(path)
+  if (held) await removeUnfinished(path)
+  return held
+}
+
+/** A store is made under such a name (`makeLmdb`), which a power loss may leave. */
+export const MAKING = 'making-'
+
+const removeUnfinished = async (path: string): Promise<void> => {
+  for (const file of await filesIn(path)) {
+    if (file.startsWith(MAKING)) await rm(join(path, file), { recursive: true, force: true })
+  }
+}
+
+/** Makes a directory, with the parents it lacks, so that their names survive a power loss. */
+const makeDurably = async (path: string): Promise<void> => {
+  const first = await make(path)
+  if (first === undefined) return
+  const above = dirname(resolve(first))
+  for (let made = resolve(path); made !== above; made = dirname(made)) await syncFolder(dirname(made))
 }
 
 /** Says that the LevelDB that is about to be made there is a store. */
@@ -126,6 +169,55 @@ const checkMarker = async (path: string, files: readonly string[]): Promise<void
   }
   const { schema } = await readJson(join(path, MARKER))
   knownSchema(path, Number(schema))
+}
+
+/** The files of an open store. */
+export interface StoreFiles {
+  /** Rejects when they were deleted or replaced, or cannot be written. Nothing is written to find out. */
+  probe(): Promise<void>
+}
+
+/** Below this a disk counts as full: a commit of LMDB may need some megabytes. */
+const LEAST_FREE_BYTES = 8 * 1024 * 1024
+
+export const openFiles = async (kind: StoreKind, path: string): Promise<StoreFiles> => {
+  const file = join(path, kind === 'lmdb' ? LMDB_FILE : LEVEL_FILE)
+  const opened = await stat(path)
+  return {
+    async probe() {
+      const found = await stat(path).catch(() => undefined)
+      if (found?.ino !== opened.ino || found.dev !== opened.dev || !(await exists(file))) {
+        throw new QuoinError(
+          'ERR_STORE_FAILED',
+          `the files of the store in ${path} were deleted or replaced while it is open: commits are lost. ` +
+            'Close the store, restore a backup, and open it again',
+          { path }
+        )
+      }
+      for (const each of [path, file]) await needWritable(each)
+      const { bavail, bsize } = await statfs(path)
+      if (bavail * bsize < LEAST_FREE_BYTES) {
+        throw new QuoinError('ERR_STORE_FULL', `the disk of ${path} has ${bavail * bsize} bytes left`, {
+          path
+        })
+      }
+    }
+  }
+}
+
+const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false
+  )
+
+const needWritable = async (path: string): Promise<void> => {
+  try {
+    await access(path, constants.W_OK)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new QuoinError('ERR_STORE_READ_ONLY', `${path} cannot be written: ${message}`, { path, code })
+  }
 }
 
 /** Throws unless there is such a directory. */
@@ -180,7 +272,7 @@ export const syncDirectory = async (path: string): Promise<void> => {
   await syncFolder(join(path, '..'))
 }
 
-const syncFile = async (path: string): Promise<void> => {
+export const syncFile = async (path: string): Promise<void> => {
   const file = await open(path, 'r+')
   try {
     await file.sync()
@@ -190,7 +282,7 @@ const syncFile = async (path: string): Promise<void> => {
 }
 
 /** Which names a folder has. Windows does not let a folder be opened, and needs no such thing. */
-const syncFolder = async (path: string): Promise<void> => {
+export const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === 'win32') return
   const folder = await open(path)
   try {

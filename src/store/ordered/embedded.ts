@@ -10,6 +10,7 @@ import type {
   HashEntry,
   Keep,
   KeyValue,
+  LastWrite,
   ListedItem,
   ProbedRows,
   QueueCounts,
@@ -21,7 +22,7 @@ import type {
 import { ProgramReader } from '../program-reader.ts'
 import type { RowReads } from './kv.ts'
 import { OrderedReads, WideIds } from './reader.ts'
-import type { Outcome } from './writer.ts'
+import type { Outcome, Written } from './writer.ts'
 
 /** A state of the rows that is read, and given back. */
 export interface View {
@@ -37,11 +38,10 @@ export interface Database {
   snapshot(): View
   /** Whether walks take turns of the event loop: then a read has a snapshot, and a batch that walks comes alone. */
   readonly walksTakeTurns?: boolean
-  /**
-   * Commits the batches one after the other, all in one transaction. When the promise resolves they are durable with all
-   * that was committed before, unless `durable` is false: then they are when a later one is.
-   */
-  write(batches: readonly Uint8Array[], durable?: boolean): Promise<readonly Outcome[]>
+  /** Commits the batches in their order, in one transaction, durable when the promise resolves. */
+  write(batches: readonly Uint8Array[]): Promise<Written>
+  /** Rejects with the reason why the files cannot be written. */
+  probe(): Promise<void>
   backup?(directory: string, options: BackupOptions): Promise<unknown>
   stats(): Awaitable<EngineStats>
   close(): Promise<void>
@@ -72,6 +72,7 @@ export class EmbeddedEngine implements Engine {
   readonly #closing = new AbortController()
   readonly #backups = new Set<Promise<unknown>>()
   #now = 0
+  #lastWrite: LastWrite | undefined
 
   constructor(database: Database) {
     this.name = database.name
@@ -98,8 +99,8 @@ export class EmbeddedEngine implements Engine {
     try {
       for (let start = 0; start < batches.length; ) {
         const group = batches.slice(start, start + this.#groupSize(batches.slice(start)))
-        const outcomes = await this.#database.write(group, false)
-        const failed = outcomes.findIndex(outcome => 'failed' in outcome)
+        const outcomes = await this.#write(group)
+        const failed = outcomes.findIndex(outcome => !('answers' in outcome))
         if (failed !== -1) throw refusal(group[failed]!, outcomes[failed]!)
         start += group.length
       }
@@ -108,13 +109,24 @@ export class EmbeddedEngine implements Engine {
     }
   }
 
-  async sync(): Promise<void> {
+  get lastWrite(): LastWrite | undefined {
+    return this.#lastWrite
+  }
+
+  async probe(): Promise<void> {
     this.#assertOpen()
-    this.#inFlight++
+    if (this.#lastWrite?.error?.code === 'ERR_STORE_FAILED') throw this.#lastWrite.error
+    await this.#database.probe()
+  }
+
+  async #write(group: readonly Uint8Array[]): Promise<readonly Outcome[]> {
     try {
-      await this.#database.write([])
-    } finally {
-      this.#ended()
+      const { outcomes, written } = await this.#database.write(group)
+      if (written) this.#lastWrite = { at: Date.now() }
+      return outcomes
+    } catch (error) {
+      if (error instanceof QuoinError) this.#lastWrite = { at: Date.now(), error }
+      throw error
     }
   }
 
@@ -183,8 +195,7 @@ export class EmbeddedEngine implements Engine {
     const group = this.#waiting.splice(0, this.#groupSize(this.#waiting.map(({ batch }) => batch)))
     if (group.length === 0) return
     this.#inFlight++
-    this.#database
-      .write(group.map(({ batch }) => batch))
+    this.#write(group.map(({ batch }) => batch))
       .then(
         outcomes => settle(group, outcomes),
         error => {
@@ -308,6 +319,8 @@ const settle = (group: readonly Waiting[], outcomes: readonly Outcome[]): void =
 }
 
 const refusal = (batch: Uint8Array, outcome: Outcome): QuoinError =>
-  new ProgramReader(batch).refusal('failed' in outcome ? outcome.failed : 0)
+  'error' in outcome
+    ? outcome.error
+    : new ProgramReader(batch).refusal('failed' in outcome ? outcome.failed : 0)
 
 const closedError = (): QuoinError => new QuoinError('ERR_STORE_CLOSED', 'the store is closed')

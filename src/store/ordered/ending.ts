@@ -14,13 +14,18 @@ export interface Ending {
 }
 
 /** The side of the process: hands `shared` to the thread, and says when it is going to end. */
-export const newEnding = (): { readonly shared: Ending; end(): void } => {
+export const newEnding = (): { readonly shared: Ending; end(): void; ended(): void } => {
   const ending = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
   return {
     shared: { ending },
     end() {
       Atomics.store(ending, IS_ENDING, 1)
       Atomics.wait(ending, IS_AT_WORK, 1)
+    },
+    // A thread that is gone finishes no transaction: nobody waits for it.
+    ended() {
+      Atomics.store(ending, IS_AT_WORK, 0)
+      Atomics.notify(ending, IS_AT_WORK)
     }
   }
 }

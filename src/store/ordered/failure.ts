@@ -8,6 +8,15 @@ const FOREIGN: readonly unknown[] = [-30794, -30793]
 const isFull = (code: unknown, message: string): boolean =>
   FULL.includes(code) || /no space left|file too large|quota exceeded|MDB_MAP_FULL/i.test(message)
 
+/** The error of a commit that failed, and of every later one. */
+export const failedStore = (cause: QuoinError): QuoinError =>
+  new QuoinError(
+    'ERR_STORE_FAILED',
+    `a write failed, and the store refuses all further ones: ${cause.message}. ` +
+      'Mend the cause, then close the store and open it again',
+    { ...cause.details, cause: cause.code }
+  )
+
 export const storeError = (error: unknown): QuoinError => {
   if (error instanceof QuoinError) return error
   const { code, message, cause } = error as { code?: unknown; message: string; cause?: Error }

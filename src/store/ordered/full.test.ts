@@ -33,13 +33,14 @@ describe.each(['lmdb', 'level'])('a full disk under %s', kind => {
 
   it('refuses the commit with ERR_STORE_FULL, and keeps every one before it and nothing of its own', async () => {
     const { written, failure, again, readable, withRoom, reopened } = fill(url)
+    // LevelDB's log may end in the middle of a batch, so it takes nothing more until it has read the log again.
+    const later = kind === 'lmdb' ? 'ERR_STORE_FULL' : 'ERR_STORE_FAILED'
     expect({ failure, again, readable }).toEqual({
       failure: 'ERR_STORE_FULL',
-      again: 'ERR_STORE_FULL',
+      again: later,
       readable: 40_000
     })
-    // LevelDB's log may end in the middle of a batch, so it takes nothing more until it has read the log again.
-    expect(withRoom).toBe(kind === 'lmdb' ? 'ok' : 'ERR_STORE_FULL')
+    expect(withRoom).toBe(kind === 'lmdb' ? 'ok' : 'ERR_STORE_FAILED')
     expect(reopened).toBe('ok')
 
     const store = await openStore(url)

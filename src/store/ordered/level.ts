@@ -4,14 +4,14 @@
  * what it will walk is fetched first.
  */
 import type { ChainedBatch } from 'classic-level'
-import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts'
+import { compareBytes, type KeyRange, type QuoinError } from '../../keyspace/index.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { ProgramReader } from '../program-reader.ts'
 import { type Backup, writeBackup } from './backup.ts'
 import { ByteTable, grown } from './byte-table.ts'
-import { needStore, prepareStore, sizesIn } from './directory.ts'
+import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
-import { storeError } from './failure.ts'
+import { failedStore, storeError } from './failure.ts'
 import type { ReadKey, RowReads, RowWrites } from './kv.ts'
 import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
@@ -19,7 +19,7 @@ import { levelChunks } from './level-volume.ts'
 import { fromName, toName } from './names.ts'
 import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
-import { type Outcome, Writer, type Writing } from './writer.ts'
+import { Writer, type Writing, type Written } from './writer.ts'
 
 type Snapshot = ReturnType<Handle['snapshot']>
 
@@ -27,7 +27,8 @@ type Snapshot = ReturnType<Handle['snapshot']>
 export const openLevel = async (path: string, { create = true } = {}): Promise<EmbeddedEngine> => {
   await (create ? prepareStore : needStore)('level', path)
   const thread = await WriterThread.start('level', path)
-  return new EmbeddedEngine(new LevelDatabase(path, await openHandle(path), thread))
+  const handle = await openHandle(path)
+  return new EmbeddedEngine(new LevelDatabase(path, handle, await openFiles('level', path), thread))
 }
 
 const bounds = ({ start, end, reverse }: KeyRange) => ({ gte: start, ...(end ? { lt: end } : {}), reverse })
@@ -72,10 +73,12 @@ class LevelDatabase implements Database {
   readonly walksTakeTurns = true
   readonly #path: string
   readonly #handle: Handle
+  readonly #files: StoreFiles
   readonly #thread: WriterThread
 
-  constructor(path: string, handle: Handle, thread: WriterThread) {
+  constructor(path: string, handle: Handle, files: StoreFiles, thread: WriterThread) {
     this.#path = path
+    this.#files = files
     this.#handle = handle
     this.#thread = thread
   }
@@ -94,8 +97,12 @@ class LevelDatabase implements Database {
     }
   }
 
-  write(batches: readonly Uint8Array[]): Promise<readonly Outcome[]> {
+  write(batches: readonly Uint8Array[]): Promise<Written> {
     return this.#thread.write(batches)
+  }
+
+  probe(): Promise<void> {
+    return this.#files.probe()
   }
 
   backup(directory: string, options?: BackupOptions): Promise<Backup> {
@@ -298,13 +305,14 @@ export class LevelWriter {
         await this.#rows.fetch(this.#writer.walks(first))
       }
       const outcomes = batches.map(batch => this.#writer.run(batch))
-      this.#writer.flush()
+      const written = this.#writer.flush()
       await this.#committed
       if (this.#failure) throw this.#failure
+      if (!written) return { done: Promise.resolve({ outcomes, written }) }
       const commit = this.#rows.commit().catch(error => this.#fail(error))
-      // What fails is thrown to those who wait for it, and by `#failure` to all others.
+      // A failure rejects the callers of this group, and by `#failure` all later ones.
       this.#committed = commit.catch(() => {})
-      return { done: commit.then(() => outcomes) }
+      return { done: commit.then(() => ({ outcomes, written })) }
     } catch (error) {
       this.#writer.forget()
       await this.#rows.abort()
@@ -317,13 +325,9 @@ export class LevelWriter {
    * over the rest of a block with it: what it would write there now could be lost.
    */
   #fail(error: unknown): never {
-    const { code, message, details } = storeError(error)
-    this.#failure = new QuoinError(
-      code,
-      `${message}. Mend that, then close the store and open it again`,
-      details
-    )
-    throw this.#failure
+    const refusal = storeError(error)
+    this.#failure = failedStore(refusal)
+    throw refusal.code === 'ERR_STORE_FULL' ? refusal : this.#failure
   }
 
   async close(): Promise<void> {

@@ -21,15 +21,10 @@ const write = async (i: number | string): Promise<string> => {
   }
 }
 
-/** Until one fails twice: the redo log of LMDB begins anew after a failure, and the room it has may do for some more. */
 let written = 0
-let failure = 'ok'
-let again = 'ok'
-while (again === 'ok') {
-  failure = await write(written)
-  if (failure !== 'ok') again = await write(written)
-  if (again === 'ok') written++
-}
+let failure = await write(written)
+while (failure === 'ok') failure = await write(++written)
+const again = await write(written)
 const readable = (await store.get(bytes(`a${written - 1}`)))?.length
 
 execFileSync('prlimit', ['--pid', String(process.pid), '--fsize=unlimited'])

@@ -1,7 +1,6 @@
 /** LMDB as all its users open it. */
 import { open, type RootDatabase, type Transaction } from 'lmdb'
 import type { KeyValue } from '../engine.ts'
-import { bootId } from './checkpoint.ts'
 import type { ReadKey } from './kv.ts'
 import { checkSchema, schemaRow } from './schema.ts'
 
@@ -45,14 +44,11 @@ export const openHandle = (
     keyEncoding: 'binary',
     maxDbs: 1,
     maxReaders: 1024,
-    // A commit returns when it is on the disk.
+    // A commit returns after LMDB has synced it.
     overlappingSync: false,
     noReadAhead: true,
     cache: false
   } as Parameters<typeof open<Uint8Array, Uint8Array>>[0]) as unknown as Handle
-
-/** As the threads of a process that writes open it: commits are made durable by `lmdb-durability.ts` where it can. */
-export const openStoreHandle = (path: string): Handle => openHandle(path, { noSync: bootId() !== undefined })
 
 export const closingOnFailure = async (handle: Handle, check: () => void): Promise<void> => {
   try {

@@ -1,12 +1,14 @@
 /** An LMDB database for copying: rows in the order of their keys, out of it or into it. */
+import { link, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Transaction } from 'lmdb'
 import { QuoinError } from '../../keyspace/index.ts'
 import type { KeyValue } from '../engine.ts'
 import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume } from './copy.ts'
-import { LMDB_FILE } from './directory.ts'
+import { LMDB_FILE, MAKING, syncFile, syncFolder } from './directory.ts'
 import { type Handle, openHandle } from './lmdb-handle.ts'
 import { assertRoom } from './room.ts'
+import { schemaRow } from './schema.ts'
 
 /** All rows of one state. The transaction is given back at the end, however that comes about. */
 export async function* lmdbChunks(handle: Handle): Chunks {
@@ -41,6 +43,40 @@ const after = (key: Uint8Array): Uint8Array => {
   const next = new Uint8Array(key.length + 1)
   next.set(key)
   return next
+}
+
+/**
+ * Makes a store under another name and links it into place when it is on the disk: a power loss leaves a store that
+ * opens, or none. Of two processes that make one, the first wins.
+ */
+export const makeLmdb = async (path: string): Promise<void> => {
+  const making = await mkdtemp(join(path, MAKING))
+  try {
+    const handle = openHandle(making)
+    try {
+      handle.transactionSync(() => handle.putSync(schemaRow.key, schemaRow.value))
+    } finally {
+      await handle.close()
+    }
+    const made = join(making, LMDB_FILE)
+    await syncFile(made)
+    await placeFile(made, join(path, LMDB_FILE))
+  } finally {
+    await rm(making, { recursive: true, force: true })
+  }
+  await syncFolder(path)
+}
+
+/** Links, which does not replace a file; file systems without links rename. */
+const placeFile = async (from: string, to: string): Promise<void> => {
+  try {
+    await link(from, to)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'].includes(code ?? '')) throw error
+    await rename(from, to)
+  }
 }
 
 export const openLmdbVolume = (path: string, mode: 'read' | 'write'): Volume => {

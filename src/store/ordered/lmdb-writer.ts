@@ -1,11 +1,14 @@
-/** The writing side of a store on LMDB, in the thread that writes. */
+/**
+ * The writing side of a store on LMDB, in the writer thread. A group of batches is one LMDB transaction: LMDB writes its
+ * pages, syncs them, and then writes the meta page through a synchronous descriptor.
+ */
 import { join } from 'node:path'
-import { bootId } from './checkpoint.ts'
+import { QuoinError } from '../../keyspace/index.ts'
 import { LMDB_FILE } from './directory.ts'
 import { uninterrupted } from './ending.ts'
+import { failedStore, storeError } from './failure.ts'
 import { copyKey, type RowWrites } from './kv.ts'
-import { LARGE_BYTES, LmdbDurability } from './lmdb-durability.ts'
-import { closingOnFailure, type Handle, lent, openStoreHandle, readKeys, schemaOf } from './lmdb-handle.ts'
+import { closingOnFailure, type Handle, lent, openHandle, readKeys, schemaOf } from './lmdb-handle.ts'
 import { assertRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
 import { type Outcome, Writer, type Writing } from './writer.ts'
@@ -14,16 +17,13 @@ export class LmdbWriter {
   readonly #path: string
   readonly #handle: Handle
   readonly #writer: Writer
-  /** None where LMDB syncs its commits itself. */
-  readonly #durability: LmdbDurability | undefined
-  /** Whether the rows of this commit go to the log. */
-  #logging = false
+  #failure: QuoinError | undefined
 
-  /** A new store gets its schema row before anything else. */
   static async open(path: string): Promise<LmdbWriter> {
-    const handle = openStoreHandle(path)
+    const handle = openHandle(path)
     await closingOnFailure(handle, () =>
       handle.transactionSync(() => {
+        // LMDB was stopped right after it made the file.
         if (schemaOf(path, handle) === undefined) handle.putSync(schemaRow.key, schemaRow.value)
       })
     )
@@ -31,87 +31,64 @@ export class LmdbWriter {
   }
 
   private constructor(path: string, handle: Handle) {
-    const boot = bootId()
-    const durability = boot ? new LmdbDurability(path, handle, boot, () => this.#rest()) : undefined
-    const writes: RowWrites = {
+    const rows: RowWrites = {
       get: key => lent(handle.getBinaryFast(key)),
       keys: (start, end, limit) => readKeys(handle, { start, end, limit }, copyKey),
       put: (key, value) => {
         handle.put(key, value)
-        if (this.#logging) durability!.put(key, value)
       },
       del: key => {
         handle.remove(key)
-        if (this.#logging) durability!.del(key)
       }
     }
     this.#path = path
     this.#handle = handle
-    this.#durability = durability
-    this.#writer = new Writer(writes)
+    this.#writer = new Writer(rows)
   }
 
-  async write(batches: readonly Uint8Array[], durable: boolean): Promise<Writing> {
-    try {
-      return { done: Promise.resolve(this.#commit(batches, durable)) }
-    } catch (error) {
-      this.#writer.forget()
-      assertRoom(join(this.#path, LMDB_FILE), error)
-      throw error
-    }
-  }
-
-  #commit(batches: readonly Uint8Array[], durable: boolean): Outcome[] {
-    const durability = this.#durability
-    const bytes = batches.reduce((sum, { length }) => sum + length, 0)
-    this.#logging = durability !== undefined && durable && bytes <= LARGE_BYTES
-    const outcomes = this.#locked(() => {
-      durability?.begin(this.#writer.begin(), this.#logging ? 0 : bytes)
+  async write(batches: readonly Uint8Array[]): Promise<Writing> {
+    if (this.#failure) throw this.#failure
+    let written = false
+    const outcomes = this.#transaction(() => {
+      this.#writer.begin()
       const outcomes = batches.map(batch => this.#writer.run(batch))
-      this.#writer.flush()
-      if (this.#logging) durability!.log(this.#writer.commits)
+      written = this.#writer.flush()
       return outcomes
     })
-    if (durability && durable && !this.#logging) this.#locked(() => durability.checkpoint(false))
-    return outcomes
+    return { done: Promise.resolve({ outcomes, written }) }
   }
 
-  #locked<T>(work: () => T): T {
-    let committed = false
-    this.#durability?.enter()
+  #transaction(work: () => Outcome[]): Outcome[] {
     try {
-      const result = uninterrupted(() => this.#handle.transactionSync(work))
-      committed = true
-      return result
-    } finally {
-      this.#durability?.leave(committed)
+      return uninterrupted(() => this.#handle.transactionSync(work))
+    } catch (error) {
+      this.#writer.forget()
+      throw this.#refusal(error)
     }
   }
 
-  /** What we committed last becomes a checkpoint that needs no log, unless somebody else has committed since. */
-  #settle(): void {
-    const durability = this.#durability
-    if (!durability || durability.isAtRest) return
-    this.#locked(() => {
-      if (this.#writer.begin() && durability.isLast) durability.checkpoint(true)
-      else durability.release()
-    })
+  /**
+   * A full disk refuses one commit: LMDB drops its pages and keeps the state before. After any other failure of the
+   * file the kernel may have dropped pages and would report the next sync as a success, so no commit follows.
+   */
+  #refusal(error: unknown): QuoinError {
+    if (error instanceof QuoinError) return error
+    const refusal = storeError(this.#withRoom(error))
+    if (refusal.code === 'ERR_STORE_FULL') return refusal
+    this.#failure = failedStore(refusal)
+    return this.#failure
   }
 
-  #rest(): void {
+  #withRoom(error: unknown): unknown {
     try {
-      this.#settle()
-    } catch {
-      // Nothing is lost by it: the log has what was committed. The next commit, or closing, meets the same failure.
+      assertRoom(join(this.#path, LMDB_FILE), error)
+      return error
+    } catch (full) {
+      return full
     }
   }
 
-  async close(): Promise<void> {
-    try {
-      this.#settle()
-    } finally {
-      await this.#durability?.close()
-      await this.#handle.close()
-    }
+  close(): Promise<void> {
+    return this.#handle.close()
   }
 }

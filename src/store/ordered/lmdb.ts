@@ -7,7 +7,7 @@ import type { Transaction } from 'lmdb'
 import { type KeyRange, QuoinError } from '../../keyspace/index.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { type Backup, writeBackup } from './backup.ts'
-import { needStore, prepareStore, sizesIn } from './directory.ts'
+import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { storeError } from './failure.ts'
 import type { ReadKey, RowReads } from './kv.ts'
@@ -16,16 +16,14 @@ import {
   type Handle,
   lent,
   openHandle,
-  openStoreHandle,
   type RowRange,
   readKeys,
   schemaOf
 } from './lmdb-handle.ts'
-import { recoverLmdb } from './lmdb-recovery.ts'
-import { lmdbChunks } from './lmdb-volume.ts'
+import { lmdbChunks, makeLmdb } from './lmdb-volume.ts'
 import { lmdbBuild } from './native.ts'
 import { WriterThread } from './threaded.ts'
-import type { Outcome } from './writer.ts'
+import type { Written } from './writer.ts'
 
 export interface LmdbOptions {
   readonly readOnly?: boolean
@@ -35,20 +33,14 @@ export interface LmdbOptions {
 
 export const openLmdb = async (path: string, options: LmdbOptions = {}): Promise<EmbeddedEngine> => {
   const { readOnly = false, create = !readOnly } = options
-  await (create ? prepareStore : needStore)('lmdb', path)
+  const isThere = create ? await prepareStore('lmdb', path) : await needStore('lmdb', path)
   try {
-    recoverLmdb(path)
-  } catch (error) {
-    throw storeError(error)
-  }
-  if (!readOnly) {
-    const thread = await WriterThread.start('lmdb', path)
-    return new EmbeddedEngine(new LmdbDatabase(path, openStoreHandle(path), thread))
-  }
-  try {
+    if (!isThere) await makeLmdb(path)
+    const files = await openFiles('lmdb', path)
+    const thread = readOnly ? undefined : await WriterThread.start('lmdb', path)
     const handle = openHandle(path, { readOnly })
     await closingOnFailure(handle, () => schemaOf(path, handle))
-    return new EmbeddedEngine(new LmdbDatabase(path, handle, undefined))
+    return new EmbeddedEngine(new LmdbDatabase(path, handle, files, thread))
   } catch (error) {
     throw storeError(error)
   }
@@ -102,11 +94,13 @@ class LmdbDatabase implements Database {
   readonly name = 'lmdb'
   readonly #path: string
   readonly #handle: Handle
+  readonly #files: StoreFiles
   /** None when the store is only read. */
   readonly #thread: WriterThread | undefined
 
-  constructor(path: string, handle: Handle, thread: WriterThread | undefined) {
+  constructor(path: string, handle: Handle, files: StoreFiles, thread: WriterThread | undefined) {
     this.#path = path
+    this.#files = files
     this.#handle = handle
     this.#thread = thread
   }
@@ -121,14 +115,21 @@ class LmdbDatabase implements Database {
     return { rows: new LmdbRows(this.#handle, transaction), release: () => transaction.done() }
   }
 
-  async write(batches: readonly Uint8Array[], durable?: boolean): Promise<readonly Outcome[]> {
-    if (!this.#thread) {
-      throw new QuoinError('ERR_STORE_READ_ONLY', `the store in ${this.#path} is open for reading only`)
-    }
-    const outcomes = await this.#thread.write(batches, durable)
+  async write(batches: readonly Uint8Array[]): Promise<Written> {
+    const written = await this.#writable().write(batches)
     // Reads of this thread keep to one state until told that there is a later one.
     this.#handle.resetReadTxn()
-    return outcomes
+    return written
+  }
+
+  async probe(): Promise<void> {
+    this.#writable()
+    await this.#files.probe()
+  }
+
+  #writable(): WriterThread {
+    if (this.#thread) return this.#thread
+    throw new QuoinError('ERR_STORE_READ_ONLY', `the store in ${this.#path} is open for reading only`)
   }
 
   /** While it runs, LMDB keeps every page that the state has: the file grows by what is written meanwhile. */
@@ -155,6 +156,6 @@ class LmdbDatabase implements Database {
 
   async close(): Promise<void> {
     await this.#thread?.close()
-    await this.#handle.close()
+    if (!this.#thread?.isStuck) await this.#handle.close()
   }
 }

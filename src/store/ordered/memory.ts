@@ -4,7 +4,7 @@ import { compareBytes, type KeyRange } from '../../keyspace/index.ts'
 import type { EngineStats, KeyValue } from '../engine.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { copyKey, type ReadKey, type RowReads, type RowWrites } from './kv.ts'
-import { type Outcome, Writer } from './writer.ts'
+import { Writer, type Written } from './writer.ts'
 
 // The package is CommonJS with a default export, which Node and bundlers see differently.
 const BTree = ('default' in BTreeModule ? BTreeModule.default : BTreeModule) as typeof BTreeModule.default
@@ -85,12 +85,13 @@ class MemoryDatabase implements Database {
     return { rows: new MemoryRows(this.#tree.clone()), release: () => {} }
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<Outcome[]> {
+  async write(batches: readonly Uint8Array[]): Promise<Written> {
     this.#writer.begin()
     const outcomes = batches.map(batch => this.#writer.run(batch))
-    this.#writer.flush()
-    return outcomes
+    return { outcomes, written: this.#writer.flush() }
   }
+
+  async probe(): Promise<void> {}
 
   stats(): EngineStats {
     let bytes = 0

@@ -17,12 +17,22 @@ import { SortedSetChanges } from './sorted-sets.ts'
 
 const EMPTY = new Uint8Array()
 
-/** What became of a batch: its answers, or the check that refused it. */
-export type Outcome = { readonly answers: Answer[] } | { readonly failed: number }
+/** The result of a batch: its answers, the index of the check that refused it, or the error that it met alone. */
+export type Outcome =
+  | { readonly answers: Answer[] }
+  | { readonly failed: number }
+  | { readonly error: QuoinError }
+
+/** A committed group. */
+export interface Written {
+  readonly outcomes: readonly Outcome[]
+  /** False when no batch changed a row: then nothing was written. */
+  readonly written: boolean
+}
 
 /** A group whose changes are made. The next may begin; `done` is when this one is durable. */
 export interface Writing {
-  readonly done: Promise<Outcome[]>
+  readonly done: Promise<Written>
 }
 
 export class Writer implements Checks, Operations<Answer> {
@@ -35,8 +45,22 @@ export class Writer implements Checks, Operations<Answer> {
   #nextId = 0
   #storedNextId = 0
   #commits = -1
+  /** Whether a row was put or deleted since the last commit. */
+  #isChanged = false
 
-  constructor(rows: RowWrites) {
+  constructor(database: RowWrites) {
+    const rows: RowWrites = {
+      get: key => database.get(key),
+      keys: (start, end, limit) => database.keys(start, end, limit),
+      put: (key, value) => {
+        this.#isChanged = true
+        database.put(key, value)
+      },
+      del: key => {
+        this.#isChanged = true
+        database.del(key)
+      }
+    }
     const newId = (): number => {
       if (this.#nextId >= MAX_ID) throw new QuoinError('ERR_STORE_FULL', 'the store has no ids left')
       return this.#nextId++
@@ -47,19 +71,13 @@ export class Writer implements Checks, Operations<Answer> {
     this.#queues = new QueueChanges(this.#hashes, this.#sortedSets)
   }
 
-  /** Begins a group of batches. If another writer has committed since the last, nothing remembered counts: false. */
-  begin(): boolean {
+  /** Begins a group of batches. If another process has committed since, the caches of this writer are stale. */
+  begin(): void {
     const commits = readCount(this.#rows.get(META.commits))
-    if (commits === this.#commits) return true
+    if (commits === this.#commits) return
     this.forget()
     this.#commits = commits
     this.#nextId = this.#storedNextId = readCount(this.#rows.get(META.next))
-    return false
-  }
-
-  /** How many commits there were, with the one that is flushed. */
-  get commits(): number {
-    return this.#commits
   }
 
   run(batch: Uint8Array): Outcome {
@@ -73,8 +91,8 @@ export class Writer implements Checks, Operations<Answer> {
     return this.#queues.walks(batch)
   }
 
-  /** Writes all changes of the group. The caller commits them. */
-  flush(): void {
+  /** Writes all changes of the group for the caller to commit; false when there are none. */
+  flush(): boolean {
     this.#hashes.flush()
     this.#sortedSets.flush()
     for (const name of [...this.#values.keys()].sort()) {
@@ -85,7 +103,10 @@ export class Writer implements Checks, Operations<Answer> {
     this.#values.clear()
     if (this.#nextId !== this.#storedNextId) this.#rows.put(META.next, packId(this.#nextId))
     this.#storedNextId = this.#nextId
-    this.#rows.put(META.commits, packId(++this.#commits))
+    const isChanged = this.#isChanged
+    if (isChanged) this.#rows.put(META.commits, packId(++this.#commits))
+    this.#isChanged = false
+    return isChanged
   }
 
   /** Drops all that is gathered or remembered, after a commit that failed. */
@@ -94,6 +115,7 @@ export class Writer implements Checks, Operations<Answer> {
     this.#hashes.clear()
     this.#sortedSets.clear()
     this.#commits = -1
+    this.#isChanged = false
   }
 
   #value(key: Uint8Array): Uint8Array | undefined {

@@ -3,9 +3,10 @@
  * script. README.md says what holds where parts of a batch are on several servers.
  */
 import { QuoinError } from '../../keyspace/index.ts'
-import type { Answer, Engine, EngineStats, Reads } from '../engine.ts'
+import type { Answer, Engine, EngineStats, LastWrite, Reads } from '../engine.ts'
 import { Commits, type Step } from './commits.ts'
 import { type Partition, partition } from './names.ts'
+import { needWritableServer } from './probe.ts'
 import { type Caller, RedisReads } from './reads.ts'
 import type { Reply } from './resp.ts'
 import { Router, type RouterOptions } from './router.ts'
@@ -58,6 +59,7 @@ class RedisEngine extends RedisReads implements Engine {
   #closing: Promise<void> | undefined
   /** Running reads and snapshots. */
   readonly #open: { count: number; onNone: (() => void) | undefined }
+  lastWrite: LastWrite | undefined
 
   constructor(
     router: Router,
@@ -97,17 +99,28 @@ class RedisEngine extends RedisReads implements Engine {
 
   async commit(batch: Uint8Array): Promise<Answer[]> {
     this.#refuseClosed()
-    return this.#commits.commit(batch)
+    return this.#recorded(this.#commits.commit(batch))
   }
 
   async commitMany(batches: readonly Uint8Array[]): Promise<void> {
     this.#refuseClosed()
-    return this.#commits.commitMany(batches)
+    return this.#recorded(this.#commits.commitMany(batches))
   }
 
-  /** Redis has synced what it has answered, as far as its `appendfsync` says so. */
-  async sync(): Promise<void> {
+  async #recorded<T>(commit: Promise<T>): Promise<T> {
+    try {
+      const result = await commit
+      this.lastWrite = { at: Date.now() }
+      return result
+    } catch (error) {
+      if (error instanceof QuoinError && !REFUSALS.has(error.code)) this.lastWrite = { at: Date.now(), error }
+      throw error
+    }
+  }
+
+  async probe(): Promise<void> {
     this.#refuseClosed()
+    needWritableServer(factsFrom(await this.#router.repeatable(0, ['INFO'])))
   }
 
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
@@ -147,6 +160,13 @@ class RedisEngine extends RedisReads implements Engine {
     if (this.#closing) throw new QuoinError('ERR_STORE_CLOSED', 'the store is closed')
   }
 }
+
+/** A check that failed: the server works. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'ERR_STORE_PRECONDITION',
+  'ERR_STORE_LEASE_LOST',
+  'ERR_STORE_SLOTS'
+])
 
 /** Reads outside snapshots. */
 const direct = (
