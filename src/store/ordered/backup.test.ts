@@ -7,8 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bytes } from '../contract/steps.ts'
 import { openStore, type Store } from '../store.ts'
 import { restore, verifyBackup } from './backup.ts'
+import { seal } from './checksum.ts'
 import { CHUNK_BYTES, CHUNK_ROWS, openVolume } from './copy.ts'
 import { META, TAG, tagged } from './layout.ts'
+import { SCHEMA_VERSION } from './schema.ts'
 
 const KINDS = ['lmdb', 'level'] as const
 
@@ -52,6 +54,11 @@ const contents = async (store: Store): Promise<string> => {
   return (await verifyBackup(name)).sha256
 }
 
+const sealedRow = (name: string, value: string) => {
+  const key = tagged(TAG.value, bytes(name))
+  return { key, value: seal(key, bytes(value)).slice() }
+}
+
 describe.each(KINDS)('a backup of %s', kind => {
   it('says what it holds, and is verified by reading it', async () => {
     const store = await openFilled(kind)
@@ -64,7 +71,7 @@ describe.each(KINDS)('a backup of %s', kind => {
     const manifest = JSON.parse(readFileSync(at('backup/backup.json'), 'utf8'))
     expect(manifest).toMatchObject({
       engine: kind,
-      schema: 1,
+      schema: SCHEMA_VERSION,
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/)
     })
     expect(Date.now() - Date.parse(manifest.time)).toBeLessThan(60_000)
@@ -176,15 +183,20 @@ describe.each(KINDS)('a backup of %s', kind => {
   })
 
   it.each([
-    ['a value that changed', 'sha256', { key: tagged(TAG.value, bytes('key 1')), value: bytes('VALUE 1') }],
-    ['a row too many', 'rows', { key: tagged(TAG.value, bytes('new')), value: bytes('') }],
-    ['a value that grew', 'bytes', { key: tagged(TAG.value, bytes('key 1')), value: bytes('value 1 ') }]
-  ])('with %s is refused, and nothing is restored of it', async (_, field, row) => {
+    ['a value that changed', 'sha256 should be', sealedRow('key 1', 'VALUE 1')],
+    ['a row too many', 'rows should be', sealedRow('new', '')],
+    ['a value that grew', 'bytes should be', sealedRow('key 1', 'value 1 ')],
+    [
+      'a damaged row',
+      'its checksum does not fit',
+      { ...sealedRow('key 1', 'value 1'), value: bytes('value 2____') }
+    ]
+  ])('with %s is refused, and nothing is restored of it', async (_, reason, row) => {
     await openFilled(kind).then(store => store.backup(at('backup')))
     const volume = await openVolume(kind, at('backup'), 'write')
     await volume.put(row)
     await volume.close()
-    const refusal = { code: 'ERR_STORE_CORRUPT', message: expect.stringContaining(`${field} should be`) }
+    const refusal = { code: 'ERR_STORE_CORRUPT', message: expect.stringContaining(reason) }
     await expect(verifyBackup(at('backup'))).rejects.toMatchObject(refusal)
     await expect(restore(at('backup'), `${kind}:${at('restored')}`)).rejects.toMatchObject(refusal)
     expect(existsSync(at('restored'))).toBe(false)
@@ -193,7 +205,10 @@ describe.each(KINDS)('a backup of %s', kind => {
   it('by a newer Quoin is refused', async () => {
     await openFilled(kind).then(store => store.backup(at('backup')))
     const file = at('backup/backup.json')
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"schema": 1', '"schema": 2'))
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(/"schema": \d+/, `"schema": ${SCHEMA_VERSION + 1}`)
+    )
     await expect(verifyBackup(at('backup'))).rejects.toMatchObject({ code: 'ERR_STORE_VERSION' })
   })
 

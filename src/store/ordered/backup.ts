@@ -135,7 +135,7 @@ const readBack = async (
 ): Promise<{ schema: number | undefined; digest: Digest }> => {
   const volume = await openVolume(kind, path, 'read')
   try {
-    const schema = checkSchema(path, volume.get(schemaRow.key), () => true)
+    const schema = checkSchema(kind, path, volume.get(schemaRow.key), () => true)
     return { schema, digest: await digestRows(volume.chunks(), options) }
   } finally {
     await volume.close()
@@ -171,6 +171,6 @@ export const readBackup = async (directory: string): Promise<Backup> => {
       { directory }
     )
   }
-  knownSchema(directory, schema)
+  knownSchema(engine, directory, schema)
   return { engine, schema, rows, bytes, sha256, time }
 }

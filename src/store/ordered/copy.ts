@@ -1,5 +1,6 @@
 /**
- * Copies the rows of one state from a database to another, in the order of their keys, and digests them on the way.
+ * Copies the rows of one state from a database to another, in the order of their keys, checks them and digests them on
+ * the way.
  * It works in chunks and gives up the event loop after each, so that a process that serves goes on serving. The
  * schema row stays behind: it makes a store of the rows, and is written when all else has proved right.
  */
@@ -7,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareBytes } from '../../keyspace/index.ts'
 import type { Awaitable, BackupOptions, KeyValue } from '../engine.ts'
+import { unseal } from './checksum.ts'
 import type { StoreKind } from './directory.ts'
 import { schemaRow } from './schema.ts'
 
@@ -65,6 +67,7 @@ const walk = async (
   for await (const chunk of from) {
     signal?.throwIfAborted()
     const data = chunk.filter(({ key }) => compareBytes(key, schemaRow.key) !== 0)
+    for (const { key, value } of data) unseal(key, value)
     const framed = frame(data)
     hash.update(framed)
     rows += data.length

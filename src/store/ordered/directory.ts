@@ -18,7 +18,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { QuoinError } from '../../keyspace/index.ts'
-import { knownSchema, SCHEMA_VERSION } from './schema.ts'
+import { knownSchema, needsUpgrade, SCHEMA_VERSION } from './schema.ts'
 
 export type StoreKind = 'lmdb' | 'level'
 
@@ -30,7 +30,7 @@ const MARKER = 'quoin.json'
 const UNFINISHED = 'unfinished.json'
 
 /** Beside an LMDB of version 0.1, which had a redo log (`upgrade`). */
-export const REDO_CHECKPOINT = 'checkpoint'
+const REDO_CHECKPOINT = 'checkpoint'
 
 /** Of LMDB's first page: its header, then the magic number and the format of the file, little-endian. */
 const PAGE_HEADER = 24
@@ -81,12 +81,7 @@ const holdsStore = async (kind: StoreKind, path: string): Promise<boolean> => {
     )
   }
   if (files.includes(REDO_CHECKPOINT)) {
-    throw new QuoinError(
-      'ERR_STORE_UPGRADE',
-      `an earlier version of Quoin wrote ${path}, with a redo log beside LMDB. ` +
-        `Run: quoin upgrade lmdb:${path}`,
-      { path }
-    )
+    throw needsUpgrade('lmdb', path, 'it has a redo log')
   }
   const [mine, other] = kind === 'lmdb' ? [LMDB_FILE, LEVEL_FILE] : [LEVEL_FILE, LMDB_FILE]
   if (files.includes(other)) {
@@ -168,7 +163,7 @@ const checkMarker = async (path: string, files: readonly string[]): Promise<void
     )
   }
   const { schema } = await readJson(join(path, MARKER))
-  knownSchema(path, Number(schema))
+  knownSchema('level', path, Number(schema))
 }
 
 /** The files of an open store. */

@@ -22,5 +22,5 @@ export const openHandle = async (path: string): Promise<Handle> => {
 /** Of a database that is new: undefined. */
 export const schemaOf = async (path: string, handle: Handle): Promise<number | undefined> => {
   const [first] = await handle.keys({ limit: 1 }).all()
-  return checkSchema(path, handle.getSync(schemaRow.key), () => first === undefined)
+  return checkSchema('level', path, handle.getSync(schemaRow.key), () => first === undefined)
 }

@@ -9,6 +9,7 @@ import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { ProgramReader } from '../program-reader.ts'
 import { type Backup, writeBackup } from './backup.ts'
 import { ByteTable, grown } from './byte-table.ts'
+import { seal, unseal } from './checksum.ts'
 import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { failedStore, storeError } from './failure.ts'
@@ -49,22 +50,25 @@ class LevelRows implements RowReads {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    const value = this.#options ? this.#handle.getSync(key, this.#options) : this.#handle.getSync(key)
-    return value && plain(value)
+    const row = this.#options ? this.#handle.getSync(key, this.#options) : this.#handle.getSync(key)
+    return row && unseal(key, plain(row))
   }
 
   async rows(range: KeyRange, limit: number): Promise<KeyValue[]> {
     const rows = await this.#handle
       .iterator({ ...bounds(range), limit: limited(limit), ...this.#options })
       .all()
-    return rows.map(([key, value]) => ({ key: plain(key), value: plain(value) }))
+    return rows.map(([key, row]) => ({ key: plain(key), value: unseal(key, plain(row)) }))
   }
 
   async keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): Promise<T[]> {
-    const keys = await this.#handle
-      .keys({ ...bounds(range), limit: limited(offset + limit), ...this.#options })
+    const rows = await this.#handle
+      .iterator({ ...bounds(range), limit: limited(offset + limit), ...this.#options })
       .all()
-    return (offset > 0 ? keys.slice(offset) : keys).map(key => read(plain(key), 0, key.length))
+    return (offset > 0 ? rows.slice(offset) : rows).map(([key, row]) => {
+      unseal(key, row)
+      return read(plain(key), 0, key.length)
+    })
   }
 }
 
@@ -202,8 +206,8 @@ class GroupRows implements RowWrites {
     let written = this.#own.get(key)
     if (written === undefined) written = this.#before.get(key)
     if (written !== undefined) return written ?? undefined
-    const value = this.#handle.getSync(key)
-    return value && plain(value)
+    const row = this.#handle.getSync(key)
+    return row && unseal(key, plain(row))
   }
 
   keys(start: Uint8Array, end: Uint8Array, limit: number): Uint8Array[] {
@@ -218,7 +222,7 @@ class GroupRows implements RowWrites {
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
-    this.#batch.put(key, value)
+    this.#batch.put(key, seal(key, value))
     if (this.#isRead(key)) this.#own.set(key, value)
   }
 

@@ -1,6 +1,7 @@
 /** LMDB as all its users open it. */
 import { open, type RootDatabase, type Transaction } from 'lmdb'
 import type { KeyValue } from '../engine.ts'
+import { damage, isSealed, keyDigest, unseal } from './checksum.ts'
 import type { ReadKey } from './kv.ts'
 import { checkSchema, schemaRow } from './schema.ts'
 
@@ -17,6 +18,10 @@ export type Handle = Omit<
   getKeys(options: RowRange): Iterable<Uint8Array>
   /** How it reads the keys that it walks. */
   readKey(source: Uint8Array, start: number, end: number): Uint8Array
+  /** How it reads the values, if not as bytes of their own. */
+  decoder: { decode(row: Uint8Array, length: number): void } | undefined
+  /** Whether the decoder may be given the memory that LMDB uses again for the next value. */
+  decoderCopies: boolean
 }
 
 export interface RowRange {
@@ -59,26 +64,63 @@ export const closingOnFailure = async (handle: Handle, check: () => void): Promi
   }
 }
 
-/** What LMDB lends is a Buffer that is larger than its length says; as a plain array it is also faster to read. */
-export const lent = (buffer: Uint8Array | undefined): Uint8Array | undefined =>
-  buffer && new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
-
 /** Of a database that is new: undefined. */
 export const schemaOf = (path: string, handle: Handle): number | undefined =>
-  checkSchema(path, handle.getBinary(schemaRow.key), () => [...handle.getKeys({ limit: 1 })].length === 0)
+  checkSchema(
+    'lmdb',
+    path,
+    handle.getBinary(schemaRow.key),
+    () => [...handle.getKeys({ limit: 1 })].length === 0
+  )
 
-/** What `read` makes of the keys in a range, straight from the memory that LMDB writes each of them to. */
+/** The value of a row that LMDB lends, without its checksum. */
+export const getRow = (
+  handle: Handle,
+  key: Uint8Array,
+  options?: { transaction: Transaction }
+): Uint8Array | undefined => {
+  const row = handle.getBinaryFast(key, options)
+  // A Buffer that is larger than its length says; as a plain array it is also faster to read.
+  return row && unseal(key, new Uint8Array(row.buffer, row.byteOffset, row.length))
+}
+
+/**
+ * The results of `read` on the keys in a range, straight from the memory that LMDB writes each of them to. The checksum
+ * of each row is checked by the decoder of its value, which gets it without a copy.
+ */
 export const readKeys = <T>(handle: Handle, range: RowRange, read: ReadKey<T>): T[] => {
   const found: T[] = []
   const { readKey } = handle
-  handle.readKey = ((source, start, end) => read(plain(source), start, end)) as Handle['readKey']
+  let ofKey = 0
+  let damaged: Uint8Array | undefined
+  let bytes: Uint8Array = EMPTY
+  let [start, end] = [0, 0]
+  handle.readKey = ((source, from, to) => {
+    bytes = plain(source)
+    start = from
+    end = to
+    ofKey = keyDigest(bytes, from, to)
+    return read(bytes, from, to)
+  }) as Handle['readKey']
+  handle.decoder = {
+    decode: (row, length) => {
+      if (!isSealed(ofKey, row, length)) damaged ??= bytes.slice(start, end)
+    }
+  }
+  handle.decoderCopies = true
   try {
-    for (const each of handle.getKeys(range)) found.push(each as T)
+    for (const { key } of handle.getRange(range)) found.push(key as T)
   } finally {
     handle.readKey = readKey
+    handle.decoder = undefined
+    handle.decoderCopies = false
   }
+  // Not sooner: a walk that is left by an error keeps its transaction.
+  if (damaged) throw damage(damaged)
   return found
 }
+
+const EMPTY = new Uint8Array()
 
 let lastSource: Uint8Array | undefined
 let lastPlain: Uint8Array = new Uint8Array()

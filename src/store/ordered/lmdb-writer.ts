@@ -4,11 +4,12 @@
  */
 import { join } from 'node:path'
 import { QuoinError } from '../../keyspace/index.ts'
+import { seal } from './checksum.ts'
 import { LMDB_FILE } from './directory.ts'
 import { uninterrupted } from './ending.ts'
 import { failedStore, storeError } from './failure.ts'
 import { copyKey, type RowWrites } from './kv.ts'
-import { closingOnFailure, type Handle, lent, openHandle, readKeys, schemaOf } from './lmdb-handle.ts'
+import { closingOnFailure, getRow, type Handle, openHandle, readKeys, schemaOf } from './lmdb-handle.ts'
 import { assertRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
 import { type Outcome, Writer, type Writing } from './writer.ts'
@@ -32,10 +33,10 @@ export class LmdbWriter {
 
   private constructor(path: string, handle: Handle) {
     const rows: RowWrites = {
-      get: key => lent(handle.getBinaryFast(key)),
+      get: key => getRow(handle, key),
       keys: (start, end, limit) => readKeys(handle, { start, end, limit }, copyKey),
       put: (key, value) => {
-        handle.put(key, value)
+        handle.put(key, seal(key, value))
       },
       del: key => {
         handle.remove(key)

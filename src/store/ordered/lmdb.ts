@@ -7,14 +7,15 @@ import type { Transaction } from 'lmdb'
 import { type KeyRange, QuoinError } from '../../keyspace/index.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { type Backup, writeBackup } from './backup.ts'
+import { unseal } from './checksum.ts'
 import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { storeError } from './failure.ts'
 import type { ReadKey, RowReads } from './kv.ts'
 import {
   closingOnFailure,
+  getRow,
   type Handle,
-  lent,
   openHandle,
   type RowRange,
   readKeys,
@@ -56,15 +57,12 @@ class LmdbRows implements RowReads {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    return lent(this.#handle.getBinaryFast(key, this.#options))
+    return getRow(this.#handle, key, this.#options)
   }
 
   rows(range: KeyRange, limit: number): KeyValue[] {
     return [...this.#handle.getRange({ ...bounds(range), limit, ...this.#options })].map(
-      ({ key, value }) => ({
-        key,
-        value: new Uint8Array(value)
-      })
+      ({ key, value }) => ({ key, value: unseal(key, new Uint8Array(value)) })
     )
   }
 

@@ -71,7 +71,16 @@ describe.each(['lmdb', 'level'] as const)('the schema version of %s', kind => {
   it('of a newer Quoin is refused, with what wrote it and what is read', async () => {
     await make()
     await putRow(META.schema, packId(SCHEMA_VERSION + 1))
-    await refused(kind, `schema version ${SCHEMA_VERSION + 1}, and this one reads up to ${SCHEMA_VERSION}`)
+    await refused(kind, `schema version ${SCHEMA_VERSION + 1}, and this one reads ${SCHEMA_VERSION}`)
+  })
+
+  it('of an earlier Quoin is refused, with the command that upgrades', async () => {
+    await make()
+    await putRow(META.schema, packId(SCHEMA_VERSION - 1))
+    await expect(openStore(`${kind}:${path}`)).rejects.toMatchObject({
+      code: 'ERR_STORE_UPGRADE',
+      message: expect.stringContaining(`Run: quoin upgrade ${kind}:${path}`)
+    })
   })
 
   it('that is none is refused', async () => {

@@ -1,13 +1,15 @@
 /**
- * The schema version of a store, which is a row of it: written when the store is made, checked whenever it is opened.
+ * The schema version of a store, which is a row of it, the one without a checksum, so that every version can read it:
+ * written when the store is made, checked whenever it is opened.
  * A copy gets it last, so rows without it are a copy that was cut off, or somebody else's.
  */
 import { QuoinError, toHex } from '../../keyspace/index.ts'
+import type { StoreKind } from './directory.ts'
 import { META, readId } from './layout.ts'
 import { packId } from './rows.ts'
 
-/** Of the rows that this version writes, and the latest that it reads. */
-export const SCHEMA_VERSION = 1
+/** Of the rows that this version reads and writes: 1 had no checksums. */
+export const SCHEMA_VERSION = 2
 
 export const schemaRow = { key: META.schema, value: packId(SCHEMA_VERSION) }
 
@@ -16,6 +18,7 @@ export const schemaRow = { key: META.schema, value: packId(SCHEMA_VERSION) }
  * Refuses what this version cannot read.
  */
 export const checkSchema = (
+  kind: StoreKind,
   path: string,
   row: Uint8Array | undefined,
   isEmpty: () => boolean
@@ -37,15 +40,25 @@ export const checkSchema = (
       schema
     })
   }
-  return knownSchema(path, readId(row, 0))
+  return knownSchema(kind, path, readId(row, 0))
 }
 
-export const knownSchema = (path: string, schema: number): number => {
-  if (schema >= 1 && schema <= SCHEMA_VERSION) return schema
+export const knownSchema = (kind: StoreKind, path: string, schema: number): number => {
+  if (schema === SCHEMA_VERSION) return schema
+  if (schema >= 1 && schema < SCHEMA_VERSION)
+    throw needsUpgrade(kind, path, `it has schema version ${schema}`)
   throw new QuoinError(
     'ERR_STORE_VERSION',
-    `a newer Quoin wrote ${path}: it has schema version ${schema}, and this one reads up to ${SCHEMA_VERSION}. ` +
+    `a newer Quoin wrote ${path}: it has schema version ${schema}, and this one reads ${SCHEMA_VERSION}. ` +
       'Update Quoin to open it',
     { path, schema, readable: SCHEMA_VERSION }
   )
 }
+
+/** The refusal of a store that an earlier version wrote. */
+export const needsUpgrade = (kind: StoreKind, path: string, reason: string): QuoinError =>
+  new QuoinError(
+    'ERR_STORE_UPGRADE',
+    `an earlier version of Quoin wrote ${path}: ${reason}. Run: quoin upgrade ${kind}:${path}`,
+    { path, url: `${kind}:${path}`, reason }
+  )
