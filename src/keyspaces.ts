@@ -3,9 +3,9 @@ import { bsv21, bsv21Events } from './bsv21/index.ts'
 import { chain } from './chain/index.ts'
 import { type AnyKeyspace, KeyspaceGroup } from './keyspace/index.ts'
 import { kvEvents } from './kvstore/index.ts'
-import { liquidityBeside, liquidityChain, liquiditySeed, liquiditySeedBeside } from './liquidity/index.ts'
+import { profileKeyspaces } from './liquidity/index.ts'
 import { overlay } from './overlay/index.ts'
-import { storeRows } from './store/index.ts'
+import { storeLayouts, storeRows } from './store/index.ts'
 import {
   changeFields,
   EventRegistry,
@@ -30,17 +30,14 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
   overlay,
   bsv21,
   bsv21Events.keyspace,
-  kvEvents.keyspace
+  kvEvents.keyspace,
+  storeLayouts
 ]
 
 /** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
 export const nodeStore = (): KeyspaceGroup => new KeyspaceGroup('node', nodeKeyspaces)
 
-/** The profiles of concentrated liquidity, each with what is kept beside it. */
-const liquidityProfiles: readonly (readonly AnyKeyspace[])[] = [
-  [liquiditySeed, liquiditySeedBeside, liquidityBeside],
-  [liquidityChain, liquidityBeside]
-]
+const liquidityProfiles = [profileKeyspaces('seed'), profileKeyspaces('chain')]
 
 /** Keyspaces of stores: what a raw key can be. */
 export const storeKeyspaces: readonly AnyKeyspace[] = [

@@ -1,6 +1,6 @@
 /** The command `quoin`. */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { version } from '../version.ts'
 import { EXIT, EXIT_HELP } from './exit.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
 import { addLiquidityCommands } from './liquidity/commands.ts'
@@ -9,10 +9,6 @@ import { addStoreCommands } from './store/commands.ts'
 import { printJson } from './terminal.ts'
 import { addTokenCommands } from './tokens/commands.ts'
 import { addVerifyCommand } from './verify.ts'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 
 const program = new Command('quoin')
   .description('A node for BSV overlays on one embedded database, with key layouts that are proved.')

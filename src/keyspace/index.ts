@@ -2,6 +2,7 @@
 export { type ErrorCode, QuoinError } from '../error.ts'
 export { type AuditReport, auditLayout } from './audit.ts'
 export { compareBytes, fromHex, prefixEnd, shortHex, startsWith, successor, toHex } from './bytes.ts'
+export { canonicalLayout } from './canonical.ts'
 export { encodeText } from './chars.ts'
 export { Codec, type CodecOptions, type Component, component } from './codec.ts'
 export type { Collection } from './collection.ts'

@@ -59,8 +59,8 @@ export {
   type IncentiveKey,
   type IncentiveRecord,
   liquidityBeside,
-  liquiditySeedBeside,
-  type Profile
+  type Profile,
+  profileKeyspaces
 } from './profile.ts'
 export type { AccumulatorName, After, HookAction, Reader, Threshold, Tick, TickWalk } from './reader.ts'
 export { type Reserves, wholeCoins } from './reserves.ts'

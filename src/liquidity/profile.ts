@@ -4,6 +4,7 @@
  * of changes, exact reserves) has them beside both.
  */
 import {
+  type AnyKeyspace,
   bech32,
   collection,
   decimal,
@@ -89,6 +90,12 @@ export const liquiditySeedBeside = keyspace(
   },
   { about: 'Beside the profile of the document: what it leaves out.' }
 )
+
+/** The keyspaces of a store that has a profile. */
+export const profileKeyspaces = (profile: Profile): readonly AnyKeyspace[] =>
+  profile === 'chain'
+    ? [liquidityChain, liquidityBeside]
+    : [liquiditySeed, liquiditySeedBeside, liquidityBeside]
 
 /** Which incentive record. The chain's key has its id, the document's has its denom and creator. */
 export interface IncentiveKey {

@@ -10,9 +10,9 @@
  */
 import { QuoinError } from '../error.ts'
 import { compareBytes } from '../keyspace/index.ts'
-import type { Store } from '../store/index.ts'
+import { checkLayouts, claimLayouts, type Store } from '../store/index.ts'
 import { type Draft, StateDraft } from './draft.ts'
-import { type Layout, layoutOf, liquidityBeside, type Profile } from './profile.ts'
+import { type Layout, layoutOf, liquidityBeside, type Profile, profileKeyspaces } from './profile.ts'
 import { type Reader, StateReader } from './reader.ts'
 import { StoreRows } from './rows.ts'
 import { type Difference, differences } from './verify.ts'
@@ -41,6 +41,7 @@ export class Liquidity extends StateReader {
   /** The store is only read: a profile that is new to it is recorded with the first change. */
   static async open(store: Store, { profile }: LiquidityOptions = {}): Promise<Liquidity> {
     const recorded = await store.use(profiles).get()
+    if (recorded) await checkLayouts(store, profileKeyspaces(recorded))
     const liquidity = new Liquidity(store, layoutOf(recorded ?? profile ?? 'chain'))
     if (profile && profile !== liquidity.profile) throw otherProfile(profile, liquidity.profile)
     await liquidity.#checkWhole()
@@ -95,6 +96,7 @@ export class Liquidity extends StateReader {
   }
 
   async #commit(draft: StateDraft, revision: Uint8Array | undefined): Promise<void> {
+    if (!revision) await claimLayouts(this.#store, profileKeyspaces(this.profile))
     const batch = this.#store.batch().ifValue(revisions.encode(), revision)
     const { codec } = revisions.value
     const next = codec.encode((revision ? codec.decode(revision) : 0n) + 1n)

@@ -29,7 +29,7 @@ import {
   SyncService,
   type SyncStatus
 } from '../overlay/index.ts'
-import { openStore, type Store } from '../store/index.ts'
+import { claimLayouts, openStore, type Store } from '../store/index.ts'
 import { OutputStore } from '../txo/index.ts'
 import { networkOf } from './config.ts'
 import type { Check } from './context.ts'
@@ -135,9 +135,10 @@ const open = async (
   const all = [...plugins, ...(await loadPlugins(config.plugins))]
   const store = await openStore(config.store)
   closing.add(() => store.close())
+  const keyspaces = nodeStore()
+  await claimLayouts(store, keyspaces.members)
   const chain = await openChain(config, store, logger)
   closing.add(chain.close)
-  const keyspaces = nodeStore()
   const outputs = new OutputStore(store, {
     events: nodeEvents(),
     ledger: tokenLedger,
@@ -146,6 +147,8 @@ const open = async (
   const activation = activationOf(config, outputs)
   const own = [...(activation ? [tokenPlugin(activation)] : []), ...(config.kvstore ? [kvstore] : [])]
   const installed = await installPlugins([...own, ...all], { outputs, keyspaces, logger })
+  // Those of plug-ins too.
+  await claimLayouts(store, keyspaces.members)
   checkPeers(config, Object.keys(installed.topics))
   const tracker = chain.headers ?? 'scripts only'
   const engine = new Engine({

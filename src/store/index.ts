@@ -17,6 +17,18 @@ export {
   type QueueState,
   type ScoredMember
 } from './engine.ts'
+export {
+  checkLayouts,
+  claimLayouts,
+  compareLayouts,
+  type LayoutChange,
+  type LayoutComparison,
+  type Layouts,
+  layoutsOf,
+  recordedLayouts,
+  replaceLayouts,
+  storeLayouts
+} from './layouts.ts'
 export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
 export { storeRows } from './ordered/layout.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { toHex } from '../../keyspace/index.ts'
-import { openStore, type Store } from '../../store/index.ts'
+import { openStore, type Store, storeLayouts } from '../../store/index.ts'
 import { DEC } from '../decimal.ts'
 import { liquidityChain } from '../keys.ts'
 import { liquidityBeside, type Profile } from '../profile.ts'
@@ -381,8 +381,9 @@ describe('a load', () => {
     expect(await lines(store)).toBe('{"key":"07","value":"0805"}\n')
     const left = await store.range(new Uint8Array())
     const { revision, profile } = liquidityBeside.collections
+    const { layouts } = storeLayouts.collections
     expect(left.map(({ key }) => toHex(key)).toSorted()).toEqual(
-      ['07', toHex(revision.encode()), toHex(profile.encode())].toSorted()
+      ['07', toHex(revision.encode()), toHex(profile.encode()), toHex(layouts.encode())].toSorted()
     )
     expect((await Liquidity.open(store)).profile).toBe('chain')
   })

@@ -5,9 +5,9 @@
  */
 import { QuoinError } from '../../error.ts'
 import type { Collection } from '../../keyspace/index.ts'
-import type { Batch, Store } from '../../store/index.ts'
+import { type Batch, claimLayouts, type Store } from '../../store/index.ts'
 import { parseAddress } from '../bech32.ts'
-import { type Layout, layoutOf, liquidityBeside, type Profile } from '../profile.ts'
+import { type Layout, layoutOf, liquidityBeside, type Profile, profileKeyspaces } from '../profile.ts'
 import { StateReader } from '../reader.ts'
 import { isFullRange, NO_RESERVES, plus, type Reserves, wholeCoins, worth } from '../reserves.ts'
 import { StoreRows } from '../rows.ts'
@@ -122,6 +122,7 @@ export class Load {
         for await (const page of this.#rows.pages(range))
           if (page.some(({ key }) => owns(key)))
             throw new QuoinError('ERR_LIQUIDITY_NOT_EMPTY', 'the store already has liquidity in it')
+    await claimLayouts(this.#store, profileKeyspaces(this.profile))
     const batch = this.#store.batch().ifValue(revisions.encode(), revision)
     this.#advance(batch, revision)
     batch.use(profiles).at().set(this.profile)
