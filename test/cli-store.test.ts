@@ -114,7 +114,7 @@ describe('quoin store stats', () => {
   it('of LevelDB', async () => {
     const { status, data } = await json('stats', `level:${at('level')}`)
     expect(status).toBe(0)
-    expect(data).toMatchObject({ engine: 'level', bytes: expect.any(Number), schema: 1 })
+    expect(data).toMatchObject({ engine: 'level', bytes: expect.any(Number), schema: 2 })
   })
 
   it('names the build of LMDB, and how to get the fast one', async () => {
@@ -148,7 +148,7 @@ describe('quoin store backup, verify, restore', () => {
 
   it('of LevelDB, into LMDB, as JSON', async () => {
     const made = await json('backup', `level:${at('level')}`, at('of level'))
-    expect(made).toMatchObject({ status: 0, data: { engine: 'level', rows: 101, schema: 1 } })
+    expect(made).toMatchObject({ status: 0, data: { engine: 'level', rows: 101, schema: 2 } })
     const verified = await json('verify', at('of level'))
     expect(verified).toMatchObject({ status: 0, data: { valid: true, sha256: made.data.sha256 } })
     const restored = await json('restore', at('of level'), `lmdb:${at('restored')}`)

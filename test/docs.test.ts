@@ -25,7 +25,8 @@ const PAGES = [
   'src/liquidity/README.md',
   'src/server/README.md',
   'explorer/README.md',
-  'docs/audit.md'
+  'docs/audit.md',
+  'docs/upgrade.md'
 ]
 // Inside the package, so that `quoin/keyspace` means this one, and ignored by git.
 const SCRATCH = join(ROOT, 'dist/docs-examples')

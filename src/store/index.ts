@@ -21,10 +21,12 @@ export {
   checkLayouts,
   claimLayouts,
   compareLayouts,
+  hasKeys,
   type LayoutChange,
   type LayoutComparison,
   type Layouts,
   layoutsOf,
+  type RecordedCollection,
   recordedLayouts,
   replaceLayouts,
   storeLayouts
@@ -53,3 +55,12 @@ export type {
   Values
 } from './typed-reads.ts'
 export type { WriteHash, WriteSet, WriteSortedSet, WriteValue } from './typed-writes.ts'
+export {
+  backupBeside,
+  type RowsUpgrade,
+  replaceStore,
+  type UpgradeOptions,
+  upgradeRows,
+  upgradingPath
+} from './upgrade/rows.ts'
+export { parseFilesUrl } from './url.ts'

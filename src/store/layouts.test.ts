@@ -115,15 +115,25 @@ describe.each(Object.entries(ENGINES))('the record of layouts on %s', (_, harnes
   it('refuses keys without a record, of each kind, and nothing else', async () => {
     await store.set(bytes('another program'), bytes('x'))
     await store.set(bytes('note:'), bytes('too short to be a note'))
-    await claimLayouts(store, [notes()])
+    expect(await checkLayouts(store, [notes(), other, sets])).toMatchObject({ state: 'compatible' })
     await store.hset(bytes('names'), bytes('name'), bytes('"n"'))
-    await expect(claimLayouts(store, [other])).rejects.toMatchObject(upgrade)
+    await expect(claimLayouts(store, [notes(), other])).rejects.toMatchObject({
+      ...upgrade,
+      details: { keyspace: 'other' }
+    })
     await store.hdel(bytes('names'), bytes('name'))
     await store.zadd(sets.collections.members.encode(7), { member: new Uint8Array(32), score: 1 })
-    await claimLayouts(store, [other])
-    await expect(claimLayouts(store, [sets])).rejects.toMatchObject({
+    await expect(claimLayouts(store, [other, sets])).rejects.toMatchObject({
       ...upgrade,
       details: { keyspace: 'sets' }
     })
+    expect(await recordedLayouts(store)).toBeUndefined()
+  })
+
+  it('takes keys of a keyspace that joins a recorded store for keys of its layout', async () => {
+    await claimLayouts(store, [notes()])
+    await store.hset(bytes('names'), bytes('name'), bytes('"n"'))
+    await claimLayouts(store, [notes(), other])
+    expect(await recordedLayouts(store)).toEqual(layoutsOf([notes(), other]))
   })
 })

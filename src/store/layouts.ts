@@ -18,7 +18,7 @@ import { version } from '../version.ts'
 import type { Store, StoreReads } from './store.ts'
 
 /** The layout of one collection, as a store keeps it. */
-interface RecordedCollection {
+export interface RecordedCollection {
   /** The key as a pattern, and what is held under it: for people. */
   readonly key: string
   readonly holds: string
@@ -107,12 +107,12 @@ export const checkLayouts = async (
   reads: StoreReads,
   spaces: readonly AnyKeyspace[]
 ): Promise<LayoutComparison> => {
-  const recorded = (await recordedLayouts(reads)) ?? {}
-  const comparison = compareLayouts(recorded, layoutsOf(spaces))
+  const recorded = await recordedLayouts(reads)
+  const comparison = compareLayouts(recorded ?? {}, layoutsOf(spaces))
   if (comparison.state === 'different') throw differentLayouts(comparison)
-  for (const space of spaces) {
-    if (!Object.hasOwn(recorded, space.name) && (await holdsKeys(reads, space))) throw unrecorded(space.name)
-  }
+  // A store with a record was claimed, or upgraded. Keys of a plug-in in it may be older than that.
+  if (recorded) return comparison
+  for (const space of spaces) if (await hasKeys(reads, space)) throw unrecorded(space.name)
   return comparison
 }
 
@@ -148,7 +148,7 @@ export const replaceLayouts = async (
 const SAMPLE = 16
 
 /** Whether the store has keys of a keyspace. Sets and queues are not listed by key, and are passed over. */
-const holdsKeys = async (reads: StoreReads, space: AnyKeyspace): Promise<boolean> => {
+export const hasKeys = async (reads: StoreReads, space: AnyKeyspace): Promise<boolean> => {
   for (const each of space.all) {
     const keys = await firstKeys(reads, each)
     if (keys.some(key => each.owns(key))) return true

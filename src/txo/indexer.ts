@@ -6,7 +6,7 @@ import { Beef, type RootTracker, type Verified, verifyBeef } from '../chain/inde
 import { formatTxid, QuoinError, type Txid } from '../keyspace/index.ts'
 import type { Change } from './change.ts'
 import { indexTransaction } from './index-transaction.ts'
-import { takeIn } from './intake.ts'
+import { ancestorChange, takeIn } from './intake.ts'
 import type { OutputStore } from './output-store.ts'
 import { Proofs } from './proofs.ts'
 
@@ -14,6 +14,9 @@ export interface IndexerOptions {
   /** Parsers to use, by tag; all unless given. */
   readonly tags?: readonly string[]
 }
+
+/** What of a transaction is indexed. */
+type Depth = 'outputs and spends' | 'spends'
 
 /** So often what was known may be taken back while the rest is verified. */
 const ATTEMPTS = 10
@@ -35,13 +38,22 @@ export class Indexer {
    * Verifies the subject of a BEEF and indexes it; `seen` is when it was first seen, in unix seconds. Answers its txid.
    * Nothing is written when it does not hold, or spends what another transaction spends.
    */
-  async index(bytes: Uint8Array, seen?: number): Promise<Txid> {
+  index(bytes: Uint8Array, seen?: number): Promise<Txid> {
+    return this.#commit(bytes, seen, 'outputs and spends')
+  }
+
+  /** The same as an ancestor of other transactions: with its spends, and without its outputs. */
+  indexAncestor(bytes: Uint8Array, seen?: number): Promise<Txid> {
+    return this.#commit(bytes, seen, 'spends')
+  }
+
+  async #commit(bytes: Uint8Array, seen: number | undefined, depth: Depth): Promise<Txid> {
     const beef = Beef.parse(bytes)
     for (let attempt = 1; ; attempt++) {
       const { known } = this.#outputs.transactions
       const verified = await verifyBeef(beef, { tracker: this.#tracker, known })
       try {
-        await this.#outputs.commit(...(await this.#changes(beef, verified, seen)))
+        await this.#outputs.commit(...(await this.#changes(beef, verified, seen, depth)))
         for (const { txid, bump } of verified.proofs) await this.#proofs.recheck(txid, bump)
         return beef.subject
       } catch (error) {
@@ -52,17 +64,16 @@ export class Indexer {
     }
   }
 
-  async #changes(beef: Beef, verified: Verified, seen: number | undefined): Promise<Change[]> {
+  async #changes(beef: Beef, verified: Verified, seen: number | undefined, depth: Depth): Promise<Change[]> {
     const { transactions } = this.#outputs
     const subject = beef.find(beef.subject)?.transaction ?? (await transactions.get(beef.subject))
     if (!subject) throw notStored(beef.subject)
     const intake = takeIn(this.#outputs, subject, verified, { seen, verified: true })
-    const change = indexTransaction(subject, {
-      seen,
-      position: intake.position,
-      tags: this.#tags,
-      sources: await intake.sources()
-    })
+    const { position } = intake
+    const change =
+      depth === 'spends'
+        ? ancestorChange(subject, position, seen)
+        : indexTransaction(subject, { seen, position, tags: this.#tags, sources: await intake.sources() })
     intake.complete(change)
     return [...intake.changes, change]
   }

@@ -54,7 +54,7 @@ export const takeIn = (
       }
       return txid => sources.get(bytesKey(txid))
     },
-    changes: [...moved, ...ancestors.map(each => spendsOf(each, positionOf(each.txid), seen))],
+    changes: [...moved, ...ancestors.map(each => ancestorChange(each, positionOf(each.txid), seen))],
     complete: change => {
       // What was known when it was looked at has to be so still when the subject is committed.
       if (!fresh.has(name)) change.needs(subject.txid)
@@ -80,7 +80,8 @@ const storedParents = async (
   return (await outputs.transactions.getMany([...missing.values()])).filter(each => each !== undefined)
 }
 
-const spendsOf = (
+/** The change of a transaction of which only the spends are known. */
+export const ancestorChange = (
   { txid, inputs, outputCount, isCoinbase }: Transaction,
   position: BlockPosition | undefined,
   seen: number | undefined

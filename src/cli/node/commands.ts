@@ -7,9 +7,10 @@ import type { ImportOptions } from './import.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { addSettings } from './settings.ts'
 import type { SubmitOptions } from './submit.ts'
+import type { UpgradeCommandOptions } from './upgrade.ts'
 
 /** Commands whose options are the settings of a node. Those stand on much of it, so only these wait for them. */
-const WITH_SETTINGS = ['serve', 'config', 'import']
+const WITH_SETTINGS = ['serve', 'config', 'import', 'upgrade']
 
 interface Asking {
   readonly url: string
@@ -107,7 +108,36 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
       ),
     ['store', 'chain', 'network', 'plugins', 'index']
   )
+
+  await settings(
+    program
+      .command('upgrade')
+      .description('bring a store that an earlier version wrote to this version')
+      .argument('[store]', 'the store, for example lmdb:./data; that of the configuration unless given')
+      .option('--to <url>', 'leave the store as it is, and write the result to this new store')
+      .option('--in-place', 'change a store on a server, of which there is a backup')
+      .option('--rebuild', 'index and submit all transactions again, even where migrations would do')
+      .option('--json', 'print JSON')
+      .addHelpText('after', UPGRADE_HELP)
+      .action((url: string | undefined, options: UpgradeCommandOptions) =>
+        finish(options['json'] === true, async () => (await import('./upgrade.ts')).upgrade(url, options))
+      ),
+    ['config', 'plugins', 'chain', 'index']
+  )
 }
+
+const UPGRADE_HELP = `
+Examples:
+  quoin upgrade lmdb:./data                          in place; the store as it was is kept beside it
+  quoin upgrade lmdb:./data --to lmdb:./data-new     into a new store
+  quoin upgrade redis://localhost:6379 --in-place    after a backup with the means of Redis
+  quoin upgrade lmdb:./data --rebuild --plugins ./my-topic.js
+
+A store records the layouts of its keys. Where they are those of an earlier version, named steps move its rows to those
+of this version; where no steps lead there, every transaction in the store is indexed and submitted again, for which
+the settings of the node are taken (its plug-ins, its index). Stop every process on the store first. A copy takes as much
+room as the store. After Ctrl-C, a crash or a power loss the same command goes on where it was. Exits 1 when a
+transaction was not taken again.`
 
 const SERVE_HELP = `
 Examples:

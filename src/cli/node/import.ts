@@ -3,11 +3,10 @@
  * so that it goes on there when it was interrupted, however that was; what is imported twice is there once. Tokens that
  * are active are brought up to date with it.
  */
-import { claimsOf } from '../../bsv21/index.ts'
-import { Beef, chain, type FileRecord, fileSize, parseBeefText, recordsOf } from '../../chain/index.ts'
+import { type FileRecord, fileSize, parseBeefText, recordsOf } from '../../chain/index.ts'
 import { QuoinError } from '../../error.ts'
-import type { Config, OpenNode } from '../../server/index.ts'
-import { FileProgress, Indexer } from '../../txo/index.ts'
+import type { Config, OpenNode, Take } from '../../server/index.ts'
+import { FileProgress } from '../../txo/index.ts'
 import { EXIT } from '../exit.ts'
 import { bytes, count, paint, plural, print, printJson } from '../terminal.ts'
 import { signals } from './running.ts'
@@ -39,8 +38,8 @@ export const importFiles = async (
   const topics = (topic ?? []) as readonly string[]
   const loaded = await configOf({ logLevel: 'warn', ...options })
   const sizes = await Promise.all(files.map(fileSize))
-  const config = await withChain(loaded.config, loaded.origins.get('chain')!)
   const { openNode } = await server()
+  const config = await withChain(loaded.config, loaded.origins.get('chain')!)
   const node = await openNode(config)
   let stopped = false
   void ending.first.then(() => {
@@ -48,7 +47,7 @@ export const importFiles = async (
   })
   try {
     await catchUp(node)
-    const take = withTokens(node, taker(node, config, topics))
+    const take = await taker(node, config, topics)
     const outcomes: Outcome[] = []
     for (const [i, file] of files.entries()) {
       const work = { node, take, size: sizes[i]!, quiet: json, isStopped: () => stopped }
@@ -66,23 +65,17 @@ export const importFiles = async (
   }
 }
 
-/** Proofs need headers: of the store, unless another chain is asked for. */
+/** Proofs need headers: those of the store, unless another chain is asked for. */
 const withChain = async (config: Config, origin: string): Promise<Config> => {
   if (origin !== 'the default') return config
   const { openStore } = await import('../../store/index.ts')
+  const { withStoredChain } = await server()
   const opened = await openStore(config.store)
   try {
-    if (await opened.use(chain.collections.devChain).get()) return config
-    const stored = await opened.use(chain.collections.origin).get()
-    if (stored) return { ...config, chain: 'headers', network: stored.network }
+    return await withStoredChain(config, opened)
   } finally {
     await opened.close()
   }
-  throw new QuoinError(
-    'ERR_USAGE',
-    'the store has no headers to check proofs against: --chain headers:URL gets them, --chain scripts-only does without',
-    { store: config.store }
-  )
 }
 
 const catchUp = async ({ sync }: OpenNode): Promise<void> => {
@@ -90,46 +83,18 @@ const catchUp = async ({ sync }: OpenNode): Promise<void> => {
   if (sync?.behind !== undefined) throw new QuoinError('ERR_CHAIN_SOURCE', sync.behind)
 }
 
-type Take = (beef: Uint8Array) => Promise<void>
-
 /** To topics when some are named, and otherwise into the index alone. */
-const taker = ({ engine, tracker }: OpenNode, { index }: Config, topics: readonly string[]): Take => {
-  if (topics.length > 0) {
-    return async beef => {
-      const steak = await engine.submit({ beef, topics }, 'historical-tx')
-      const failed = Object.values(steak).find(({ error }) => error)?.error
-      if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message)
-    }
-  }
-  if (index === 'off') {
+const taker = async (node: OpenNode, config: Config, topics: readonly string[]): Promise<Take> => {
+  const { nodeIndexer, toTopics, withTokens } = await server()
+  if (topics.length > 0) return withTokens(node, toTopics(node, topics))
+  if (config.index === 'off') {
     throw new QuoinError('ERR_USAGE', 'there is nothing to do: the index is off, and no --topic is named')
   }
-  const trusting = { isValidRootForHeight: async () => true, currentHeight: async () => 0xffffffff }
-  const indexer = new Indexer(
-    engine.outputs,
-    tracker === 'scripts only' ? trusting : tracker,
-    Array.isArray(index) ? { tags: index } : {}
-  )
-  return async beef => {
+  const indexer = nodeIndexer(node, config)
+  return withTokens(node, async beef => {
     await indexer.index(beef)
-  }
+  })
 }
-
-/**
- * What has tokens is judged by those too. What has to wait for something is in their queues, and is worked on at the end;
- * or by the next node on the store, if it does not come to that.
- */
-const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
-  tokens
-    ? async beef => {
-        await take(beef)
-        const { transactions } = Beef.parse(beef)
-        const hasTokens = transactions.some(
-          ({ transaction }) => transaction && claimsOf(transaction).size > 0
-        )
-        if (hasTokens) await tokens.pipeline.feed.takeBeef(beef)
-      }
-    : take
 
 interface Work {
   readonly node: OpenNode
@@ -140,6 +105,7 @@ interface Work {
 }
 
 const importFile = async (file: string, work: Work): Promise<Outcome> => {
+  const { isAboutTheTransaction } = await server()
   const { node, take, size, quiet, isStopped } = work
   const place = new FileProgress(node.store, file)
   const from = await place.read()
@@ -188,10 +154,6 @@ const importFile = async (file: string, work: Work): Promise<Outcome> => {
   }
   return { file, imported, failed, from, interrupted }
 }
-
-/** What is wrong with one transaction does not stop the others; what is wrong with the store or the chain does. */
-const isAboutTheTransaction = (error: unknown): error is QuoinError =>
-  error instanceof QuoinError && /^ERR_(TX|BEEF|PROOF|TXO_CONFLICT|TOPIC_FAILED)/.test(error.code)
 
 const progressLine = (file: string, from: number, size: number, isWanted: boolean) => {
   const began = performance.now()

@@ -23,7 +23,10 @@ export type Chunks = AsyncIterable<readonly KeyValue[]>
 
 /** A database that nothing else writes to. */
 export interface Volume {
-  chunks(): Chunks
+  /** All rows, or those from a key on. */
+  chunks(from?: Uint8Array): Chunks
+  count(): Awaitable<number>
+  lastKey(): Awaitable<Uint8Array | undefined>
   get(key: Uint8Array): Uint8Array | undefined
   /** Rows behind all others; `durably` resolves when they, and all before, are on the disk. */
   append(rows: readonly KeyValue[], durably: boolean): Awaitable<void>
@@ -31,8 +34,11 @@ export interface Volume {
   close(): Promise<void>
 }
 
+/** How a volume is opened. A plain write is on the disk when its files were synced, a synced one when it returns. */
+export type VolumeMode = 'read' | 'write' | 'write synced'
+
 /** Loads what the kind needs, and nothing else. */
-export const openVolume = async (kind: StoreKind, path: string, mode: 'read' | 'write'): Promise<Volume> =>
+export const openVolume = async (kind: StoreKind, path: string, mode: VolumeMode): Promise<Volume> =>
   kind === 'lmdb'
     ? (await import('./lmdb-volume.ts')).openLmdbVolume(path, mode)
     : (await import('./level-volume.ts')).openLevelVolume(path, mode)

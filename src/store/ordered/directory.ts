@@ -29,8 +29,8 @@ const MARKER = 'quoin.json'
 /** Beside the files of a store that rows are being copied to. */
 const UNFINISHED = 'unfinished.json'
 
-/** Beside an LMDB of version 0.1, which had a redo log (`upgrade`). */
-const REDO_CHECKPOINT = 'checkpoint'
+/** Beside an LMDB of version 0.1, which had a redo log (`upgrade/redo-log.ts`). */
+export const REDO_CHECKPOINT = 'checkpoint'
 
 /** Of LMDB's first page: its header, then the magic number and the format of the file, little-endian. */
 const PAGE_HEADER = 24
@@ -258,6 +258,38 @@ export const claimDirectory = async (path: string): Promise<Claim> => {
     await claim.abandon()
     throw unusable(path, error)
   }
+}
+
+/** Whether the directory has the files of a store of that kind, of any version. */
+export const holdsFiles = async (kind: StoreKind, path: string): Promise<boolean> => {
+  const files = await filesIn(path)
+  return kind === 'lmdb' ? files.includes(LMDB_FILE) : files.includes(LEVEL_FILE) && files.includes(MARKER)
+}
+
+export const isUnfinished = async (path: string): Promise<boolean> =>
+  (await filesIn(path)).includes(UNFINISHED)
+
+/** Takes a directory for the conversion of a store, or takes up one that was cut off. */
+export const claimConversion = async (path: string, source: string): Promise<void> => {
+  const files = await filesIn(path)
+  if (files.includes(UNFINISHED)) {
+    const { converting } = await readJson(join(path, UNFINISHED))
+    if (converting === resolve(source)) return
+  }
+  if (files.length > 0) {
+    throw new QuoinError(
+      'ERR_STORE_OPTION',
+      `${path} is not empty, and is no conversion of ${source}. Delete it, or name another directory`,
+      { path, files: files.slice(0, 10) }
+    )
+  }
+  await makeDurably(path)
+  await writeDurably(path, UNFINISHED, { converting: resolve(source), since: new Date().toISOString() })
+}
+
+export const releaseConversion = async (path: string): Promise<void> => {
+  await rm(join(path, UNFINISHED))
+  await syncFolder(path)
 }
 
 /** Everything in the directory is on the disk afterwards. */

@@ -2,25 +2,25 @@
 import { link, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Transaction } from 'lmdb'
-import { QuoinError } from '../../keyspace/index.ts'
+import { QuoinError, successor } from '../../keyspace/index.ts'
 import type { KeyValue } from '../engine.ts'
-import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume } from './copy.ts'
+import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume, type VolumeMode } from './copy.ts'
 import { LMDB_FILE, MAKING, syncFile, syncFolder } from './directory.ts'
 import { type Handle, openHandle } from './lmdb-handle.ts'
 import { assertRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
 
 /** All rows of one state. The transaction is given back at the end, however that comes about. */
-export async function* lmdbChunks(handle: Handle): Chunks {
+export async function* lmdbChunks(handle: Handle, from?: Uint8Array): Chunks {
   handle.resetReadTxn()
   const transaction = handle.useReadTransaction()
   try {
-    let start: Uint8Array | undefined
+    let start = from
     for (;;) {
       const chunk = takeChunk(handle, transaction, start)
       if (chunk.length === 0) return
       yield chunk
-      start = after(chunk.at(-1)!.key)
+      start = successor(chunk.at(-1)!.key)
     }
   } finally {
     transaction.done()
@@ -36,13 +36,6 @@ const takeChunk = (handle: Handle, transaction: Transaction, start: Uint8Array |
     if (bytes >= CHUNK_BYTES) break
   }
   return chunk
-}
-
-/** The next key there could be. */
-const after = (key: Uint8Array): Uint8Array => {
-  const next = new Uint8Array(key.length + 1)
-  next.set(key)
-  return next
 }
 
 /**
@@ -79,16 +72,17 @@ const placeFile = async (from: string, to: string): Promise<void> => {
   }
 }
 
-export const openLmdbVolume = (path: string, mode: 'read' | 'write'): Volume => {
-  // A transaction does not wait for the disk: whoever fills a volume syncs its files in the end, and then claims it.
-  const handle = openHandle(path, mode === 'read' ? { readOnly: true } : { noSync: true })
+export const openLmdbVolume = (path: string, mode: VolumeMode): Volume => {
+  const handle = openHandle(path, { readOnly: mode === 'read', noSync: mode === 'write' })
   return {
-    chunks: () => lmdbChunks(handle),
+    chunks: from => lmdbChunks(handle, from),
+    count: () => (handle.getStats() as { entryCount: number }).entryCount,
+    lastKey: () => [...handle.getKeys({ reverse: true, limit: 1 })][0],
     get: key => handle.getBinary(key),
     append: async (rows, durably) => {
       try {
         handle.transactionSync(() => appendAll(handle, rows))
-        if (durably) await synced(handle)
+        if (durably && mode === 'write') await synced(handle)
       } catch (error) {
         assertRoom(join(path, LMDB_FILE), error)
         throw error

@@ -1,0 +1,65 @@
+/** What takes transactions that come from files, or from another store, into a node without its server. */
+import { claimsOf } from '../bsv21/index.ts'
+import { Beef, chain } from '../chain/index.ts'
+import { QuoinError } from '../error.ts'
+import type { StoreReads } from '../store/index.ts'
+import { Indexer } from '../txo/index.ts'
+import type { OpenNode } from './node.ts'
+import type { Config } from './settings.ts'
+
+/**
+ * The configuration with the chain whose headers the store has: its own development chain, or headers without a source.
+ * Proofs are checked against those.
+ */
+export const withStoredChain = async (config: Config, reads: StoreReads): Promise<Config> => {
+  if (await reads.use(chain.collections.devChain).get()) return { ...config, chain: 'dev' }
+  const origin = await reads.use(chain.collections.origin).get()
+  if (origin) return { ...config, chain: 'headers', network: origin.network }
+  throw new QuoinError(
+    'ERR_USAGE',
+    'the store has no headers to check proofs against: --chain headers:URL gets them, --chain scripts-only does without',
+    { store: config.store }
+  )
+}
+
+/** A fault of one transaction does not stop the others; a fault of the store or of the chain does. */
+export const isAboutTheTransaction = (error: unknown): error is QuoinError =>
+  error instanceof QuoinError && /^ERR_(TX|BEEF|PROOF|TXO_CONFLICT|TOPIC_FAILED)/.test(error.code)
+
+/** Takes in the subject of a BEEF. */
+export type Take = (beef: Uint8Array) => Promise<void>
+
+/** Into the index, under the rules of the node's chain. */
+export const nodeIndexer = ({ engine, tracker }: OpenNode, { index }: Config): Indexer => {
+  const trusting = { isValidRootForHeight: async () => true, currentHeight: async () => 0xffffffff }
+  return new Indexer(
+    engine.outputs,
+    tracker === 'scripts only' ? trusting : tracker,
+    Array.isArray(index) ? { tags: index } : {}
+  )
+}
+
+/** To topics. */
+export const toTopics =
+  ({ engine }: OpenNode, topics: readonly string[]): Take =>
+  async beef => {
+    const steak = await engine.submit({ beef, topics }, 'historical-tx')
+    const failed = Object.values(steak).find(({ error }) => error)?.error
+    if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message)
+  }
+
+/**
+ * Transactions with tokens go to the token pipeline too. A transaction that waits for another is in a queue, which the
+ * pipeline works on when it settles.
+ */
+export const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
+  tokens
+    ? async beef => {
+        await take(beef)
+        const { transactions } = Beef.parse(beef)
+        const hasTokens = transactions.some(
+          ({ transaction }) => transaction && claimsOf(transaction).size > 0
+        )
+        if (hasTokens) await tokens.pipeline.feed.takeBeef(beef)
+      }
+    : take
