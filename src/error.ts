@@ -53,8 +53,6 @@ export type ErrorCode =
   | 'ERR_STORE_PRECONDITION'
   /** A leased item is no longer leased to the one who acts on it; nothing of the batch was written. */
   | 'ERR_STORE_LEASE_LOST'
-  /** The conditions of a batch are in more than one slot of a cluster; nothing of it was written. */
-  | 'ERR_STORE_SLOTS'
   /** What a snapshot read kept changing. Try again, or read less. */
   | 'ERR_STORE_BUSY'
   /** The store was written by a newer version, or by something else. */

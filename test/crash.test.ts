@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openStore, type Store } from '../src/store/index.ts'
-import { type RedisServer, startCluster, startRedis } from '../src/store/redis/server.testing.ts'
+import { startRedis } from '../src/store/redis/server.testing.ts'
 // @ts-expect-error The child runs it without a compiler, so it has no types.
 import { numberedBatch, partsOf, totals } from './crash.workload.mjs'
 
@@ -129,57 +129,34 @@ const writeTo = (store: Store, first: number) => {
   }
 }
 
-describe.concurrent.each([
-  [
-    'Redis',
-    async () => {
-      const server = await startRedis({ appendonly: true, appendfsync: 'always' })
-      return { url: server.url, victims: [server], ready: async () => {}, stop: () => server.stop() }
-    }
-  ],
-  [
-    'a Redis Cluster',
-    async () => {
-      const cluster = await startCluster({ appendonly: true, appendfsync: 'always' })
-      return {
-        url: cluster.url,
-        victims: cluster.nodes,
-        ready: () => cluster.ready(),
-        stop: () => cluster.stop()
-      }
-    }
-  ]
-] as const)('%s', (_, start) => {
+describe.concurrent('Redis', () => {
   const kills = Math.max(2, Math.ceil(CRASHES / 10))
   it(
-    `survives ${kills} kills of a server`,
+    `survives ${kills} kills of the server`,
     async () => {
-      const { url, victims, ready, stop } = await start()
-      let store = await openStore(url)
+      const server = await startRedis({ appendonly: true, appendfsync: 'always' })
+      let store = await openStore(server.url)
       try {
         let first = 0
         let present = 0
         for (let kill = 0; kill < kills; kill++) {
           const writing = writeTo(store, first)
           await sleep(100 + Math.random() * 300)
-          const victim: RedisServer = victims[kill % victims.length]!
-          await victim.kill()
+          await server.kill()
           await sleep(Math.random() * 200)
-          await victim.restart()
-          await ready()
+          await server.restart()
           await sleep(200)
           const tried = await writing.stop()
           expect(writing.acknowledged.size).toBeGreaterThan(0)
-          // Whoever opens the store finishes what the kill cut short.
           await store.close()
-          store = await openStore(url)
+          store = await openStore(server.url)
           present += await expectWhole(store, first, writing.acknowledged, tried)
           await expectTotals(store, present)
           first = tried
         }
       } finally {
         await store.close()
-        await stop()
+        await server.stop()
       }
     },
     kills * 60_000

@@ -1,7 +1,7 @@
 /**
  * The keys of the chain: block headers by hash, the chain of most work by height, and transactions with their proofs
  * by txid, each stored once and apart from the other. What belongs to one transaction begins alike, here and in the
- * layers above: so it lies on one page of an embedded database and in one partition of a cluster.
+ * layers above: so it lies on one page of an embedded database.
  */
 import {
   bytes,

@@ -59,6 +59,7 @@ const schema = Type.Object(
         expects: 'a store, for example lmdb:./quoin-data, level:./data, redis://localhost:6379 or memory:',
         default: 'lmdb:./quoin-data'
       },
+      // With -cluster, whose refusal says what to use instead (`store/redis/url.ts`).
       '^(memory:$|(lmdb|level):.+|rediss?(-cluster)?://.+)'
     ),
     host: text(

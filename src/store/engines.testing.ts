@@ -7,9 +7,9 @@ import type { StoreContract } from './contract/index.ts'
 import type { Engine } from './engine.ts'
 import { openModel } from './model.testing.ts'
 import { openEngine } from './open.ts'
-import { type RedisCluster, type RedisServer, startCluster, startRedis } from './redis/server.testing.ts'
+import { type RedisServer, startRedis } from './redis/server.testing.ts'
 
-export interface Harness extends Pick<StoreContract, 'open' | 'reopen' | 'openBackup' | 'checksAcrossKeys'> {
+export interface Harness extends Pick<StoreContract, 'open' | 'reopen' | 'openBackup'> {
   start?(): Promise<void>
   stop?(): Promise<void>
 }
@@ -35,23 +35,22 @@ const inFolders = (scheme: string): Harness => {
   }
 }
 
-/** On servers of its own, which are emptied for each engine. */
-const onRedis = (startServers: () => Promise<RedisServer | RedisCluster>): Harness => {
-  let servers: RedisServer | RedisCluster | undefined
+/** On a server of its own, which is emptied for each engine. */
+const onRedis = (): Harness => {
+  let server: RedisServer | undefined
   return {
     start: async () => {
-      servers = await startServers()
+      server = await startRedis()
     },
     open: async () => {
-      const nodes = 'nodes' in servers! ? servers.nodes : [servers!]
-      for (const node of nodes) await node.command('FLUSHALL')
-      return openEngine(servers!.url)
+      await server!.command('FLUSHALL')
+      return openEngine(server!.url)
     },
     reopen: async engine => {
       await engine.close()
-      return openEngine(servers!.url)
+      return openEngine(server!.url)
     },
-    stop: async () => servers?.stop()
+    stop: async () => server?.stop()
   }
 }
 
@@ -60,6 +59,5 @@ export const ENGINES: Readonly<Record<string, Harness>> = {
   memory: { open: () => openEngine('memory:') },
   lmdb: inFolders('lmdb'),
   level: inFolders('level'),
-  redis: onRedis(() => startRedis()),
-  'redis cluster': { ...onRedis(() => startCluster({ masters: 3 })), checksAcrossKeys: false }
+  redis: onRedis()
 }

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { bytes } from './contract/steps.ts'
-import { startCluster, startRedis } from './redis/server.testing.ts'
+import { startRedis } from './redis/server.testing.ts'
 import { openStore } from './store.ts'
 import { latin1 } from './stores.testing.ts'
 
@@ -27,7 +27,6 @@ interface Place {
 
 const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   redis: () => startRedis(),
-  'redis cluster': () => startCluster({ masters: 3 }),
   lmdb: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quoin-log-'))
     const url = `lmdb:${folder}`

@@ -3,8 +3,7 @@ import { QuoinError } from '../keyspace/index.ts'
 import type { Engine } from './engine.ts'
 import { parseFilesUrl } from './url.ts'
 
-const EXAMPLES =
-  'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HOST:PORT, redis-cluster://HOST:PORT,HOST:PORT'
+const EXAMPLES = 'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HOST:PORT'
 
 export interface OpenOptions {
   /** `false` fails where there is no store yet, instead of making one. Of servers it means nothing. */

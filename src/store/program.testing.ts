@@ -174,29 +174,18 @@ const reads: fc.Arbitrary<Read> = fc.oneof(
   )
 )
 
-export interface ProgramOptions {
-  /** All checks of a batch are of one key: what a cluster promises to make. */
-  readonly oneKeyChecked?: boolean
-}
-
 /** A batch: often without checks, since most of them fail. */
-export const steps = ({ oneKeyChecked = false }: ProgramOptions = {}): fc.Arbitrary<Step[]> =>
+export const steps = (): fc.Arbitrary<Step[]> =>
   fc
     .tuple(
       fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(checks, { maxLength: 3 })),
       fc.array(operations, { maxLength: 12 })
     )
-    .map(([checked, done]) => [
-      ...checked.map((check, _, [first]) => {
-        if (!oneKeyChecked) return check
-        return { ...check, args: [first!.args[0]!, ...check.args.slice(1)] }
-      }),
-      ...done
-    ])
+    .map(([checked, done]) => [...checked, ...done])
 
 /** A program: a sequence of batches and reads. */
-export const actions = (options?: ProgramOptions): fc.Arbitrary<Action[]> => {
-  const commit = steps(options).map((each): Action => ({ do: 'commit', steps: each }))
+export const actions = (): fc.Arbitrary<Action[]> => {
+  const commit = steps().map((each): Action => ({ do: 'commit', steps: each }))
   const commitMany = fc
     .array(fc.array(operations, { maxLength: 4 }), { maxLength: 4 })
     .map((batches): Action => ({ do: 'commitMany', batches }))

@@ -342,7 +342,7 @@ export class Store extends StoreReads {
 
 /**
  * Opens the store that a URL names: `memory:`, `lmdb:PATH` (`lmdb:PATH?read-only` beside a process that writes),
- * `level:PATH`, `redis://HOST:PORT`, `rediss://HOST:PORT`, `redis-cluster://HOST:PORT,HOST:PORT`.
+ * `level:PATH`, `redis://HOST:PORT`, `rediss://HOST:PORT`.
  */
 export const openStore = async (url: string, options?: OpenOptions): Promise<Store> =>
   new Store(await openEngine(url, options))

@@ -4,7 +4,6 @@
  * across a reconnect, a restart, or between processes.
  */
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { QuoinError } from '../keyspace/index.ts'
 import type { Batch, Log, Store } from '../store/index.ts'
 import { CHANGE_ID, changeFields, outputs } from './keys.ts'
@@ -52,8 +51,6 @@ const { change: changeField } = changeFields.collections
 const PAGE = 500
 /** Seconds between looks for what other processes committed. */
 const POLL = 1
-/** Milliseconds between looks for the rest of a commit that is there in part. */
-const PART_MS = 20
 /** Changes to trim at once, so that not every commit does. */
 const TRIM_EVERY = 1024
 
@@ -139,30 +136,26 @@ export class Journal {
     const wanted = events && new Set(events)
     let position = after ?? (await this.#log.last())
     while (!signal?.aborted) {
-      const { found, isPart } = await this.#page(position)
+      const found = await this.#page(position)
       for (const change of found) {
         position = change.position
         if (signal?.aborted) return
         if (!wanted || touches(change, wanted)) yield change
       }
-      if (found.length > 0) continue
-      if (isPart) await sleep(PART_MS)
-      else await this.#news(position, signal)
+      if (found.length === 0) await this.#news(position, signal)
     }
   }
 
   /**
-   * What follows a position, as far as it is there. Without a snapshot: where those are optimistic, who follows would
-   * wait for who writes. An entry without its change was trimmed meanwhile, or is of a commit on a Redis Cluster whose
-   * other parts are still to come; then so is the rest.
+   * What follows a position. Without a snapshot: where those are optimistic, who follows would wait for who writes. An
+   * entry without its change was trimmed meanwhile, and all before it with it.
    */
-  async #page(after: number): Promise<{ found: LiveChange[]; isPart: boolean }> {
+  async #page(after: number): Promise<LiveChange[]> {
     const { entries, last } = await this.#log.read({ after, limit: PAGE })
     const ids = entries.map(({ entry }): [Uint8Array] => [entry])
     const stored = await this.#store.use(changes).at().getMany(changeField, ids)
     const missing = stored.indexOf(undefined)
-    const isPart = missing !== -1
-    const oldest = isPart ? await this.#log.first() : entries[0]?.position
+    const oldest = missing === -1 ? entries[0]?.position : await this.#log.first()
     if (after > last || after < (oldest ?? last + 1) - 1) {
       throw new QuoinError(
         'ERR_TXO_POSITION',
@@ -170,8 +163,15 @@ export class Journal {
         { after, oldest: oldest ?? last + 1, last }
       )
     }
-    const whole = isPart ? entries.slice(0, missing) : entries
-    return { found: whole.map(({ position }, i) => ({ ...stored[i]!, position })), isPart }
+    if (missing !== -1) {
+      const { position } = entries[missing]!
+      throw new QuoinError(
+        'ERR_STORE_CORRUPT',
+        `the journal has position ${position} without its change; start from the last position instead`,
+        { position, last }
+      )
+    }
+    return entries.map(({ position }, i) => ({ ...stored[i]!, position }))
   }
 
   /** Resolves when there may be more: at a commit of this process, and once in a while for those of others. */

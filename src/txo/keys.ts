@@ -7,7 +7,7 @@
  * is also the key of an output, and `h:{txid}` catches it. They are fields of `h:prog`, as in seed 000.
  *
  * What is known of a transaction is a field of `h:spnd`, beside the spends: everything that the conditions of a write
- * depend on is one hash, which is one slot of a Redis Cluster.
+ * depend on is one hash.
  */
 import {
   address,

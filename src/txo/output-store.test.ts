@@ -439,7 +439,7 @@ describe('topics', () => {
   })
 })
 
-describeStores(['memory', 'lmdb', 'level', 'redis', 'redis cluster'], stores => {
+describeStores(['memory', 'lmdb', 'level', 'redis'], stores => {
   const all = fc.sample(history(25), { numRuns: 1, seed: 7 })[0]!
   const shared = makeOutpoint(txidNumber(1000), 0)
 

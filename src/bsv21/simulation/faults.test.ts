@@ -1,6 +1,6 @@
 /**
- * The pipeline in processes of its own: killed in the middle of a backfill (SIGKILL), or several of them over one Redis
- * Cluster. The state in the end is that of the specification, whatever happened on the way.
+ * The pipeline in processes of its own: killed in the middle of a backfill (SIGKILL), or several of them over one Redis.
+ * The state in the end is that of the specification, whatever happened on the way.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAddress } from '../../chain/index.ts'
 import { overlay } from '../../overlay/index.ts'
 import { openStore, type Queue, type Store } from '../../store/index.ts'
-import { startCluster } from '../../store/redis/server.testing.ts'
+import { startRedis } from '../../store/redis/server.testing.ts'
 import { verifyIndex } from '../../txo/index.ts'
 import { Random } from '../../txo/simulation/random.testing.ts'
 import { tokenLedger } from '../ledger.ts'
@@ -125,22 +125,22 @@ it(`is right after ${KILLS} kills in the middle of a backfill`, {
 })
 
 it.each(PROCESSES)(
-  'is right when %i processes share the work over one Redis Cluster',
+  'is right when %i processes share the work over one Redis',
   { timeout: 120_000 },
   async count => {
-    const cluster = await startCluster()
-    const store = await openStore(cluster.url)
+    const server = await startRedis()
+    const store = await openStore(server.url)
     try {
       const feeding = new TokenNode(store, { chain: world.chain, activation: 'all' })
       for (const beef of beefs) await feeding.pipeline.feed.takeBeef(beef)
-      const workers = Array.from({ length: count }, () => start(cluster.url, '-', 0))
+      const workers = Array.from({ length: count }, () => start(server.url, '-', 0))
       await Promise.all(workers.map(({ says }) => says('done')))
       await Promise.all(workers.map(({ exit }) => exit))
       await expectRight(store)
       await feeding.close()
     } finally {
       await store.close()
-      await cluster.stop()
+      await server.stop()
     }
   }
 )

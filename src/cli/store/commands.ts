@@ -23,7 +23,7 @@ Examples:
   quoin store verify ./backup                       read the copy and compare
   quoin store restore ./backup lmdb:./restored      make a store of it, of either kind
 
-Stores: lmdb:PATH, level:PATH; stats also redis://HOST:PORT, redis-cluster://HOST:PORT,HOST:PORT`
+Stores: lmdb:PATH, level:PATH; stats also redis://HOST:PORT`
     )
 
   group

@@ -162,16 +162,10 @@ export const checks: Cases = {
     await commit(holds, valueIs('k', 'value'), leaseHeld('k', 'leased', 'tokenAAA'), memberPresent('k', 'm'))
     same(await store.get('done'), '')
   },
-  'checks may be of several keys, where the engine can tell': async (store, { checksAcrossKeys = true }) => {
+  'checks may be of several keys': async store => {
     const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`)
     const steps = keys.flatMap(key => [valueAbsent(key), set(key, 'mine')])
-    const failure = (await failureOf(() => store.commit(...steps))) as { code: string } | undefined
-    if (failure && !checksAcrossKeys) {
-      same(failure.code, 'ERR_STORE_SLOTS')
-      for (const key of keys) same(await store.get(key), undefined)
-      return
-    }
-    same(failure, undefined)
+    await store.commit(...steps)
     await refused(() => store.commit(...steps.slice(2), valueIs('key 0', 'x')), 'ERR_STORE_PRECONDITION', 0)
     await refused(
       () => store.commit(valueIs('key 0', 'mine'), valueIs('key 9', 'x'), del('key 0')),

@@ -36,8 +36,6 @@ export interface StoreContract {
   reopen?(engine: Engine): Promise<Engine>
   /** Opens what `backup` wrote into the directory. Without it, backups are not tested. */
   openBackup?(directory: string): Promise<Engine>
-  /** False for an engine that may refuse checks of several keys in a batch with `ERR_STORE_SLOTS`. */
-  checksAcrossKeys?: boolean
   /** Also what takes minutes or gigabytes. */
   large?: boolean
 }

@@ -204,7 +204,7 @@ export class Connection {
   }
 }
 
-const TRANSIENT_GREETINGS = new Set(['LOADING', 'MASTERDOWN', 'BUSY', 'MISCONF', 'CLUSTERDOWN'])
+const TRANSIENT_GREETINGS = new Set(['LOADING', 'MASTERDOWN', 'BUSY', 'MISCONF'])
 
 const lostError = (address: string, why: string): QuoinError =>
   new QuoinError('ERR_STORE_CONNECTION', `the connection to Redis at ${address} was lost: ${why}`, {

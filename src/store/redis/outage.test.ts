@@ -37,6 +37,12 @@ describe('opening', () => {
     await expect(open()).rejects.toMatchObject({ code: 'ERR_STORE_VERSION' })
   })
 
+  it('refuses a server of a cluster', async () => {
+    const node = await startRedis({ config: { 'cluster-enabled': 'yes' } })
+    await expect(openRedis(node.url)).rejects.toMatchObject({ code: 'ERR_STORE_URL' })
+    await node.stop()
+  })
+
   it('keeps databases apart', async () => {
     const [one, other] = [await openRedis(`${server.url}/1`), await openRedis(`${server.url}/2`)]
     await one.commit(batchOf([set('a', '1')]))
@@ -207,7 +213,7 @@ describe('a server', () => {
   it('tells how durable it is', async () => {
     await using(async store => {
       const { details } = await store.engine.stats()
-      expect(details).toMatchObject({ appendonly: 'yes', appendfsync: 'always', partitions: 1 })
+      expect(details).toMatchObject({ appendonly: 'yes', appendfsync: 'always' })
       expect(details).not.toHaveProperty('warning')
     })
     const lax = await startRedis({ appendonly: true, appendfsync: 'everysec' })

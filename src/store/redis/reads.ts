@@ -11,33 +11,22 @@ import type {
   Rows,
   ScoredMember
 } from '../engine.ts'
-import { type Kind, nameOf, type Partition } from './names.ts'
+import { type Kind, nameOf } from './names.ts'
 import { inRange, keysIn } from './ranges.ts'
 import { queueItem } from './record.ts'
 import type { Command, Reply } from './resp.ts'
 import { allRows, scoreFrom } from './rows.ts'
 import { countsScript } from './scripts/counts.ts'
-import { partitionOf } from './slots.ts'
 
-/** Brings a read to where its partition is. */
+/** Sends a read to the server. */
 export interface Caller {
-  readonly partitions: readonly Partition[]
   /**
    * `names` are those of everything that the command reads, `found` those that only its reply tells: a snapshot
    * must watch them.
    */
-  read(
-    partition: Partition,
-    names: readonly Uint8Array[],
-    command: Command,
-    found?: (reply: Reply) => Uint8Array[]
-  ): Promise<Reply>
+  read(names: readonly Uint8Array[], command: Command, found?: (reply: Reply) => Uint8Array[]): Promise<Reply>
   /** Commands on one structure each, all on their way at once. */
-  readAll(
-    partition: Partition,
-    names: readonly Uint8Array[],
-    command: (name: Uint8Array) => Command
-  ): Promise<readonly Reply[]>
+  readAll(names: readonly Uint8Array[], command: (name: Uint8Array) => Command): Promise<readonly Reply[]>
 }
 
 /** Members whose scores one command asks for. */
@@ -117,8 +106,7 @@ export class RedisReads implements Reads {
   }
 
   async zrows(key: Uint8Array, rows: Rows): Promise<ScoredMember[]> {
-    const partition = this.#partition(key)
-    return allRows(this.#caller, partition, nameOf(partition, 'z', key), rows)
+    return allRows(this.#caller, nameOf('z', key), rows)
   }
 
   async zsum(key: Uint8Array): Promise<number> {
@@ -132,39 +120,24 @@ export class RedisReads implements Reads {
   }
 
   async qcounts(key: Uint8Array): Promise<QueueCounts> {
-    const partition = this.#partition(key)
-    const names = (['d', 'l', 'w', 'x', 'r'] as const).map(kind => nameOf(partition, kind, key))
-    const reply = await this.#caller.read(partition, names, countsScript(partition, key))
+    const names = (['d', 'l', 'w', 'x', 'r'] as const).map(kind => nameOf(kind, key))
+    const reply = await this.#caller.read(names, countsScript(key))
     const [due, leased, waiting, dead, head] = reply as [number, number, number, number, Uint8Array | null]
     return { due, leased, waiting, dead, headEnqueued: head ? queueItem(head, head).enqueued : undefined }
   }
 
   async qlist(key: Uint8Array, state: QueueState, rows: Rows): Promise<ListedItem[]> {
-    const partition = this.#partition(key)
-    const records = nameOf(partition, 'r', key)
-    const listed = await allRows(
-      this.#caller,
-      partition,
-      nameOf(partition, STATE_KINDS[state], key),
-      rows,
-      records
-    )
+    const listed = await allRows(this.#caller, nameOf(STATE_KINDS[state], key), rows, nameOf('r', key))
     return listed.map(({ member, score, record }) => {
       if (!record) throw new QuoinError('ERR_STORE_CORRUPT', 'a queue has an item without a record')
       return { ...queueItem(member, record), at: score }
     })
   }
 
-  #partition(key: Uint8Array): Partition {
-    const { partitions } = this.#caller
-    return partitions[partitionOf(key, partitions.length)]!
-  }
-
   /** A command on one structure. */
   #one(kind: Kind, key: Uint8Array, command: string, rest: readonly Uint8Array[] = []): Promise<Reply> {
-    const partition = this.#partition(key)
-    const name = nameOf(partition, kind, key)
-    return this.#caller.read(partition, [name], [command, name, ...rest])
+    const name = nameOf(kind, key)
+    return this.#caller.read([name], [command, name, ...rest])
   }
 
   /** The same command on many structures. */
@@ -175,22 +148,8 @@ export class RedisReads implements Reads {
     read: (reply: Reply) => T
   ): Promise<T[]> {
     if (keys.length === 1) return [read(await this.#one(kind, keys[0]!, command))]
-    const groups = new Map<Partition, number[]>()
-    for (const [i, key] of keys.entries()) {
-      const partition = this.#partition(key)
-      const group = groups.get(partition)
-      if (group) group.push(i)
-      else groups.set(partition, [i])
-    }
-    const answers = new Array<T>(keys.length)
-    await Promise.all(
-      Array.from(groups, async ([partition, group]) => {
-        const names = group.map(i => nameOf(partition, kind, keys[i]!))
-        const replies = await this.#caller.readAll(partition, names, name => [command, name])
-        for (const [at, i] of group.entries()) answers[i] = read(replies[at]!)
-      })
-    )
-    return answers
+    const names = keys.map(key => nameOf(kind, key))
+    return (await this.#caller.readAll(names, name => [command, name])).map(read)
   }
 
   async #scoresIn(key: Uint8Array, members: readonly Uint8Array[]): Promise<(number | undefined)[]> {

@@ -1,21 +1,17 @@
-/**
- * The engine on Redis: one server, or a cluster. The structures of the store are those of Redis; a batch is one
- * script. README.md says what holds where parts of a batch are on several servers.
- */
+/** The engine on one Redis server. The structures of the store are those of Redis; a batch is one script. */
 import { QuoinError } from '../../keyspace/index.ts'
 import type { Answer, Engine, EngineStats, LastWrite, Reads } from '../engine.ts'
-import { Commits, type Step } from './commits.ts'
-import { type Partition, partition } from './names.ts'
+import { Client } from './client.ts'
+import { Commits } from './commits.ts'
+import { MARK } from './names.ts'
 import { needWritableServer } from './probe.ts'
 import { type Caller, RedisReads } from './reads.ts'
 import type { Reply } from './resp.ts'
-import { Router, type RouterOptions } from './router.ts'
 import { openScript } from './scripts/open.ts'
 import { scriptTexts } from './scripts/script.ts'
-import { slotOf, tagsOf } from './slots.ts'
 import { snapshot } from './snapshots.ts'
 import { factsFrom, serverStats } from './stats.ts'
-import { parseRedisUrl, type RedisUrl } from './url.ts'
+import { noCluster, parseRedisUrl, type RedisUrl } from './url.ts'
 
 export interface RedisOptions {
   /** Milliseconds that a call waits for a server that is away, before it fails with ERR_STORE_CONNECTION. */
@@ -24,73 +20,34 @@ export interface RedisOptions {
   readonly connectTimeout?: number
   /** Milliseconds without a sign of life from a server that owes an answer, after which the connection is cut. */
   readonly silenceTimeout?: number
-  /** Called between the steps of a commit to several partitions. For tests: it stops one by throwing. */
-  readonly onStep?: (step: Step) => void
 }
 
 const LAYOUT_VERSION = 1
-const DEFAULT_PARTITIONS = 16
-/** The hash tag, and with its braces the name, of the mark that a database is a store. */
-const MARK = 'quoin'
-/** Seconds after which a batch in the journal is taken for left behind, and between looks at the journal. */
-const LEFT_BEHIND = 30
 
-/** Opens the store at a URL: `redis://localhost:6379/0`, `redis-cluster://localhost:7000`. */
-export const openRedis = async (url: string, options: RedisOptions = {}): Promise<Engine> => {
-  const parsed = parseRedisUrl(url)
-  const { router, partitions } = await connect(parsed, options)
-  const engine = new RedisEngine(router, partitions, parsed.isCluster, options.onStep)
-  try {
-    await engine.start()
-  } catch (error) {
-    router.close()
-    throw error
-  }
-  return engine
-}
+/** Opens the store at a URL: `redis://localhost:6379/0`. */
+export const openRedis = async (url: string, options: RedisOptions = {}): Promise<Engine> =>
+  new RedisEngine(await connect(parseRedisUrl(url), options))
 
 class RedisEngine extends RedisReads implements Engine {
-  readonly name: string
-  readonly #router: Router
-  readonly #partitions: readonly Partition[]
+  readonly name = 'redis'
+  readonly #client: Client
   readonly #commits: Commits
-  #sweep: NodeJS.Timeout | undefined
   #latest = 0
   #closing: Promise<void> | undefined
-  /** Running reads and snapshots. */
-  readonly #open: { count: number; onNone: (() => void) | undefined }
+  readonly #reading: Running
   lastWrite: LastWrite | undefined
 
-  constructor(
-    router: Router,
-    partitions: readonly Partition[],
-    isCluster: boolean,
-    onStep: ((step: Step) => void) | undefined
-  ) {
-    const open = { count: 0, onNone: undefined as (() => void) | undefined }
-    super(direct(router, partitions, open))
-    this.name = isCluster ? 'redis-cluster' : 'redis'
-    this.#router = router
-    this.#partitions = partitions
-    this.#commits = new Commits(router, partitions, onStep)
-    this.#open = open
-  }
-
-  /** Finishes what others left behind, and goes on doing so. */
-  async start(): Promise<void> {
-    if (this.#partitions.length === 1) return
-    await this.#commits.repair(0)
-    this.#sweep = setInterval(() => {
-      // Servers that are away now are asked the next time.
-      this.#commits.repair(LEFT_BEHIND).catch(() => {})
-    }, LEFT_BEHIND * 1000)
-    this.#sweep.unref()
+  constructor(client: Client) {
+    const reading: Running = { count: 0, onNone: undefined }
+    super(direct(client, reading))
+    this.#client = client
+    this.#commits = new Commits(client)
+    this.#reading = reading
   }
 
   async now(): Promise<number> {
     this.#refuseClosed()
-    const mark = this.#partitions.length
-    const [seconds, micros] = (await this.#router.repeatable(mark, ['TIME'])) as Uint8Array[]
+    const [seconds, micros] = (await this.#client.repeatable(['TIME'])) as Uint8Array[]
     const text = new TextDecoder()
     const now = Number(text.decode(seconds)) + Number(text.decode(micros)) / 1e6
     this.#latest = Math.max(this.#latest, now)
@@ -120,24 +77,24 @@ class RedisEngine extends RedisReads implements Engine {
 
   async probe(): Promise<void> {
     this.#refuseClosed()
-    needWritableServer(factsFrom(await this.#router.repeatable(0, ['INFO'])))
+    needWritableServer(factsFrom(await this.#client.told(['INFO'])))
   }
 
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
     this.#refuseClosed()
-    return counted(this.#open, () => snapshot(this.#router, this.#partitions, read))
+    return counted(this.#reading, () => snapshot(this.#client, read))
   }
 
   async backup(_directory: string): Promise<void> {
     throw new QuoinError(
       'ERR_STORE_OPTION',
-      'a Redis store is backed up by Redis itself: BGSAVE on each server, then copy its dump.rdb; or copy appendonlydir'
+      'a Redis store is backed up by Redis itself: BGSAVE, then copy dump.rdb; or copy appendonlydir'
     )
   }
 
   async stats(): Promise<EngineStats> {
     this.#refuseClosed()
-    return serverStats(this.name, this.#router, this.#partitions.length)
+    return serverStats(this.name, this.#client)
   }
 
   close(): Promise<void> {
@@ -146,14 +103,13 @@ class RedisEngine extends RedisReads implements Engine {
   }
 
   async #close(): Promise<void> {
-    clearInterval(this.#sweep)
     await this.#commits.settled()
-    if (this.#open.count > 0) {
+    if (this.#reading.count > 0) {
       await new Promise<void>(resolve => {
-        this.#open.onNone = resolve
+        this.#reading.onNone = resolve
       })
     }
-    this.#router.close()
+    this.#client.close()
   }
 
   #refuseClosed(): void {
@@ -162,85 +118,59 @@ class RedisEngine extends RedisReads implements Engine {
 }
 
 /** A check that failed: the server works. */
-const REFUSALS: ReadonlySet<string> = new Set([
-  'ERR_STORE_PRECONDITION',
-  'ERR_STORE_LEASE_LOST',
-  'ERR_STORE_SLOTS'
-])
+const REFUSALS: ReadonlySet<string> = new Set(['ERR_STORE_PRECONDITION', 'ERR_STORE_LEASE_LOST'])
+
+/** Reads and snapshots under way: `close` waits for them. */
+interface Running {
+  count: number
+  onNone: (() => void) | undefined
+}
 
 /** Reads outside snapshots. */
-const direct = (
-  router: Router,
-  partitions: readonly Partition[],
-  open: { count: number; onNone: (() => void) | undefined }
-): Caller => ({
-  partitions,
-  read: (where, _names, command) => counted(open, () => router.repeatable(where.number, command)),
-  readAll: (where, names, command) =>
-    counted(open, () => router.repeatableAll(where.number, names.map(command)))
+const direct = (client: Client, reading: Running): Caller => ({
+  read: (_names, command) => counted(reading, () => client.repeatable(command)),
+  readAll: (names, command) => counted(reading, () => client.repeatableAll(names.map(command)))
 })
 
-const counted = async <T>(
-  open: { count: number; onNone: (() => void) | undefined },
-  run: () => Promise<T>
-): Promise<T> => {
-  open.count++
+const counted = async <T>(running: Running, run: () => Promise<T>): Promise<T> => {
+  running.count++
   try {
     return await run()
   } finally {
-    open.count--
-    if (open.count === 0) open.onNone?.()
+    running.count--
+    if (running.count === 0) running.onNone?.()
   }
 }
 
-/** The partitions of the store come first, that of the mark last. */
 const connect = async (
-  url: RedisUrl,
+  { server, ...url }: RedisUrl,
   { timeout = 10_000, connectTimeout = 5000, silenceTimeout = 60_000 }: RedisOptions
-): Promise<{ router: Router; partitions: Partition[] }> => {
-  const options: RouterOptions = {
+): Promise<Client> => {
+  const client = new Client(server, {
     ...url,
     timeout,
     connectTimeout: Math.min(connectTimeout, timeout),
     silenceTimeout,
     scripts: [...scriptTexts.values()]
-  }
-  const wanted = url.partitions ?? DEFAULT_PARTITIONS
-  const slots = (count: number): number[] => [...tagsOf(count), MARK].map(slotOf)
-  const router = url.isCluster
-    ? await Router.cluster(url.servers, slots(wanted), options)
-    : Router.single(url.servers[0]!, 2, options)
+  })
   try {
-    await refuseUnfit(router, url.isCluster)
-    const asked = url.isCluster ? wanted : 1
-    const count = await openMark(router, asked, url.isCluster && url.partitions === undefined)
-    if (!url.isCluster) return { router, partitions: [partition(0, undefined)] }
-    if (count !== wanted) await router.reassign(slots(count))
-    return { router, partitions: tagsOf(count).map((tag, number) => partition(number, tag)) }
+    await refuseUnfit(client)
+    await openMark(client)
+    return client
   } catch (error) {
-    router.close()
+    client.close()
     throw error
   }
 }
 
-/** Servers that are too old, or in a cluster that the URL does not tell of. One that tells nothing is tried. */
-const refuseUnfit = async (router: Router, isCluster: boolean): Promise<void> => {
-  const info = await router.repeatable(0, ['INFO']).catch(error => {
-    if (error instanceof QuoinError && /NOPERM/.test(error.message)) return ''
-    throw error
-  })
-  const facts = factsFrom(info)
-  const { address } = router.ownerOf(0)
-  if (!isCluster && facts.get('cluster_enabled') === '1') {
-    throw new QuoinError(
-      'ERR_STORE_URL',
-      `${address} is a server of a cluster: use redis-cluster://${address}`,
-      { address }
-    )
-  }
+/** Servers that are too old, or one of a cluster. A server that does not tell is tried. */
+const refuseUnfit = async (client: Client): Promise<void> => {
+  const facts = factsFrom(await client.told(['INFO']))
+  if (facts.get('cluster_enabled') === '1') throw noCluster()
   const version = facts.get('redis_version')
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number)
   if (version !== undefined && (major < 6 || (major === 6 && minor < 2))) {
+    const { address } = client.pool
     throw new QuoinError('ERR_STORE_VERSION', `Redis 6.2 or later is needed; ${address} has ${version}`, {
       address,
       version
@@ -248,10 +178,8 @@ const refuseUnfit = async (router: Router, isCluster: boolean): Promise<void> =>
   }
 }
 
-/** The number of partitions that the store has, or gets now. */
-const openMark = async (router: Router, partitions: number, isAnyNumberRight: boolean): Promise<number> => {
-  const command = openScript(partition(partitions, MARK), String(LAYOUT_VERSION), String(partitions))
-  const reply = await router.repeatable(partitions, command)
+const openMark = async (client: Client): Promise<void> => {
+  const reply: Reply = await client.repeatable(openScript(MARK, String(LAYOUT_VERSION)))
   if (typeof reply === 'number') {
     throw new QuoinError(
       'ERR_STORE_VERSION',
@@ -259,9 +187,7 @@ const openMark = async (router: Router, partitions: number, isAnyNumberRight: bo
       { keys: reply }
     )
   }
-  const [version, recorded] = (reply as Reply[]).map(each =>
-    Number(new TextDecoder().decode(each as Uint8Array))
-  )
+  const version = Number(new TextDecoder().decode(reply as Uint8Array))
   if (version !== LAYOUT_VERSION) {
     throw new QuoinError(
       'ERR_STORE_VERSION',
@@ -269,12 +195,4 @@ const openMark = async (router: Router, partitions: number, isAnyNumberRight: bo
       { version, expected: LAYOUT_VERSION }
     )
   }
-  if (recorded !== partitions && !isAnyNumberRight) {
-    throw new QuoinError(
-      'ERR_STORE_VERSION',
-      `the store was made with ${recorded} partitions, which cannot be changed to ${partitions}`,
-      { partitions: recorded, asked: partitions }
-    )
-  }
-  return recorded!
 }

@@ -6,7 +6,6 @@
  */
 import { compareBytes } from '../../keyspace/index.ts'
 import type { Place, Rows, ScoredMember } from '../engine.ts'
-import type { Partition } from './names.ts'
 import type { Caller } from './reads.ts'
 import type { Argument, Command } from './resp.ts'
 import { rowsScript } from './scripts/rows.ts'
@@ -31,7 +30,6 @@ interface PageOf {
 /** Rows of the sorted set of that name; with the records of the members if a hash of them is named. */
 export const allRows = async (
   caller: Caller,
-  partition: Partition,
   name: Uint8Array,
   { min, max, reverse = false, offset = 0, count = Number.POSITIVE_INFINITY }: Rows,
   records?: Uint8Array
@@ -58,7 +56,7 @@ export const allRows = async (
       count: wanted
     }
     const plain = records ? undefined : plainCommand(page)
-    const reply = await caller.read(partition, watched, plain ?? scriptCommand(partition, page, records))
+    const reply = await caller.read(watched, plain ?? scriptCommand(page, records))
     const rows = rowsFrom(reply, records !== undefined)
     if (reverse && !plain) rows.reverse()
     const fresh = last ? rows.findIndex(row => isPast(row, last!, reverse)) : 0
@@ -93,12 +91,10 @@ const plainCommand = ({ name, low, high, reverse, offset, count }: PageOf): Comm
 }
 
 const scriptCommand = (
-  partition: Partition,
   { name, low, high, reverse, offset, count }: PageOf,
   records: Uint8Array | undefined
 ): Command =>
   rowsScript(
-    partition,
     name,
     ...placeArguments(low),
     ...placeArguments(high),

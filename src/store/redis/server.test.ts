@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type RedisCluster, type RedisServer, startCluster, startRedis } from './server.testing.ts'
+import { type RedisServer, startRedis } from './server.testing.ts'
 
-const running: (RedisServer | RedisCluster)[] = []
-const started = async <T extends RedisServer | RedisCluster>(starting: Promise<T>): Promise<T> => {
+const running: RedisServer[] = []
+const started = async (starting: Promise<RedisServer>): Promise<RedisServer> => {
   const server = await starting
   running.push(server)
   return server
@@ -93,24 +93,5 @@ describe('a server', () => {
     expect([await accepts(port), existsSync(dir)]).toEqual([true, true])
     parent.kill('SIGKILL')
     await expect.poll(async () => [await accepts(port), existsSync(dir)]).toEqual([false, false])
-  })
-})
-
-describe('a cluster', () => {
-  it('serves every slot, and again after a node was killed and came back', async () => {
-    const cluster = await started(startCluster({ appendonly: true, appendfsync: 'always' }))
-    const { nodes, url } = cluster
-    expect(url).toBe(`redis-cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`)
-    // Their slots are 5061, 9995 and 12182: one for each node.
-    const keys = ['bar', 'qux', 'foo']
-    for (const [index, key] of keys.entries()) await nodes[index]!.command('SET', key, `of ${index}`)
-    await expect(nodes[0]!.command('GET', 'foo')).rejects.toThrow(`MOVED 12182 127.0.0.1:${nodes[2]!.port}`)
-
-    await nodes[2]!.kill()
-    for (const index of [0, 1]) expect(await nodes[index]!.command('GET', keys[index]!)).toBe(`of ${index}`)
-    await nodes[2]!.restart()
-    await cluster.ready()
-    for (const [index, key] of keys.entries())
-      expect(await nodes[index]!.command('GET', key)).toBe(`of ${index}`)
   })
 })

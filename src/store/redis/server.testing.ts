@@ -37,28 +37,12 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-export interface ClusterOptions extends Omit<RedisOptions, 'dir' | 'port'> {
-  readonly masters?: number
-  /** After how many milliseconds of silence a node counts as failed. */
-  readonly nodeTimeout?: number
-}
-
-export interface RedisCluster {
-  readonly nodes: readonly RedisServer[]
-  /** redis-cluster://127.0.0.1:p1,127.0.0.1:p2,... */
-  readonly url: string
-  /** Waits until every node sees every slot served, as after a restart. */
-  ready(): Promise<void>
-  stop(): Promise<void>
-}
-
 const HOST = '127.0.0.1'
 const START_MS = 20_000
 const STOP_MS = 5_000
 const REPLY_MS = 2_000
 const POLL_MS = 10
 const ATTEMPTS = 10
-const SLOTS = 16_384
 
 /** Kills the server named last on its input, and removes its folder, as soon as that input ends: see `guard`. */
 const GUARD =
@@ -66,49 +50,10 @@ const GUARD =
 
 class PortTaken extends Error {}
 
-export const startRedis = (options: RedisOptions = {}): Promise<RedisServer> => start(options, () => [])
-
-export const startCluster = async (options: ClusterOptions = {}): Promise<RedisCluster> => {
-  const { masters = 3, nodeTimeout = 1_000, ...rest } = options
-  const started = await Promise.allSettled(
-    Array.from({ length: masters }, () =>
-      start(rest, async () => [
-        ['cluster-enabled', 'yes'],
-        ['cluster-config-file', 'nodes.conf'],
-        ['cluster-node-timeout', String(nodeTimeout)],
-        ['cluster-require-full-coverage', 'no'],
-        ['cluster-announce-ip', HOST],
-        // The default, 10000 above the other port, may be taken.
-        ['cluster-port', String(await freePort())]
-      ])
-    )
-  )
-  const nodes = started.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
-  const ready = (): Promise<void> => clusterReady(nodes)
-  const stop = async (): Promise<void> => {
-    await Promise.all(nodes.map(node => node.stop()))
-  }
-  try {
-    for (const result of started) if (result.status === 'rejected') throw result.reason
-    await joinCluster(nodes)
-    await ready()
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  const url = `redis-cluster://${nodes.map(node => `${HOST}:${node.port}`).join(',')}`
-  return { nodes, url, ready, stop }
-}
-
-type Directives = readonly (readonly [string, string])[]
-
 /** Starts a server; on other ports, when those that were free are taken by the time it wants them. */
-const start = async (
-  options: RedisOptions,
-  more: () => Directives | Promise<Directives>
-): Promise<RedisServer> => {
+export const startRedis = async (options: RedisOptions = {}): Promise<RedisServer> => {
   for (let attempt = 1; ; attempt++) {
-    const server = new Server(options, options.port ?? (await freePort()), await more())
+    const server = new Server(options, options.port ?? (await freePort()))
     try {
       await server.restart()
       return server
@@ -129,24 +74,19 @@ class Server implements RedisServer {
   readonly #guard: ChildProcess
   #process: ChildProcess | undefined
 
-  constructor(
-    { appendonly = false, appendfsync, dir, config = {} }: RedisOptions,
-    port: number,
-    more: Directives
-  ) {
+  constructor({ appendonly = false, appendfsync, dir, config = {} }: RedisOptions, port: number) {
     this.port = port
     this.url = `redis://${HOST}:${port}`
     this.dir = dir ?? mkdtempSync(join(tmpdir(), 'quoin-redis-'))
     this.#log = join(this.dir, 'redis.log')
     this.#guard = guard(dir === undefined ? this.dir : '')
-    const directives: Directives = [
+    const directives: readonly (readonly [string, string])[] = [
       ['port', String(port)],
       ['bind', HOST],
       ['dir', this.dir],
       ['save', ''],
       ['appendonly', appendonly ? 'yes' : 'no'],
       ...(appendfsync === undefined ? [] : ([['appendfsync', appendfsync]] as const)),
-      ...more,
       ...Object.entries(config)
     ]
     this.#args = directives.flatMap(([name, value]) => [`--${name}`, value])
@@ -287,44 +227,4 @@ const send = async (port: number, args: readonly string[]): Promise<string | nul
   if (kind === undefined) throw new Error(`no reply to ${args[0]}: ${reply.slice(0, 100)}`)
   if (kind !== '$') return line!
   return line === '-1' ? null : rest!.slice(0, -2)
-}
-
-/** Gives each node its share of the slots, and makes all of them known to each other. */
-const joinCluster = async (nodes: readonly RedisServer[]): Promise<void> => {
-  const firstSlot = (index: number): number => Math.floor((index * SLOTS) / nodes.length)
-  await Promise.all(
-    nodes.map(async (node, index) => {
-      const slots = [firstSlot(index), firstSlot(index + 1) - 1].map(String)
-      await node.command('CLUSTER', 'ADDSLOTSRANGE', ...slots)
-      // Different from the start, as nodes that meet with equal ones settle it between themselves, which takes time.
-      await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
-    })
-  )
-  const addresses = await Promise.all(nodes.map(addressOf))
-  for (const [index, node] of nodes.entries())
-    for (const address of addresses.slice(index + 1)) await node.command('CLUSTER', 'MEET', ...address)
-}
-
-/** What CLUSTER MEET wants, from the one line of CLUSTER NODES: `id 127.0.0.1:port@bus-port myself,master ...` */
-const addressOf = async (node: RedisServer): Promise<string[]> => {
-  const [, host, port, bus] = /(\S+):(\d+)@(\d+)/.exec((await node.command('CLUSTER', 'NODES')) ?? '') ?? []
-  return [host!, port!, bus!]
-}
-
-const clusterReady = async (nodes: readonly RedisServer[]): Promise<void> => {
-  const expected = [
-    'cluster_state:ok',
-    `cluster_slots_ok:${SLOTS}`,
-    `cluster_known_nodes:${nodes.length}`,
-    `cluster_size:${nodes.length}`
-  ]
-  const deadline = Date.now() + START_MS
-  for (const node of nodes) {
-    for (;;) {
-      const state = (await node.command('CLUSTER', 'INFO')) ?? ''
-      if (expected.every(line => state.split('\r\n').includes(line))) break
-      if (Date.now() > deadline) throw new Error(`the cluster is not ready: ${state}`)
-      await sleep(POLL_MS)
-    }
-  }
 }

@@ -1,70 +1,63 @@
 /**
  * Reads that all see one state, without holding anyone up: everything is watched before it is read, and in the end
  * Redis is asked whether anything watched has changed.
+ * https://redis.io/docs/latest/develop/using-commands/transactions/
  *
- * Every WATCH comes before every EXEC, so when all EXECs find nothing changed, there was a moment between at which
- * all values held, on all servers. https://redis.io/docs/latest/develop/using-commands/transactions/
- *
- * If something changed, what was read is known: all of it is read again at once, which leaves little time for
- * changes, and in one partition none; then the reader runs over the replies. Only if it asks for other things than before
- * does it start over.
+ * If something changed, what was read is known: all of it is read again in one transaction; then the reader runs over
+ * the replies. Only if it asks for other things than before does it start over.
  */
 import { QuoinError } from '../../keyspace/index.ts'
 import type { Reads } from '../engine.ts'
+import { type Client, serverError, withScript } from './client.ts'
 import type { Connection } from './connection.ts'
-import type { Partition } from './names.ts'
-import type { Node } from './node.ts'
+import type { ConnectionPool } from './pool.ts'
 import { type Caller, RedisReads } from './reads.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
-import { type Router, serverError } from './router.ts'
-import { scriptTexts } from './scripts/script.ts'
 
+/** Times that what is read may change. */
 const ATTEMPTS = 10
 /** Milliseconds; the pause before an attempt is random, and grows with each. */
 const PAUSE = 10
+const LONGEST_PAUSE = 1000
 
-export const snapshot = async <T>(
-  router: Router,
-  partitions: readonly Partition[],
-  read: (reads: Reads) => Promise<T>
-): Promise<T> => {
+export const snapshot = async <T>(client: Client, read: (reads: Reads) => Promise<T>): Promise<T> => {
   const asked = new Map<string, Asked>()
-  let trouble: unknown
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (attempt > 0) {
-      await new Promise(resolve => setTimeout(resolve, PAUSE * attempt * Math.random()))
-      // Without it the next attempt meets the same servers, and says what is wrong with them.
-      await router.refresh().catch(() => {})
-    }
-    const watching = new Watching(router, partitions, asked)
+  const deadline = performance.now() + client.timeout
+  for (let attempt = 0, changes = 0; changes < ATTEMPTS; attempt++) {
+    if (attempt > 0) await pause(attempt)
+    const watching = new Watching(client.pool, asked)
     const run = (): Promise<() => T> => outcomeOf(() => read(new RedisReads(watching)))
+    let outcome: (() => T) | undefined
     try {
       // What a read throws may come from reading two states; then it has to read again.
       if (attempt === 0) {
-        const outcome = await run()
-        if (await watching.holds()) return outcome()
-      } else if (await watching.readAhead()) {
-        const outcome = await run()
-        if (await watching.isComplete()) return outcome()
+        const first = await run()
+        if (await watching.holds()) outcome = first
+      } else {
+        await watching.readAhead()
+        const next = await run()
+        if (await watching.isComplete()) outcome = next
       }
-      trouble = undefined
+      changes++
     } catch (error) {
-      if (!(error instanceof QuoinError) || error.code !== 'ERR_STORE_CONNECTION') throw error
-      trouble = error
+      const isLost = error instanceof QuoinError && error.code === 'ERR_STORE_CONNECTION'
+      if (!isLost || performance.now() >= deadline) throw error
     } finally {
       watching.release()
     }
+    if (outcome) return outcome()
   }
-  if (trouble) throw trouble
   throw new QuoinError(
     'ERR_STORE_BUSY',
     `what a snapshot reads changed each of the ${ATTEMPTS} times it was read`
   )
 }
 
+const pause = (attempt: number): Promise<void> =>
+  new Promise(resolve => setTimeout(resolve, Math.min(LONGEST_PAUSE, PAUSE * attempt) * Math.random()))
+
 /** A read, as it can be done again. */
 interface Asked {
-  readonly partition: Partition
   readonly names: readonly Uint8Array[]
   readonly command: Command
   readonly found: ((reply: Reply) => Uint8Array[]) | undefined
@@ -83,9 +76,8 @@ const outcomeOf = async <T>(read: () => Promise<T>): Promise<() => T> => {
 
 /** The reads of one attempt. */
 class Watching implements Caller {
-  readonly partitions: readonly Partition[]
-  readonly #router: Router
-  readonly #lent = new Map<Node, Promise<Connection>>()
+  readonly #pool: ConnectionPool
+  #lent: Promise<Connection> | undefined
   readonly #watched = new Set<string>()
   readonly #running = new Set<Promise<unknown>>()
   /** All that was asked for in this attempt and those before. */
@@ -96,22 +88,20 @@ class Watching implements Caller {
   /** A read failed because of the server: the attempt is void, even if the reader does not mind. */
   #failure: unknown
 
-  constructor(router: Router, partitions: readonly Partition[], asked: Map<string, Asked>) {
-    this.#router = router
-    this.partitions = partitions
+  constructor(pool: ConnectionPool, asked: Map<string, Asked>) {
+    this.#pool = pool
     this.#asked = asked
   }
 
   async read(
-    partition: Partition,
     names: readonly Uint8Array[],
     command: Command,
     found?: (reply: Reply) => Uint8Array[]
   ): Promise<Reply> {
-    const asked = { partition, names, command, found }
-    const key = keyOf(asked)
+    const key = keyOf(command)
     const ahead = this.#replies?.get(key)
     if (ahead !== undefined) return ahead
+    const asked = { names, command, found }
     this.#asked.set(key, asked)
     this.#isComplete = false
     const reading = this.#read(asked)
@@ -126,24 +116,20 @@ class Watching implements Caller {
     }
   }
 
-  readAll(
-    partition: Partition,
-    names: readonly Uint8Array[],
-    command: (name: Uint8Array) => Command
-  ): Promise<Reply[]> {
-    return Promise.all(names.map(name => this.read(partition, [name], command(name))))
+  readAll(names: readonly Uint8Array[], command: (name: Uint8Array) => Command): Promise<Reply[]> {
+    return Promise.all(names.map(name => this.read([name], command(name))))
   }
 
-  /** Reads what was asked for in earlier attempts, all at once. Whether nothing of it changed meanwhile. */
-  async readAhead(): Promise<boolean> {
-    const asked = [...this.#asked]
-    const partitions = new Set(asked.map(([, { partition }]) => partition))
-    const replies = await (partitions.size === 1
-      ? this.#readAtOnce(asked.map(([, each]) => each))
-      : Promise.all(asked.map(([, each]) => this.#read(each))))
-    if (partitions.size !== 1 && !(await this.holds())) return false
-    this.#replies = new Map(asked.map(([key], i) => [key, replies[i]!]))
-    return true
+  /** Reads what was asked for in earlier attempts, in one transaction. */
+  async readAhead(): Promise<void> {
+    const connection = await this.#connection()
+    const replies = await Promise.all([
+      connection.ask(['MULTI']),
+      ...Array.from(this.#asked.values(), ({ command }) => connection.ask(withScript(command))),
+      connection.ask(['EXEC'])
+    ])
+    const all = (checked(replies.at(-1)!) as Reply[]).map(checked)
+    this.#replies = new Map(Array.from(this.#asked.keys(), (key, i) => [key, all[i]!]))
   }
 
   /** Whether the reader asked for nothing but what was read ahead. */
@@ -155,25 +141,24 @@ class Watching implements Caller {
   /** Whether nothing that was read has changed. */
   async holds(): Promise<boolean> {
     await this.#settled()
-    const connections = await Promise.all(this.#lent.values())
-    const ends = await Promise.all(
-      connections.map(connection => Promise.all([connection.ask(['MULTI']), connection.ask(['EXEC'])]))
-    )
+    if (!this.#lent) return true
+    const connection = await this.#lent
+    const [, end] = await Promise.all([connection.ask(['MULTI']), connection.ask(['EXEC'])])
     this.#watched.clear()
-    return ends.every(([, end]) => Array.isArray(end))
+    return Array.isArray(end)
   }
 
   release(): void {
-    for (const [node, lent] of this.#lent) {
-      lent.then(
-        connection => {
-          // After EXEC nothing is watched; an attempt that did not get there leaves a connection in no known state.
-          if (this.#failure === undefined && this.#watched.size === 0) node.giveBack(connection)
-          else connection.close()
-        },
-        () => {}
-      )
-    }
+    this.#lent?.then(
+      connection => {
+        // After EXEC nothing is watched; an attempt that did not get there leaves a connection in no known state.
+        if (this.#failure === undefined && this.#watched.size === 0) this.#pool.giveBack(connection)
+        else connection.close()
+      },
+      () => {
+        // Whoever wanted the connection was told why there is none.
+      }
+    )
   }
 
   async #settled(): Promise<void> {
@@ -181,20 +166,8 @@ class Watching implements Caller {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** Reads in one partition are one transaction: a cluster allows none over several slots. */
-  async #readAtOnce(asked: readonly Asked[]): Promise<Reply[]> {
-    const connection = await this.#connection(asked[0]!.partition)
-    const replies = await Promise.all([
-      connection.ask(['MULTI']),
-      ...asked.map(({ command }) => connection.ask(whole(command))),
-      connection.ask(['EXEC'])
-    ])
-    const all = checked(replies.at(-1)!) as Reply[]
-    return all.map(checked)
-  }
-
-  async #read({ partition, names, command, found }: Asked): Promise<Reply> {
-    const connection = await this.#connection(partition)
+  async #read({ names, command, found }: Asked): Promise<Reply> {
+    const connection = await this.#connection()
     const reply = await this.#watch(connection, names, command)
     if (!found) return reply
     // The index is watched, so the second reply tells of the same keys, which are watched too by then.
@@ -216,55 +189,32 @@ class Watching implements Caller {
     return reply!
   }
 
-  #connection(partition: Partition): Promise<Connection> {
-    const node = this.#router.ownerOf(partition.number)
-    let lent = this.#lent.get(node)
-    if (!lent) {
-      lent = node.borrow()
-      this.#lent.set(node, lent)
-    }
-    return lent
+  #connection(): Promise<Connection> {
+    this.#lent ??= this.#pool.borrow()
+    return this.#lent
   }
 }
 
 const asked = async (connection: Connection, command: Command): Promise<Reply> => {
   const reply = await connection.ask(command)
-  if (reply instanceof ReplyError && reply.kind === 'NOSCRIPT') return asked(connection, whole(command))
+  if (reply instanceof ReplyError && reply.kind === 'NOSCRIPT') return asked(connection, withScript(command))
   return checked(reply)
-}
-
-/** A command that does not need the server to know its script. */
-const whole = (command: Command): Command => {
-  const [name, sha, ...rest] = command
-  return name === 'EVALSHA' ? ['EVAL', scriptTexts.get(sha as string)!, ...rest] : command
 }
 
 const checked = (reply: Reply): Reply => {
   if (!(reply instanceof ReplyError)) return reply
-  if (!AGAIN.has(reply.kind)) throw serverError(reply)
+  if (reply.kind !== 'EXECABORT') throw serverError(reply)
   throw new QuoinError('ERR_STORE_CONNECTION', `Redis is not ready: ${reply.message}`, {
     message: reply.message
   })
 }
 
 /** Tells reads apart. */
-const keyOf = ({ partition, command }: Asked): string => {
+const keyOf = (command: Command): string => {
   const parts = command.map(part =>
     typeof part === 'string'
       ? part
       : Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1')
   )
-  return `${partition.number} ${parts.map(part => `${part.length} ${part}`).join('')}`
+  return parts.map(part => `${part.length} ${part}`).join('')
 }
-
-/** The state of the servers changed: another attempt may see one that holds still. */
-const AGAIN = new Set([
-  'MOVED',
-  'ASK',
-  'EXECABORT',
-  'LOADING',
-  'TRYAGAIN',
-  'CLUSTERDOWN',
-  'BUSY',
-  'MASTERDOWN'
-])

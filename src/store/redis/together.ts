@@ -2,7 +2,7 @@
  * Commands that are sent together, with one promise for all of their replies: a promise for each would cost more than
  * the replies. One that fails is tried again alone, by whoever knows what to do about failures.
  */
-import type { Request } from './node.ts'
+import type { Request } from './pool.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
 
 export class Together {

@@ -6,15 +6,7 @@ import { checkRest } from './checks.testing.ts'
 import { CrashTarget } from './crash.testing.ts'
 import { Player, type Tally } from './player.testing.ts'
 import { Random } from './random.testing.ts'
-import {
-  inFolder,
-  inMemory,
-  LocalTarget,
-  onRedis,
-  startCluster,
-  startRedis,
-  type Target
-} from './target.testing.ts'
+import { inFolder, inMemory, LocalTarget, onRedis, type Target } from './target.testing.ts'
 import { World } from './world.testing.ts'
 
 /** Where the index is, by name. */
@@ -22,8 +14,7 @@ export const VARIANTS = {
   memory: async (random, now) => LocalTarget.open(inMemory(), random, now),
   lmdb: async (random, now) => LocalTarget.open(await inFolder('lmdb'), random, now),
   level: async (random, now) => LocalTarget.open(await inFolder('level'), random, now),
-  redis: async (random, now) => LocalTarget.open(await onRedis(startRedis), random, now),
-  cluster: async (random, now) => LocalTarget.open(await onRedis(startCluster), random, now),
+  redis: async (random, now) => LocalTarget.open(await onRedis(), random, now),
   crash: (random, now) => CrashTarget.open(random, now)
 } satisfies Record<string, (random: Random, now: () => number) => Promise<Target>>
 export type Variant = keyof typeof VARIANTS

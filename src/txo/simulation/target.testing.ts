@@ -7,15 +7,13 @@ import { type Engine, Store } from '../../store/index.ts'
 // biome-ignore lint/style/noRestrictedImports: stores are made of engines there only.
 import { openEngine } from '../../store/open.ts'
 // biome-ignore lint/style/noRestrictedImports: a server for tests.
-import { startCluster, startRedis } from '../../store/redis/server.testing.ts'
+import { startRedis } from '../../store/redis/server.testing.ts'
 import type { OutputStore } from '../output-store.ts'
 import type { Happened } from './explain.testing.ts'
 import { jittery } from './jitter.testing.ts'
 import { IndexNode } from './node.testing.ts'
 import type { Operation } from './operation.testing.ts'
 import type { Random } from './random.testing.ts'
-
-export { startCluster, startRedis }
 
 export interface Target {
   /** To read from, and to follow. */
@@ -61,8 +59,8 @@ export const inFolder = async (scheme: 'lmdb' | 'level'): Promise<Home> => {
   }
 }
 
-export const onRedis = async (start: typeof startRedis | typeof startCluster): Promise<Home> => {
-  const server = await start()
+export const onRedis = async (): Promise<Home> => {
+  const server = await startRedis()
   const open = (): Promise<Engine> => openEngine(server.url)
   return {
     open,

@@ -1,4 +1,4 @@
-/** Commits a batch, or the part of one that is in a partition. See `program.ts` for what everything means. */
+/** Commits a batch. See `program.ts` for what everything means. */
 import { QUEUES } from './queues.ts'
 import { script } from './script.ts'
 
@@ -11,16 +11,16 @@ while at < stop do
   local ok, key, second, third
   if code == 1 then
     key, second, at = unpack_('<I4c0I4c0', B, at + 1)
-    ok = call('GET', P .. 'v' .. key) == second
+    ok = call('GET', 'v' .. key) == second
   elseif code == 2 then
     key, at = unpack_('<I4c0', B, at + 1)
-    ok = call('EXISTS', P .. 'v' .. key) == 0
+    ok = call('EXISTS', 'v' .. key) == 0
   elseif code == 3 then
     key, second, third, at = unpack_('<I4c0I4c0I4c0', B, at + 1)
-    ok = call('HGET', P .. 'h' .. key, second) == third
+    ok = call('HGET', 'h' .. key, second) == third
   elseif code == 5 then
     key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
-    local score = call('ZSCORE', P .. 'z' .. key, second)
+    local score = call('ZSCORE', 'z' .. key, second)
     ok = score and tonumber(score) == third
   elseif code == 9 then
     key, second, third, at = unpack_('<I4c0I4c0I4c0', B, at + 1)
@@ -29,13 +29,13 @@ while at < stop do
   else
     key, second, at = unpack_('<I4c0I4c0', B, at + 1)
     if code == 4 then
-      ok = call('HEXISTS', P .. 'h' .. key, second) == 0
+      ok = call('HEXISTS', 'h' .. key, second) == 0
     elseif code == 6 then
-      ok = not call('ZSCORE', P .. 'z' .. key, second)
+      ok = not call('ZSCORE', 'z' .. key, second)
     elseif code == 7 then
-      ok = call('SISMEMBER', P .. 's' .. key, second) == 1
+      ok = call('SISMEMBER', 's' .. key, second) == 1
     else
-      ok = call('SISMEMBER', P .. 's' .. key, second) == 0
+      ok = call('SISMEMBER', 's' .. key, second) == 0
     end
   end
   if not ok then return index end
@@ -58,7 +58,7 @@ local scores, fields = {}, {}
 local function flush(all, command, count, index)
   for key, args in pairs(all) do
     local added = call(command, unpack(args))
-    if added > 0 and call(count, args[1]) == added then call('ZADD', P .. index, '0', key) end
+    if added > 0 and call(count, args[1]) == added then call('ZADD', index, '0', key) end
     all[key] = nil
   end
 end
@@ -88,55 +88,55 @@ while at <= size do
   if code == 22 then
     key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
     if gathers then
-      if gather(scores, Z, key, third, second) then flushScores() end
+      if gather(scores, 'z', key, third, second) then flushScores() end
     else
-      local name = Z .. key
+      local name = 'z' .. key
       if call('ZADD', name, third, second) == 1 and call('ZCARD', name) == 1 then
-        call('ZADD', P .. 'Z', '0', key)
+        call('ZADD', 'Z', '0', key)
       end
     end
   elseif code == 18 then
     key, second, third, at = unpack_('<I4c0I4c0I4c0', B, at + 1)
     if gathers then
-      if gather(fields, H, key, second, third) then flushFields() end
+      if gather(fields, 'h', key, second, third) then flushFields() end
     else
-      local name = H .. key
+      local name = 'h' .. key
       if call('HSET', name, second, third) == 1 and call('HLEN', name) == 1 then
-        call('ZADD', P .. 'H', '0', key)
+        call('ZADD', 'H', '0', key)
       end
     end
   elseif code == 16 then
     key, second, at = unpack_('<I4c0I4c0', B, at + 1)
-    call('SET', P .. 'v' .. key, second)
-    call('ZADD', P .. 'V', '0', key)
+    call('SET', 'v' .. key, second)
+    call('ZADD', 'V', '0', key)
   elseif code == 17 then
     key, at = unpack_('<I4c0', B, at + 1)
-    if call('DEL', P .. 'v' .. key) == 1 then call('ZREM', P .. 'V', key) end
+    if call('DEL', 'v' .. key) == 1 then call('ZREM', 'V', key) end
   elseif code == 24 then
     key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
     if gathers then flushScores() end
     answers = answers or {}
-    answers[#answers + 1] = call('ZINCRBY', Z .. key, third, second)
-    call('ZADD', P .. 'Z', '0', key)
+    answers[#answers + 1] = call('ZINCRBY', 'z' .. key, third, second)
+    call('ZADD', 'Z', '0', key)
   elseif code == 25 then
     key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
     if gathers then flushScoresOf(key) end
-    local name = Z .. key
+    local name = 'z' .. key
     if tonumber(call('ZINCRBY', name, third, second)) ~= 0 then
-      if call('ZCARD', name) == 1 then call('ZADD', P .. 'Z', '0', key) end
+      if call('ZCARD', name) == 1 then call('ZADD', 'Z', '0', key) end
     else
       call('ZREM', name, second)
-      if call('EXISTS', name) == 0 then call('ZREM', P .. 'Z', key) end
+      if call('EXISTS', name) == 0 then call('ZREM', 'Z', key) end
     end
   elseif code == 26 then
     key, second, at = unpack_('<I4c0I4c0', B, at + 1)
     if gathers then flushScoresOf(key) end
-    local name = Z .. key
+    local name = 'z' .. key
     local found = call('ZMSCORE', name, second, '')
     if not found[1] then
       local position = tonumber(found[2] or '0') + 1
       if call('ZADD', name, position, '', position, second) == 2 and call('ZCARD', name) == 2 then
-        call('ZADD', P .. 'Z', '0', key)
+        call('ZADD', 'Z', '0', key)
       end
     end
   elseif code >= 32 then
@@ -150,17 +150,17 @@ while at <= size do
   else
     key, second, at = unpack_('<I4c0I4c0', B, at + 1)
     if code == 20 then
-      call('SADD', P .. 's' .. key, second)
+      call('SADD', 's' .. key, second)
     elseif code == 21 then
-      call('SREM', P .. 's' .. key, second)
+      call('SREM', 's' .. key, second)
     elseif code == 19 then
       if gathers then flushFields() end
-      local name = H .. key
-      if call('HDEL', name, second) == 1 and call('EXISTS', name) == 0 then call('ZREM', P .. 'H', key) end
+      local name = 'h' .. key
+      if call('HDEL', name, second) == 1 and call('EXISTS', name) == 0 then call('ZREM', 'H', key) end
     else
       if gathers then flushScores() end
-      local name = Z .. key
-      if call('ZREM', name, second) == 1 and call('EXISTS', name) == 0 then call('ZREM', P .. 'Z', key) end
+      local name = 'z' .. key
+      if call('ZREM', name, second) == 1 and call('EXISTS', name) == 0 then call('ZREM', 'Z', key) end
     end
   end
 end
@@ -170,47 +170,16 @@ if gathers then
 end
 `
 
-/** See `commits.ts` for what the journal and the notes of parts are for. */
 export const batchScript = script(`
--- Commits a batch or a part of one.
---   ARGV[1] prefix of the partition, ARGV[2] the program
---   A batch with parts in other partitions has also: ARGV[3] those parts, for the journal
---   A part of a batch has also: ARGV[3] '', ARGV[4] its home, ARGV[5] its number in the home's journal,
---     ARGV[6] the number below which the home's batches are all applied
+-- Commits a batch.
+--   ARGV[1] the program
 -- Replies with the index of the first check that fails, or else with the answers of the operations, or null without
--- any; a batch with other parts with {its number, the lowest number in the journal, answers…}. A part that is applied
--- already replies with what it answered then; one whose number is below what is remembered replies with 0.
-local P, B = ARGV[1], ARGV[2]
-local H, Z = P .. 'h', P .. 'z'
+-- any.
+local B = ARGV[1]
 local call, unpack_, byte = redis.call, struct.unpack, string.byte
 local queue, answers
 ${QUEUES}
-local home, number = ARGV[4], ARGV[5]
-if home then
-  local low = tonumber(call('HGET', P .. 'b', home) or '0')
-  if tonumber(number) < low then return 0 end
-  if call('ZADD', P .. 'a' .. home, number, number) == 0 then
-    local answered = call('HGET', P .. 'e' .. home, number)
-    return answered and cmsgpack.unpack(answered)
-  end
-  if tonumber(ARGV[6]) > low then call('HSET', P .. 'b', home, ARGV[6]) end
-  for _, old in ipairs(call('ZRANGEBYSCORE', P .. 'a' .. home, '-inf', '(' .. ARGV[6], 'LIMIT', '0', '100')) do
-    call('ZREM', P .. 'a' .. home, old)
-    call('HDEL', P .. 'e' .. home, old)
-  end
-end
 ${CHECKS}
-if ARGV[3] and not home then
-  -- By the clock, so that no number is given twice even by a server that came back without its last writes.
-  local time = call('TIME')
-  local entry = math.max(tonumber(call('GET', P .. 'c') or '0') + 1, time[1] * 1e6 + time[2])
-  entry = string.format('%.0f', entry)
-  call('SET', P .. 'c', entry)
-  call('HSET', P .. 'j', entry, ARGV[3])
-  call('ZADD', P .. 't', entry, entry)
-  answers = {entry, call('ZRANGE', P .. 't', '0', '0')[1]}
-end
 ${OPERATIONS}
-if home and answers then call('HSET', P .. 'e' .. home, number, cmsgpack.pack(answers)) end
 return answers or false
 `)

@@ -3,15 +3,15 @@ import { script } from './script.ts'
 
 export const countsScript = script(`
 -- Counts of a queue.
---   ARGV[1] prefix of the partition, ARGV[2] key of the queue
+--   ARGV[1] key of the queue
 -- Replies with the numbers of items that are due, leased, waiting and dead, and the record of the first that is due.
-local P, key, call = ARGV[1], ARGV[2], redis.call
-local head = call('ZRANGE', P .. 'd' .. key, '0', '0')[1]
+local key, call = ARGV[1], redis.call
+local head = call('ZRANGE', 'd' .. key, '0', '0')[1]
 return {
-  call('ZCARD', P .. 'd' .. key),
-  call('ZCARD', P .. 'l' .. key),
-  call('ZCARD', P .. 'w' .. key),
-  call('ZCARD', P .. 'x' .. key),
-  head and call('HGET', P .. 'r' .. key, head) or false
+  call('ZCARD', 'd' .. key),
+  call('ZCARD', 'l' .. key),
+  call('ZCARD', 'w' .. key),
+  call('ZCARD', 'x' .. key),
+  head and call('HGET', 'r' .. key, head) or false
 }
 `)

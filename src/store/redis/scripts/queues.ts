@@ -1,5 +1,5 @@
 /**
- * The operations of queues, as a part of `batch.ts`, whose `call`, `unpack_`, `P` and `B` it uses. Each takes the place
+ * The operations of queues, as a part of `batch.ts`, whose `call`, `unpack_` and `B` it uses. Each takes the place
  * of its arguments in the program, and returns the place after them.
  */
 import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON } from '../../program.ts'
@@ -13,7 +13,7 @@ local function queues()
   local RECORD = '<BddI4I4c0I4c0I4c0'
 
   local function load(key, item)
-    local packed = call('HGET', P .. 'r' .. key, item)
+    local packed = call('HGET', 'r' .. key, item)
     if not packed then return nil end
     local r = {}
     r.state, r.score, r.enqueued, r.attempts, r.class, r.reason, r.extra = unpack_(RECORD, packed)
@@ -21,23 +21,23 @@ local function queues()
   end
   -- extra: the token of a lease, the dependency that is waited for
   local function save(key, item, r)
-    call('HSET', P .. 'r' .. key, item, pack(RECORD, r.state, r.score, r.enqueued, r.attempts,
+    call('HSET', 'r' .. key, item, pack(RECORD, r.state, r.score, r.enqueued, r.attempts,
       #r.class, r.class, #r.reason, r.reason, #r.extra, r.extra))
   end
   local function waiters(key, dependency)
-    return P .. 'y' .. pack('<I4', #key) .. key .. dependency
+    return 'y' .. pack('<I4', #key) .. key .. dependency
   end
   local function move(key, item, r, state, at, extra)
     if r.state == WAITING then call('SREM', waiters(key, r.extra), item) end
-    if r.state ~= state then call('ZREM', P .. SETS[r.state] .. key, item) end
-    call('ZADD', P .. SETS[state] .. key, at, item)
+    if r.state ~= state then call('ZREM', SETS[r.state] .. key, item) end
+    call('ZADD', SETS[state] .. key, at, item)
     r.state = state
     r.extra = extra or ''
     if state == WAITING then call('SADD', waiters(key, r.extra), item) end
     save(key, item, r)
   end
   local function over(key, state, now)
-    return call('ZRANGEBYSCORE', P .. SETS[state] .. key, '-inf', now, 'LIMIT', '0', '${EXPIRE_LIMIT}')
+    return call('ZRANGEBYSCORE', SETS[state] .. key, '-inf', now, 'LIMIT', '0', '${EXPIRE_LIMIT}')
   end
   local function failed(key, item, class, reason)
     local r = load(key, item)
@@ -79,20 +79,20 @@ local function queues()
       move(key, item, r, DUE, r.score)
     end
     local answer = {}
-    local due = call('ZRANGEBYSCORE', P .. 'd' .. key, '-inf', now, 'LIMIT', '0', count)
+    local due = call('ZRANGEBYSCORE', 'd' .. key, '-inf', now, 'LIMIT', '0', count)
     for _, item in ipairs(due) do
       local r = load(key, item)
       r.attempts = r.attempts + 1
       move(key, item, r, LEASED, till, token)
       answer[#answer + 1] = item
-      answer[#answer + 1] = call('HGET', P .. 'r' .. key, item)
+      answer[#answer + 1] = call('HGET', 'r' .. key, item)
     end
     return next, answer
   end
   q[34] = function(at)
     local key, item, till, next = unpack_('<I4c0I4c0d', B, at)
     local r = load(key, item)
-    if r and r.state == LEASED then call('ZADD', P .. 'l' .. key, till, item) end
+    if r and r.state == LEASED then call('ZADD', 'l' .. key, till, item) end
     return next
   end
   q[35] = function(at)
@@ -100,8 +100,8 @@ local function queues()
     local r = load(key, item)
     if r then
       if r.state == WAITING then call('SREM', waiters(key, r.extra), item) end
-      call('ZREM', P .. SETS[r.state] .. key, item)
-      call('HDEL', P .. 'r' .. key, item)
+      call('ZREM', SETS[r.state] .. key, item)
+      call('HDEL', 'r' .. key, item)
     end
     return next
   end

@@ -3,14 +3,14 @@ import { script } from './script.ts'
 
 export const rowsScript = script(`
 -- Rows of a sorted set, by the ranks of the places they lie between.
---   ARGV[1] prefix of the partition, ARGV[2] name of the sorted set
---   ARGV[3] '' for no lowest place, 's' for a score, 'm' for a member of a score; 'S' and 'M' without the place itself
---   ARGV[4] its score, ARGV[5] its member; ARGV[6] to ARGV[8] the same for the highest
---   ARGV[9] '1' from the highest down, ARGV[10] rows to pass over, ARGV[11] how many rows
---   ARGV[12] name of a hash with a record for each member, if there is one
+--   ARGV[1] name of the sorted set
+--   ARGV[2] '' for no lowest place, 's' for a score, 'm' for a member of a score; 'S' and 'M' without the place itself
+--   ARGV[3] its score, ARGV[4] its member; ARGV[5] to ARGV[7] the same for the highest
+--   ARGV[8] '1' from the highest down, ARGV[9] rows to pass over, ARGV[10] how many rows
+--   ARGV[11] name of a hash with a record for each member, if there is one
 -- Replies with member, score, …, or member, score, record, …; always upwards.
 local call, byte, floor = redis.call, string.byte, math.floor
-local name = ARGV[2]
+local name = ARGV[1]
 
 -- Lua compares strings by the locale.
 local function before(a, b)
@@ -40,15 +40,15 @@ local function rank(score, member, through)
 end
 
 local low, high
-local lowest, highest = ARGV[3], ARGV[6]
+local lowest, highest = ARGV[2], ARGV[5]
 if lowest == '' then low = 0
-else low = rank(ARGV[4], (lowest == 'm' or lowest == 'M') and ARGV[5], lowest == 'S' or lowest == 'M') end
+else low = rank(ARGV[3], (lowest == 'm' or lowest == 'M') and ARGV[4], lowest == 'S' or lowest == 'M') end
 if highest == '' then high = call('ZCARD', name)
-else high = rank(ARGV[7], (highest == 'm' or highest == 'M') and ARGV[8], highest == 's' or highest == 'm') end
+else high = rank(ARGV[6], (highest == 'm' or highest == 'M') and ARGV[7], highest == 's' or highest == 'm') end
 
-local offset, count = tonumber(ARGV[10]), tonumber(ARGV[11])
+local offset, count = tonumber(ARGV[9]), tonumber(ARGV[10])
 local first, last
-if ARGV[9] == '1' then
+if ARGV[8] == '1' then
   last = high - 1 - offset
   first = math.max(low, last - count + 1)
 else
@@ -57,12 +57,12 @@ else
 end
 if first > last then return {} end
 local rows = call('ZRANGE', name, first, last, 'WITHSCORES')
-if not ARGV[12] then return rows end
+if not ARGV[11] then return rows end
 local listed = {}
 for i = 1, #rows, 2 do
   listed[#listed + 1] = rows[i]
   listed[#listed + 1] = rows[i + 1]
-  listed[#listed + 1] = call('HGET', ARGV[12], rows[i])
+  listed[#listed + 1] = call('HGET', ARGV[11], rows[i])
 end
 return listed
 `)

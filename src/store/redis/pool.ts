@@ -1,10 +1,10 @@
 /**
- * One server, as long as the store is open: a connection that is made when it is needed and made again when it was
- * lost, with pauses that grow while the server is away. Connections for snapshots are lent from a small pool.
+ * The connections to the server, as long as the store is open: one that all commands share, made when it is needed and
+ * made again when it was lost, with pauses that grow while the server is away; and some that are lent to snapshots.
  */
 import { QuoinError } from '../../keyspace/index.ts'
 import { addressOf, Connection, type ConnectionOptions, type Server, type Waiter } from './connection.ts'
-import type { Command, Reply } from './resp.ts'
+import type { Command } from './resp.ts'
 
 /** A command on its way. */
 export interface Request extends Waiter {
@@ -18,7 +18,7 @@ const LONGEST_PAUSE = 1000
 /** Idle connections for snapshots that are kept. */
 const POOL = 8
 
-export class Node {
+export class ConnectionPool {
   readonly address: string
   readonly #server: Server
   readonly #options: ConnectionOptions
@@ -36,10 +36,6 @@ export class Node {
     this.#options = options
   }
 
-  get isConnected(): boolean {
-    return this.#connection?.isOpen === true
-  }
-
   /** Sends it over the connection, or over the one that is being made. */
   send(request: Request): void {
     if (this.#connection?.isOpen) {
@@ -52,13 +48,6 @@ export class Node {
     }
     this.#waiting.push(request)
     this.#connect()
-  }
-
-  /** One try: rejects when there is no connection, or it is lost. */
-  ask(command: Command): Promise<Reply> {
-    return new Promise((resolve, reject) =>
-      this.send({ command, replied: resolve, lost: reject, unsent: reject })
-    )
   }
 
   /** A connection for one user, to be given back with nothing watched. */
