@@ -28,6 +28,7 @@ import { type Judgement, type Judgements, overlay } from './keys.ts'
 import type { Notices } from './notices.ts'
 import { leavingWith } from './removal.ts'
 import type { SecondThoughts } from './second-thoughts.ts'
+import { standingJudgements } from './standing.ts'
 import { answerOf, failureOf, type Steak } from './steak.ts'
 import type { Topics } from './topics.ts'
 import type { AnyLookup, Mode, PreviousCoin } from './types.ts'
@@ -81,7 +82,8 @@ export class Submission {
   async #judge(topics: readonly string[]): Promise<Steak> {
     const { outputs } = this.#context
     const { beef } = this.#given
-    const before = (await outputs.store.use(judgements).get(beef.subject)) ?? {}
+    const standing = standingJudgements(outputs, beef.subject)
+    const before = isPending(standing) ? await standing : standing
     const open = topics.filter(topic => !Object.hasOwn(before, topic))
     if (open.length === 0) return steakOf(topics, before, new Map())
     const verified = await this.#verified()
@@ -96,10 +98,10 @@ export class Submission {
     const { outputs, topics } = this.#context
     const { subject } = this.#given.beef
     const [before, transaction] = await Promise.all([
-      outputs.store.use(judgements).get(subject),
+      standingJudgements(outputs, subject),
       outputs.transactions.get(subject)
     ])
-    if (!before || !transaction) return false
+    if (!transaction) return false
     const names = Object.keys(before).filter(topic => topics.has(topic))
     const coins = await coinInputs(outputs, transaction, names)
     const open = names.filter(topic => !sameCoins(before[topic]!, coins.get(topic)!))
@@ -126,7 +128,7 @@ export class Submission {
     const { outputs, tracker } = this.#context
     return mode === 'historical-tx-no-spv'
       ? onTrust(beef)
-      : verifyBeef(beef, { tracker, known: outputs.transactions.known })
+      : verifyBeef(beef, { tracker, known: outputs.known })
   }
 
   async #askAll(

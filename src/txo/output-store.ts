@@ -9,7 +9,7 @@
  * await outputs.searchBalance({ keys: [`own:${address}`] })
  */
 import { type Awaitable, andThen, inOrder } from '../awaitable.ts'
-import { chain, TransactionStore } from '../chain/index.ts'
+import { chain, type Known, TransactionStore } from '../chain/index.ts'
 import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
 import type { Batch, Store } from '../store/index.ts'
 import { applyChange, loadChanges, rollback } from './apply.ts'
@@ -17,12 +17,12 @@ import { type Admission, Change, type OutputChange, type SpentEvents } from './c
 import { type Committing, commitWork } from './commit.ts'
 import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
 import { Journal, type LiveChange, type Subscription } from './journal.ts'
-import { outputs, satoshisFields, spendFields } from './keys.ts'
+import { outputs, satoshisFields } from './keys.ts'
 import { type Ledger, Ledgers } from './ledger.ts'
 import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
 import { outputState } from './output-state.ts'
 import type { BlockPosition } from './position.ts'
-import type { TransactionRecord } from './record.ts'
+import { type TransactionRecord, transactionRecord } from './record.ts'
 import { scriptEvents } from './scripts/events.ts'
 import { type FoundOutput, type OutputSearch, type Page, searchOutpoints } from './search.ts'
 import { nameOf, txidOfName } from './working-set.ts'
@@ -349,9 +349,29 @@ export class OutputStore {
     return (await this.store.hmget(SATOSHIS, outpoints)).map(value => (value ? codec.decode(value) : null))
   }
 
+  /**
+   * Those that were verified before and that the index has a record of: what `verifyBeef` asks for. A transaction that is
+   * stored without a record has lost it with the database's last writes, and is taken in again.
+   */
+  readonly known: Known = async txids => {
+    const [verified, records] = await Promise.all([
+      this.transactions.known(txids),
+      this.store.atHand.hmget(SPENDS, txids)
+    ])
+    return verified.map((each, i) => (records[i] ? each : undefined))
+  }
+
   /** What is known of a transaction as a whole. */
-  record(txid: Txid): Promise<TransactionRecord | undefined> {
-    return this.store.use(spends).at().get(spendFields.collections.transaction, txid)
+  async record(txid: Txid): Promise<TransactionRecord | undefined> {
+    return this.recordAtHand(txid)
+  }
+
+  /** The same without a promise where the store has it at hand. */
+  recordAtHand(txid: Txid): Awaitable<TransactionRecord | undefined> {
+    return andThen(
+      this.store.atHand.hmget(SPENDS, [txid]),
+      ([record]) => record && transactionRecord.codec.decode(record)
+    )
   }
 
   async isInTopic(topic: Topic, outpoint: Outpoint): Promise<boolean> {

@@ -14,11 +14,12 @@ import {
 import type { Queue } from '../../store/index.ts'
 import { type OutputStore, outputs as outputKeys, progressFields } from '../../txo/index.ts'
 import { overlay } from '../keys.ts'
+import { standingJudgements } from '../standing.ts'
 import type { Peer } from './peer.ts'
 import { count, type State } from './queue-state.ts'
 import { type Listed, MAX_PAGE, readSyncResponse, VERSION } from './wire.ts'
 
-const { judgements, takenBack } = overlay.collections
+const { takenBack } = overlay.collections
 const { progress } = outputKeys.collections
 const { peer: peerField } = progressFields.collections
 
@@ -26,10 +27,8 @@ const { peer: peerField } = progressFields.collections
 export type Kind = 'outputs' | 'applied'
 
 /** Whether a topic has seen a transaction. */
-export const isJudged = async ({ store }: OutputStore, topic: Topic, txid: Txid): Promise<boolean> => {
-  const judged = await store.use(judgements).get(txid)
-  return judged !== undefined && Object.hasOwn(judged, topic)
-}
+export const isJudged = async (outputs: OutputStore, topic: Topic, txid: Txid): Promise<boolean> =>
+  Object.hasOwn(await standingJudgements(outputs, txid), topic)
 
 export class Listing {
   readonly #outputs: OutputStore
