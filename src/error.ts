@@ -66,6 +66,11 @@ export type ErrorCode =
   /** The server cannot be reached, or went away; of a batch it is not known whether it was written. */
   | 'ERR_STORE_CONNECTION'
   /**
+   * Too few replicas have a batch. It is applied on the primary when `details.outcome` is `applied`; repeat the request
+   * when the replicas are back.
+   */
+  | 'ERR_STORE_REPLICAS'
+  /**
    * A write or a sync failed, or the writer thread ended. The store refuses writes until it is opened again;
    * `details.cause` names the failure.
    */

@@ -85,7 +85,10 @@ export class Submission {
     const standing = standingJudgements(outputs, beef.subject)
     const before = isPending(standing) ? await standing : standing
     const open = topics.filter(topic => !Object.hasOwn(before, topic))
-    if (open.length === 0) return steakOf(topics, before, new Map())
+    if (open.length === 0) {
+      await outputs.store.replicated()
+      return steakOf(topics, before, new Map())
+    }
     const verified = await this.#verified()
     const subject = beef.find(beef.subject)?.transaction ?? (await outputs.transactions.get(beef.subject))
     if (!subject) throw new QuoinError('ERR_TX_UNKNOWN', 'the transaction itself is not given')

@@ -184,6 +184,11 @@ export interface Engine extends Reads {
    * one is refused all the same, it rejects with that code, and the others may have been written.
    */
   commitMany(batches: readonly Uint8Array[]): Promise<void>
+  /**
+   * Resolves when all that can be read now is as durable as a commit promises. An engine that never shows anything
+   * earlier has none.
+   */
+  replicated?(): Promise<void>
   /** The last commit that wrote something, or failed to; undefined before the first. */
   readonly lastWrite: LastWrite | undefined
   /** Rejects with the reason why a commit would fail now, as far as can be told without writing. */

@@ -324,6 +324,14 @@ export class Store extends StoreReads {
     return this.#engine.stats()
   }
 
+  /**
+   * Resolves when all that can be read now is as durable as a commit promises: for answers that rest on what is found,
+   * and write nothing. Undefined where that is always so, which is everywhere but on Redis.
+   */
+  replicated(): Promise<void> | undefined {
+    return this.#engine.replicated?.()
+  }
+
   /** The last commit that wrote something, or failed to; undefined before the first. */
   get lastWrite(): LastWrite | undefined {
     return this.#engine.lastWrite

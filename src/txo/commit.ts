@@ -80,7 +80,8 @@ const trySend = async (
 ): Promise<Sent> => {
   const beside = await apply(work)
   const changed = revise(work)
-  if (changed.size === 0 && !beside) return { changed: 0, committing: undefined }
+  // Found as it should be: by now perhaps on one server only.
+  if (changed.size === 0 && !beside) return { changed: 0, committing: store.replicated() }
   const batch = store.batch()
   work.guardIn(batch)
   const names = changed.size > 0 ? touched(work) : new Set<string>()

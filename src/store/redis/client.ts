@@ -134,7 +134,7 @@ class Retried implements Request {
 }
 
 /** Of a batch whose reply was lost. */
-const outcomeUnknown = ({ code, message, details }: QuoinError): QuoinError =>
+export const outcomeUnknown = ({ code, message, details }: QuoinError): QuoinError =>
   new QuoinError(code, message, { ...details, outcome: 'unknown' })
 
 /** A command that does not need the server to know its script. */
@@ -150,6 +150,13 @@ export const serverError = ({ kind, message }: ReplyError): QuoinError => {
   }
   if (/\bOOM command not allowed|\bMISCONF\b/.test(message)) {
     return new QuoinError('ERR_STORE_FULL', `Redis takes no more: ${message}`, { message })
+  }
+  if (/\bNOREPLICAS\b/.test(message)) {
+    return new QuoinError(
+      'ERR_STORE_REPLICAS',
+      `too few replicas for a write (min-replicas-to-write), and nothing was written: ${message}; bring them back`,
+      { outcome: 'refused', message }
+    )
   }
   if (kind === 'READONLY') {
     return new QuoinError('ERR_STORE_READ_ONLY', `this Redis server is a replica: ${message}`, { message })

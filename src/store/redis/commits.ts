@@ -1,10 +1,9 @@
 /** Commits batches: each is one script, which the server runs as a whole. */
 import type { Answer } from '../engine.ts'
 import { ProgramReader } from '../program-reader.ts'
-import type { Client } from './client.ts'
 import { mergeBatches } from './merge.ts'
 import { queueItem } from './record.ts'
-import type { Reply } from './resp.ts'
+import type { Command, Reply } from './resp.ts'
 import { scoreFrom } from './rows.ts'
 import { batchScript } from './scripts/batch.ts'
 
@@ -13,17 +12,20 @@ const MERGED_BYTES = 64 * 1024
 const IN_FLIGHT = 64
 const IN_FLIGHT_BYTES = 32 * 1024 * 1024
 
+/** Sends a script that is done at most once, and gives its reply when the batch is to be acknowledged. */
+export type Send = (script: Command) => Promise<Reply>
+
 export class Commits {
-  readonly #client: Client
+  readonly #send: Send
   /** Under way: `close` waits for them. */
   readonly #pending = new Set<Promise<unknown>>()
 
-  constructor(client: Client) {
-    this.#client = client
+  constructor(send: Send) {
+    this.#send = send
   }
 
   async commit(batch: Uint8Array): Promise<Answer[]> {
-    const reply = await this.#track(this.#client.once(batchScript(batch)))
+    const reply = await this.#track(this.#send(batchScript(batch)))
     if (typeof reply === 'number') throw new ProgramReader(batch).refusal(reply)
     return reply === null ? [] : (reply as Reply[]).map(answerFrom)
   }

@@ -6,12 +6,13 @@ import { Commits } from './commits.ts'
 import { MARK } from './names.ts'
 import { needWritableServer } from './probe.ts'
 import { type Caller, RedisReads } from './reads.ts'
+import { Replication } from './replication.ts'
 import type { Reply } from './resp.ts'
 import { openScript } from './scripts/open.ts'
 import { scriptTexts } from './scripts/script.ts'
 import { snapshot } from './snapshots.ts'
 import { factsFrom, serverStats } from './stats.ts'
-import { noCluster, parseRedisUrl, type RedisUrl } from './url.ts'
+import { noCluster, parseRedisUrl } from './url.ts'
 
 export interface RedisOptions {
   /** Milliseconds that a call waits for a server that is away, before it fails with ERR_STORE_CONNECTION. */
@@ -25,23 +26,47 @@ export interface RedisOptions {
 const LAYOUT_VERSION = 1
 
 /** Opens the store at a URL: `redis://localhost:6379/0`. */
-export const openRedis = async (url: string, options: RedisOptions = {}): Promise<Engine> =>
-  new RedisEngine(await connect(parseRedisUrl(url), options))
+export const openRedis = async (url: string, options: RedisOptions = {}): Promise<Engine> => {
+  const { timeout = 10_000, connectTimeout = 5000, silenceTimeout = 60_000 } = options
+  const { server, replicas, ...parsed } = parseRedisUrl(url)
+  const client = new Client(server, {
+    ...parsed,
+    timeout,
+    connectTimeout: Math.min(connectTimeout, timeout),
+    silenceTimeout,
+    scripts: [...scriptTexts.values()]
+  })
+  // A WAIT must not look like a silent server.
+  const wait = Math.ceil(Math.min(timeout, silenceTimeout / 2))
+  const replication = replicas > 0 ? new Replication(client, replicas, wait) : undefined
+  try {
+    await refuseUnfit(client, replicas)
+    await openMark(client)
+    return new RedisEngine(client, replication, replicas)
+  } catch (error) {
+    client.close()
+    throw error
+  }
+}
 
 class RedisEngine extends RedisReads implements Engine {
   readonly name = 'redis'
   readonly #client: Client
+  readonly #replication: Replication | undefined
+  readonly #replicas: number
   readonly #commits: Commits
   #latest = 0
   #closing: Promise<void> | undefined
   readonly #reading: Running
   lastWrite: LastWrite | undefined
 
-  constructor(client: Client) {
+  constructor(client: Client, replication: Replication | undefined, replicas: number) {
     const reading: Running = { count: 0, onNone: undefined }
     super(direct(client, reading))
     this.#client = client
-    this.#commits = new Commits(client)
+    this.#replication = replication
+    this.#replicas = replicas
+    this.#commits = new Commits(script => (replication ?? client).once(script))
     this.#reading = reading
   }
 
@@ -77,7 +102,13 @@ class RedisEngine extends RedisReads implements Engine {
 
   async probe(): Promise<void> {
     this.#refuseClosed()
-    needWritableServer(factsFrom(await this.#client.told(['INFO'])))
+    needWritableServer(factsFrom(await this.#client.told(['INFO'])), this.#replicas)
+  }
+
+  async replicated(): Promise<void> {
+    this.#refuseClosed()
+    const replication = this.#replication
+    if (replication) await counted(this.#reading, () => replication.caughtUp())
   }
 
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
@@ -142,29 +173,8 @@ const counted = async <T>(running: Running, run: () => Promise<T>): Promise<T> =
   }
 }
 
-const connect = async (
-  { server, ...url }: RedisUrl,
-  { timeout = 10_000, connectTimeout = 5000, silenceTimeout = 60_000 }: RedisOptions
-): Promise<Client> => {
-  const client = new Client(server, {
-    ...url,
-    timeout,
-    connectTimeout: Math.min(connectTimeout, timeout),
-    silenceTimeout,
-    scripts: [...scriptTexts.values()]
-  })
-  try {
-    await refuseUnfit(client)
-    await openMark(client)
-    return client
-  } catch (error) {
-    client.close()
-    throw error
-  }
-}
-
 /** Servers that are too old, or one of a cluster. A server that does not tell is tried. */
-const refuseUnfit = async (client: Client): Promise<void> => {
+const refuseUnfit = async (client: Client, replicas: number): Promise<void> => {
   const facts = factsFrom(await client.told(['INFO']))
   if (facts.get('cluster_enabled') === '1') throw noCluster()
   const version = facts.get('redis_version')
@@ -176,6 +186,8 @@ const refuseUnfit = async (client: Client): Promise<void> => {
       version
     })
   }
+  // Refused now where the user may not wait, and not after the first batch.
+  if (replicas > 0) await client.repeatable(['WAIT', '0', '0'])
 }
 
 const openMark = async (client: Client): Promise<void> => {

@@ -1,6 +1,7 @@
 /** What the server tells of itself. */
 import type { EngineStats } from '../engine.ts'
 import type { Client } from './client.ts'
+import { onlineReplicas } from './probe.ts'
 import type { Reply } from './resp.ts'
 
 const text = (reply: Reply): string =>
@@ -11,6 +12,7 @@ interface ServerStats {
   readonly version: string
   readonly memory: number
   readonly keys: number
+  readonly replicas: number
   readonly appendonly: string
   readonly appendfsync: string
   readonly policy: string
@@ -30,11 +32,11 @@ export const factsFrom = (reply: Reply): Map<string, string> => {
 export const serverStats = async (engine: string, client: Client): Promise<EngineStats> => {
   const server = await statsOf(client)
   const warning = warningOf(server)
-  const { version, memory, keys, appendonly, appendfsync } = server
+  const { version, memory, keys, replicas, appendonly, appendfsync } = server
   return {
     engine,
     bytes: memory,
-    details: { version, keys, appendonly, appendfsync, ...(warning ? { warning } : {}) }
+    details: { version, keys, replicas, appendonly, appendfsync, ...(warning ? { warning } : {}) }
   }
 }
 
@@ -50,6 +52,7 @@ const statsOf = async (client: Client): Promise<ServerStats> => {
     version: facts.get('redis_version') ?? 'unknown',
     memory: Number(facts.get('used_memory') ?? 0),
     keys: typeof keys === 'number' ? keys : 0,
+    replicas: onlineReplicas(facts),
     appendonly: appends === undefined ? 'unknown' : appends === '1' ? 'yes' : 'no',
     appendfsync: Array.isArray(appendfsync) && appendfsync[1] ? text(appendfsync[1]) : 'unknown',
     policy: facts.get('maxmemory_policy') ?? 'unknown'

@@ -7,7 +7,8 @@ const PLAIN = {
   secure: false,
   username: undefined,
   password: undefined,
-  database: 0
+  database: 0,
+  replicas: 0
 }
 
 describe('URLs', () => {
@@ -20,6 +21,8 @@ describe('URLs', () => {
       'rediss://me:p%40ss@db.example:1',
       { secure: true, username: 'me', password: 'p@ss', server: { host: 'db.example', port: 1 } }
     ],
+    ['redis://h?replicas=2', { server: { host: 'h', port: 6379 }, replicas: 2 }],
+    ['rediss://h:1/3?replicas=1', { secure: true, server: { host: 'h', port: 1 }, database: 3, replicas: 1 }],
     ['redis://:secret@h', { password: 'secret', server: { host: 'h', port: 6379 } }]
   ])('%s is right', (url, expected) => {
     expect(parseRedisUrl(url)).toEqual({ ...PLAIN, ...expected })
@@ -36,6 +39,9 @@ describe('URLs', () => {
     'redis://a/b',
     'redis://a/1/2',
     'redis://a?partitions=2',
+    'redis://a?replicas=0',
+    'redis://a?replicas=100',
+    'redis://a?replicas=1&replicas=2',
     'redis://a#b',
     'redis://user@a',
     'redis://user:pa@ss@a',

@@ -1,7 +1,7 @@
 /**
  * URLs of Redis stores, `rediss:` over TLS:
  *
- *     redis://[[user]:password@]host[:port][/database]
+ *     redis://[[user]:password@]host[:port][/database][?replicas=N]
  */
 import { QuoinError } from '../../keyspace/index.ts'
 import type { Server } from './connection.ts'
@@ -12,6 +12,8 @@ export interface RedisUrl {
   readonly password: string | undefined
   readonly server: Server
   readonly database: number
+  /** A batch is acknowledged when so many replicas have it. */
+  readonly replicas: number
 }
 
 const DEFAULT_PORT = 6379
@@ -34,16 +36,19 @@ export const parseRedisUrl = (url: string): RedisUrl => {
     )
   }
 
-  const [, host, database] = /^([^/?#]*)(?:\/([^?#]*))?$/.exec(rest) ?? []
-  if (host === undefined) throw wrong('it has no ? and no #')
+  const [, host, database, query] = /^([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(rest) ?? []
+  if (host === undefined) throw wrong('it has no #')
   if (host.includes(',')) throw wrong('it names one server')
   if (database && !/^\d{1,5}$/.test(database)) throw wrong('the database is a number')
+  const [, replicas] = /^replicas=([1-9]\d?)$/.exec(query ?? '') ?? []
+  if (query && !replicas) throw wrong('the only option is ?replicas=N, with N from 1 to 99')
   return {
     secure: scheme[1] === 'rediss',
     username: decoded(credentials?.groups?.['user']),
     password: decoded(credentials?.groups?.['password']),
     server: serverOf(host),
-    database: database ? Number(database) : 0
+    database: database ? Number(database) : 0,
+    replicas: Number(replicas ?? 0)
   }
 }
 
