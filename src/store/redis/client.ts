@@ -88,6 +88,7 @@ export class Client {
       return
     }
     const error = serverError(reply)
+    if (error.code === 'ERR_STORE_READ_ONLY') this.pool.renew()
     if (error.code === 'ERR_STORE_CONNECTION') this.again(request, error)
     else request.reject(error)
   }

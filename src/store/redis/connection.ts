@@ -48,6 +48,7 @@ export class Connection {
   #first = 0
   #flushing = false
   #failure: QuoinError | undefined
+  #isRetired = false
   /** How many times in a row a reply was owed and nothing had come. */
   #silences = 0
   readonly #watch: NodeJS.Timeout
@@ -127,6 +128,12 @@ export class Connection {
     return new Promise((resolve, reject) => this.send(command, { replied: resolve, lost: reject }))
   }
 
+  /** Closes when every reply that is owed has come. */
+  retire(): void {
+    this.#isRetired = true
+    if (this.pending === 0) this.close()
+  }
+
   close(): void {
     this.#lose(lostError(this.#address, 'it was closed by this process'))
   }
@@ -190,6 +197,7 @@ export class Connection {
       this.#first = 0
     }
     waiter.replied(reply)
+    if (this.#isRetired && this.pending === 0) this.close()
   }
 
   #lose(error: QuoinError): void {

@@ -62,6 +62,13 @@ export class ConnectionPool {
     } else connection.close()
   }
 
+  /** Connects anew for what comes next: behind the same name may be another server by now. */
+  renew(): void {
+    this.#connection?.retire()
+    this.#connection = undefined
+    for (const connection of this.#idle.splice(0)) connection.close()
+  }
+
   close(): void {
     this.#closed = true
     clearTimeout(this.#pause)

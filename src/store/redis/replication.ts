@@ -111,6 +111,10 @@ export class Replication {
     try {
       const [touched, reached] = await Promise.all([connection.ask(TOUCH), connection.ask(wait)])
       const failed = [touched, reached].find(reply => reply instanceof ReplyError)
+      if (failed?.kind === 'READONLY') {
+        connection.close()
+        this.#client.pool.renew()
+      }
       this.#waited(applied, failed ?? (reached as number))
     } catch (error) {
       for (const { job } of applied) job.reject(outcomeUnknown(error as QuoinError))
