@@ -8,7 +8,14 @@ import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { type KeyRange, QuoinError } from '../keyspace/index.ts'
 import type { Engine, ListedItem, Place, QueueItem, QueueState, Reads, Rows } from './engine.ts'
-import { type Checks, EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations } from './program.ts'
+import {
+  type Checks,
+  EXPIRE_LIMIT,
+  EXPIRED_CLASS,
+  EXPIRED_REASON,
+  MEND_LIMIT,
+  type Operations
+} from './program.ts'
 import { ProgramReader } from './program-reader.ts'
 
 interface Entry {
@@ -16,10 +23,12 @@ interface Entry {
   /** See `ListedItem`. */
   at: number
   score: number
-  readonly enqueued: number
+  enqueued: number
   attempts: number
   errorClass: string
   reason: string
+  /** When its lease, its wait or the delay before a retry began; undefined when it stands at its score. */
+  since: number | undefined
   /** Of the lease, while it is leased. */
   token: string
   /** What it waits for, while it waits. */
@@ -190,6 +199,7 @@ const operationsOf = (state: State): Operations<QueueItem[]> => ({
         attempts: 0,
         errorClass: '',
         reason: '',
+        since: undefined,
         token: '',
         dependency: ''
       })
@@ -198,40 +208,56 @@ const operationsOf = (state: State): Operations<QueueItem[]> => ({
       entry.at = score
     }
   },
-  lease: (key, token, count, until, allowed, now) => {
+  lease: (key, token, count, until, allowed, now, clock) => {
     const queue = state.queues.get(text(key)) ?? new Map<string, Entry>()
-    const over = (of: QueueState, limit: number): Entry[] =>
-      pick(inState(queue, of), { max: { score: now }, count: limit }).map(([item]) => queue.get(item)!)
-    for (const entry of over('leased', EXPIRE_LIMIT)) {
+    const over = (of: QueueState, time: number, limit: number): Entry[] =>
+      pick(inState(queue, of), { max: { score: time }, count: limit }).map(([item]) => queue.get(item)!)
+    const later = (of: QueueState, time: number): Entry[] =>
+      pick(inState(queue, of), {
+        min: { score: time, exclusive: true },
+        max: { score: Infinity, exclusive: true },
+        reverse: true,
+        count: MEND_LIMIT
+      }).map(([item]) => queue.get(item)!)
+    mend(later('leased', clock), clock)
+    mend(later('waiting', now), now)
+    for (const entry of over('leased', clock, EXPIRE_LIMIT)) {
       if (entry.attempts < allowed) becomeDue(entry)
       else become(entry, 'dead', now, EXPIRED_CLASS, EXPIRED_REASON)
     }
-    for (const entry of over('waiting', EXPIRE_LIMIT)) becomeDue(entry)
+    for (const entry of over('waiting', now, EXPIRE_LIMIT)) becomeDue(entry)
+    mend(later('due', now), now)
     return pick(inState(queue, 'due'), { max: { score: now }, count }).map(([item]) => {
       const entry = queue.get(item)!
       become(entry, 'leased', until)
+      entry.since = clock
       entry.token = text(token)
       entry.attempts++
       return itemOf(item, entry)
     })
   },
-  renew: (key, item, until) => {
+  renew: (key, item, until, clock) => {
     const entry = leased(state, key, item)
-    if (entry) entry.at = until
+    if (!entry) return
+    entry.at = until
+    entry.since = clock
   },
   remove: (key, item) => drop(state.queues, text(key), text(item)),
-  retry: (key, item, errorClass, reason, at) => {
+  retry: (key, item, errorClass, reason, at, now) => {
     const entry = leased(state, key, item)
-    if (entry) become(entry, 'due', at, decode(errorClass), decode(reason))
+    if (!entry) return
+    become(entry, 'due', at, decode(errorClass), decode(reason))
+    entry.since = now
   },
   bury: (key, item, errorClass, reason, now) => {
     const entry = leased(state, key, item)
     if (entry) become(entry, 'dead', now, decode(errorClass), decode(reason))
   },
-  wait: (key, item, errorClass, reason, dependency, until) => {
+  wait: (key, item, errorClass, reason, dependency, until, now) => {
     const entry = leased(state, key, item)
     if (!entry) return
     become(entry, 'waiting', until, decode(errorClass), decode(reason))
+    entry.since = now
     entry.dependency = text(dependency)
     entry.attempts--
   },
@@ -257,8 +283,24 @@ const become = (
 ): void => {
   entry.state = state
   entry.at = at
+  entry.since = undefined
   entry.errorClass = errorClass
   entry.reason = reason
+}
+
+/** Of items of one state, from the latest down: moves those to now whose times a clock that was ahead has written. */
+const mend = (entries: readonly Entry[], now: number): void => {
+  for (const entry of entries) {
+    if (entry.since !== undefined) {
+      if (entry.since <= now) return
+      entry.at = now + (entry.at - entry.since)
+      entry.since = now
+    } else if (entry.state === 'due' && entry.enqueued > now && entry.score <= entry.enqueued) {
+      entry.score = now + (entry.score - entry.enqueued)
+      entry.at = entry.score
+      entry.enqueued = now
+    }
+  }
 }
 
 const becomeDue = (entry: Entry): void => become(entry, 'due', entry.score)

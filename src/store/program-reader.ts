@@ -159,12 +159,13 @@ export class ProgramReader {
             this.#numberArgument(),
             this.#numberArgument(),
             this.#numberArgument(),
+            this.#numberArgument(),
             this.#numberArgument()
           )
         )
         break
       case CODE.renew:
-        to.renew(key, this.#bytesArgument(), this.#numberArgument())
+        to.renew(key, this.#bytesArgument(), this.#numberArgument(), this.#numberArgument())
         break
       case CODE.remove:
         to.remove(key, this.#bytesArgument())
@@ -175,6 +176,7 @@ export class ProgramReader {
           this.#bytesArgument(),
           this.#bytesArgument(),
           this.#bytesArgument(),
+          this.#numberArgument(),
           this.#numberArgument()
         )
         break
@@ -194,6 +196,7 @@ export class ProgramReader {
           this.#bytesArgument(),
           this.#bytesArgument(),
           this.#bytesArgument(),
+          this.#numberArgument(),
           this.#numberArgument()
         )
         break

@@ -87,12 +87,12 @@ const ARGUMENTS: Record<StepName, readonly fc.Arbitrary<string | number>[]> = {
   append: [key, entry],
 
   enqueue: [key, name, fc.oneof(time, score), time],
-  lease: [key, token, small, time, small, time],
-  renew: [key, name, time],
+  lease: [key, token, small, time, small, time, time],
+  renew: [key, name, time, time],
   remove: [key, name],
-  retry: [key, name, text, text, fc.oneof(time, score)],
+  retry: [key, name, text, text, fc.oneof(time, score), time],
   bury: [key, name, text, text, time],
-  wait: [key, name, text, text, name, fc.oneof(time, score)],
+  wait: [key, name, text, text, name, fc.oneof(time, score), time],
   wake: [key, name],
   revive: [key, name]
 }

@@ -53,17 +53,17 @@ export const CODE = {
 
   /** key, item, score, now */
   enqueue: 32,
-  /** key, token, count, until, attempts allowed, now */
+  /** key, token, count, until, attempts allowed, now, clock of leases */
   lease: 33,
-  /** key, item, until */
+  /** key, item, until, clock of leases */
   renew: 34,
   /** key, item */
   remove: 35,
-  /** key, item, class, reason, at */
+  /** key, item, class, reason, at, now */
   retry: 36,
   /** key, item, class, reason, now */
   bury: 37,
-  /** key, item, class, reason, dependency, until */
+  /** key, item, class, reason, dependency, until, now */
   wait: 38,
   /** key, dependency */
   wake: 39,
@@ -124,18 +124,39 @@ export interface Operations<Lease = unknown> {
    * First, leases and waits that are over (`at` ≤ now) end, leases first, each kind in the order of (`at`, item) and
    * at most `EXPIRE_LIMIT` of it: a waiting item becomes due at its score; a leased one too, or dies now with class
    * `expired` if it has been leased as often as this lease allows. Then the first `count` items that are due (score ≤ now) are
-   * leased until `until` under the token: each counts one more attempt. Answers them as they are after that.
+   * leased until `until` under the token: each counts one more attempt. Answers them as they are after that. Leases
+   * begin and end by a clock of their own, `clock`.
+   *
+   * Before each of these three, times in its state that a clock which was ahead has written are mended, at most
+   * `MEND_LIMIT` of them, from the latest finite `at` after now downwards. A lease, wait or retry that began after now
+   * begins now and keeps its length; the first that did not ends the search. An item that was due when it was enqueued,
+   * after now, is due now; others that were never tried are passed over.
    */
-  lease(key: Uint8Array, token: Uint8Array, count: number, until: number, allowed: number, now: number): Lease
-  /** A leased item is leased until `until`; any other stays as it is. */
-  renew(key: Uint8Array, item: Uint8Array, until: number): void
+  lease(
+    key: Uint8Array,
+    token: Uint8Array,
+    count: number,
+    until: number,
+    allowed: number,
+    now: number,
+    clock: number
+  ): Lease
+  /** The lease of an item begins again and ends at `until`; an item without one stays as it is. */
+  renew(key: Uint8Array, item: Uint8Array, until: number, clock: number): void
   /** The item leaves the queue, whatever its state. */
   remove(key: Uint8Array, item: Uint8Array): void
   /**
    * A leased item becomes due at `at`, and remembers why; its score stays what it was. Any other item stays as it is;
    * so with the next two.
    */
-  retry(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, at: number): void
+  retry(
+    key: Uint8Array,
+    item: Uint8Array,
+    errorClass: Uint8Array,
+    reason: Uint8Array,
+    at: number,
+    now: number
+  ): void
   /** A leased item dies, and remembers why. */
   bury(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, now: number): void
   /** A leased item waits for a dependency, until `until` at most; that was not an attempt. */
@@ -145,7 +166,8 @@ export interface Operations<Lease = unknown> {
     errorClass: Uint8Array,
     reason: Uint8Array,
     dependency: Uint8Array,
-    until: number
+    until: number,
+    now: number
   ): void
   /** Items that wait for the dependency become due at their scores, and still remember why they waited. */
   wake(key: Uint8Array, dependency: Uint8Array): void
@@ -155,5 +177,7 @@ export interface Operations<Lease = unknown> {
 
 /** How many ended leases, and how many ended waits, one `lease` takes up. */
 export const EXPIRE_LIMIT = 1000
+/** How many times of each state that a clock which was ahead has written one `lease` mends. */
+export const MEND_LIMIT = 100
 export const EXPIRED_CLASS = 'expired'
 export const EXPIRED_REASON = 'the lease ended before the work was done'

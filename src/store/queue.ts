@@ -129,19 +129,22 @@ export class Queue<T = Uint8Array> {
       .finite(until)
       .finite(this.#attempts)
       .finite(now)
+      .finite(now)
     const [items] = (await batch.answers()) as [readonly QueueItem[]]
     return items.map(leased => ({ ...leased, item: this.#codec.decode(leased.item), token, until }))
   }
 
   /** Keeps an item for so many seconds from now. Fails with `ERR_STORE_LEASE_LOST` if another worker has it. */
   async renew(lease: Lease<T>, forSeconds: number): Promise<Lease<T>> {
-    const until = (await this.#clock()) + seconds('lease', forSeconds)
+    const now = await this.#clock()
+    const until = now + seconds('lease', forSeconds)
     const batch = this.#batch()
     this.#held(batch, lease)
       .operation(CODE.renew)
       .key(this.#key)
       .key(this.#codec.encode(lease.item))
       .finite(until)
+      .finite(now)
     await batch.commit()
     return { ...lease, until }
   }
@@ -174,11 +177,13 @@ export class Queue<T = Uint8Array> {
     if (failure.outcome === 'wait') {
       const until =
         failure.atMost === undefined ? Number.POSITIVE_INFINITY : now + seconds('atMost', failure.atMost)
-      record(CODE.wait).key(failure.dependency).score(until)
+      record(CODE.wait).key(failure.dependency).score(until).finite(now)
     } else if (failure.outcome === 'dead' || lease.attempts >= this.#attempts) {
       record(CODE.bury).finite(now)
     } else {
-      record(CODE.retry).score(now + this.#delay(lease.attempts))
+      record(CODE.retry)
+        .score(now + this.#delay(lease.attempts))
+        .finite(now)
     }
   }
 

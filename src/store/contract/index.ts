@@ -13,6 +13,7 @@ import type { Engine } from '../engine.ts'
 import { batches } from './batches.ts'
 import { boundaries } from './boundaries.ts'
 import { checks } from './checks.ts'
+import { clocks } from './clocks.ts'
 import { hashes, sets, values } from './collections.ts'
 import { concurrency } from './concurrency.ts'
 import { large } from './large.ts'
@@ -58,6 +59,7 @@ export const storeContract = (contract: StoreContract): void => {
     snapshots,
     queues,
     leases,
+    clocks,
     limits,
     lifetime,
     ...(contract.large ? { large } : {})

@@ -30,12 +30,12 @@ export const ARGUMENTS = {
   append: ['key', 'entry'],
 
   enqueue: ['key', 'key', 'score', 'finite'],
-  lease: ['key', 'key', 'finite', 'finite', 'finite', 'finite'],
-  renew: ['key', 'key', 'finite'],
+  lease: ['key', 'key', 'finite', 'finite', 'finite', 'finite', 'finite'],
+  renew: ['key', 'key', 'finite', 'finite'],
   remove: ['key', 'key'],
-  retry: ['key', 'key', 'key', 'key', 'score'],
+  retry: ['key', 'key', 'key', 'key', 'score', 'finite'],
   bury: ['key', 'key', 'key', 'key', 'finite'],
-  wait: ['key', 'key', 'key', 'key', 'key', 'score'],
+  wait: ['key', 'key', 'key', 'key', 'key', 'score', 'finite'],
   wake: ['key', 'key'],
   revive: ['key', 'key']
 } as const satisfies Record<keyof typeof CODE, readonly ArgumentKind[]>
@@ -84,12 +84,38 @@ export const ztally = step('ztally')
 export const append = step('append')
 
 export const enqueue = step('enqueue')
-export const lease = step('lease')
-export const renew = step('renew')
+/** One clock for all unless leases have another. */
+export const lease = (
+  key: string,
+  token: string,
+  count: number,
+  until: number,
+  allowed: number,
+  now: number,
+  clock = now
+): Step => step('lease')(key, token, count, until, allowed, now, clock)
+/** Long ago unless said when, as are the retries and waits below. */
+export const renew = (key: string, item: string, until: number, clock = 0): Step =>
+  step('renew')(key, item, until, clock)
 export const remove = step('remove')
-export const retry = step('retry')
+export const retry = (
+  key: string,
+  item: string,
+  errorClass: string,
+  reason: string,
+  at: number,
+  now = 0
+): Step => step('retry')(key, item, errorClass, reason, at, now)
 export const bury = step('bury')
-export const wait = step('wait')
+export const wait = (
+  key: string,
+  item: string,
+  errorClass: string,
+  reason: string,
+  dependency: string,
+  until: number,
+  now = 0
+): Step => step('wait')(key, item, errorClass, reason, dependency, until, now)
 export const wake = step('wake')
 export const revive = step('revive')
 

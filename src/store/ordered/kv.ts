@@ -21,12 +21,20 @@ export type ReadKey<T> = (source: Uint8Array, start: number, end: number) => T
 /** The key as bytes of its own. */
 export const copyKey: ReadKey<Uint8Array> = (source, start, end) => source.slice(start, end)
 
+/** A range of rows that a batch will walk: the first `limit` of them, or the last. */
+export interface Walk {
+  readonly start: Uint8Array
+  readonly end: Uint8Array
+  readonly limit: number
+  readonly reverse?: boolean
+}
+
 /** What a writer sees: its own changes too, before they are committed. */
 export interface RowWrites {
   /** The value, which may be a view that is good only until the next call. */
   get(key: Uint8Array): Uint8Array | undefined
-  /** At most `limit` keys from `start` up to but not including `end`; bytes of their own. */
-  keys(start: Uint8Array, end: Uint8Array, limit: number): Uint8Array[]
+  /** At most `limit` keys from `start` up to but not including `end`, or the last of them downwards; bytes of their own. */
+  keys(start: Uint8Array, end: Uint8Array, limit: number, reverse?: boolean): Uint8Array[]
   /** Both copy what they are given, or are done with it before the commit ends. */
   put(key: Uint8Array, value: Uint8Array): void
   del(key: Uint8Array): void

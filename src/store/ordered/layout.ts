@@ -32,7 +32,9 @@ export const storeRows = keyspace(
     items: collection({
       key: ['q', bytes('queue')],
       value: rawValue('items and their records, or the id'),
-      about: 'What a queue knows of its items, stored as a hash.'
+      about:
+        'The records of the items of a queue, stored as a hash: score, time of enqueuing, attempts, class and reason of ' +
+        'the last failure; token and beginning of a lease, dependency and beginning of a wait.'
     }),
     dependants: collection({
       key: ['d', bytes('id', { length: ID }), bytes('dependency')],

@@ -13,7 +13,7 @@ import { seal, unseal } from './checksum.ts'
 import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { failedStore, storeError } from './failure.ts'
-import type { ReadKey, RowReads, RowWrites } from './kv.ts'
+import type { ReadKey, RowReads, RowWrites, Walk } from './kv.ts'
 import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
 import { levelChunks } from './level-volume.ts'
@@ -137,12 +137,6 @@ const EMPTY = new Uint8Array()
 const ARENA = 64 * 1024
 const LARGE_ARENA = 64 * 1024 * 1024
 
-interface Walk {
-  readonly start: Uint8Array
-  readonly end: Uint8Array
-  readonly limit: number
-}
-
 /** Rows that were written and are not in the database yet, or not for certain. */
 class Overlay {
   readonly #keys = new ByteTable()
@@ -210,7 +204,7 @@ class GroupRows implements RowWrites {
     return row && unseal(key, plain(row))
   }
 
-  keys(start: Uint8Array, end: Uint8Array, limit: number): Uint8Array[] {
+  keys(start: Uint8Array, end: Uint8Array, limit: number, reverse = false): Uint8Array[] {
     const fetched = this.#fetched.flatMap(walk => (compareBytes(walk.start, start) === 0 ? walk.keys : []))
     const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(toName))
     for (const [key, isThere] of this.#own.entries()) {
@@ -218,7 +212,8 @@ class GroupRows implements RowWrites {
       if (isThere) names.add(toName(key))
       else names.delete(toName(key))
     }
-    return [...names].sort().slice(0, limit).map(fromName)
+    const sorted = [...names].sort()
+    return (reverse ? sorted.reverse() : sorted).slice(0, limit).map(fromName)
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
@@ -240,9 +235,11 @@ class GroupRows implements RowWrites {
   async fetch(walks: readonly Walk[]): Promise<void> {
     this.#walks = true
     this.#fetched = await Promise.all(
-      walks.map(async ({ start, end, limit }) => ({
+      walks.map(async ({ start, end, limit, reverse = false }) => ({
         start,
-        keys: (await this.#handle.keys({ gte: start, lt: end, limit: limited(limit) }).all()).map(plain)
+        keys: (await this.#handle.keys({ gte: start, lt: end, limit: limited(limit), reverse }).all()).map(
+          plain
+        )
       }))
     )
   }

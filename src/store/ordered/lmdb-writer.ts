@@ -34,7 +34,13 @@ export class LmdbWriter {
   private constructor(path: string, handle: Handle) {
     const rows: RowWrites = {
       get: key => getRow(handle, key),
-      keys: (start, end, limit) => readKeys(handle, { start, end, limit }, copyKey),
+      keys: (start, end, limit, reverse) => {
+        // LMDB walks backwards from `start`.
+        const range = reverse
+          ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true }
+          : { start, end }
+        return readKeys(handle, { ...range, limit }, copyKey)
+      },
       put: (key, value) => {
         handle.put(key, seal(key, value))
       },

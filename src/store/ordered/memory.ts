@@ -66,7 +66,8 @@ class MemoryDatabase implements Database {
     const tree = this.#tree
     const writes: RowWrites = {
       get: key => tree.get(key),
-      keys: (start, end, limit) => this.#rows.keys({ start, end, reverse: false }, limit, 0, copyKey),
+      keys: (start, end, limit, reverse = false) =>
+        this.#rows.keys({ start, end, reverse }, limit, 0, copyKey),
       put: (key, value) => {
         tree.set(copy(key), copy(value))
       },

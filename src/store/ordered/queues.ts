@@ -3,9 +3,10 @@
  * and the items that wait for each dependency. What each operation means is said in `program.ts`.
  */
 import type { QueueItem } from '../engine.ts'
-import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations } from '../program.ts'
+import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT, type Operations } from '../program.ts'
 import { ProgramReader } from '../program-reader.ts'
 import type { HashChanges } from './hashes.ts'
+import type { Walk } from './kv.ts'
 import { KIND, numbered, ROLE, type Role, TAG } from './layout.ts'
 import { type ItemRecord, NO_TOKEN, packItem, unpackItem } from './rows.ts'
 import type { SortedSetChanges } from './sorted-sets.ts'
@@ -54,21 +55,27 @@ export class QueueChanges {
     count: number,
     until: number,
     allowed: number,
-    now: number
+    now: number,
+    clock: number
   ): QueueItem[] {
-    this.#endLeases(key, allowed, now)
+    this.#mend(ROLE.leased, key, clock)
+    this.#endLeases(key, allowed, now, clock)
+    this.#mend(ROLE.waiting, key, now)
     this.#endWaits(key, now)
+    this.#mend(ROLE.due, key, now)
     return this.#sortedSets.upTo(ROLE.due, key, now, count).map(({ member: item }) => {
       const record = this.#record(key, item)!
-      const leased = { ...record, attempts: record.attempts + 1, token }
+      const leased = { ...record, attempts: record.attempts + 1, since: clock, token }
       this.#move(key, item, ROLE.due, ROLE.leased, until, leased)
       const { score, enqueued, attempts, errorClass, reason } = leased
       return { item, score, enqueued, attempts, errorClass, reason }
     })
   }
 
-  renew(key: Uint8Array, item: Uint8Array, until: number): void {
-    if (this.#isIn(ROLE.leased, key, item)) this.#sortedSets.add(ROLE.leased, key, item, until)
+  renew(key: Uint8Array, item: Uint8Array, until: number, clock: number): void {
+    if (!this.#isIn(ROLE.leased, key, item)) return
+    this.#sortedSets.add(ROLE.leased, key, item, until)
+    this.#save(key, item, { ...this.#record(key, item)!, since: clock })
   }
 
   remove(key: Uint8Array, item: Uint8Array): void {
@@ -81,8 +88,15 @@ export class QueueChanges {
     this.#hashes.delete(KIND.items, key, item)
   }
 
-  retry(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, at: number): void {
-    this.#fail(key, item, ROLE.due, at, errorClass, reason)
+  retry(
+    key: Uint8Array,
+    item: Uint8Array,
+    errorClass: Uint8Array,
+    reason: Uint8Array,
+    at: number,
+    now: number
+  ): void {
+    this.#fail(key, item, ROLE.due, at, errorClass, reason, now)
   }
 
   bury(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, now: number): void {
@@ -95,9 +109,10 @@ export class QueueChanges {
     errorClass: Uint8Array,
     reason: Uint8Array,
     dependency: Uint8Array,
-    until: number
+    until: number,
+    now: number
   ): void {
-    const record = this.#fail(key, item, ROLE.waiting, until, errorClass, reason)
+    const record = this.#fail(key, item, ROLE.waiting, until, errorClass, reason, now)
     if (!record) return
     this.#save(key, item, { ...record, attempts: Math.max(0, record.attempts - 1), dependency })
     this.#hashes.set(EMPTY, this.#dependants(key, dependency)!, item, EMPTY)
@@ -119,8 +134,8 @@ export class QueueChanges {
    * What `lease` and `wake` in the batch will walk. An operation before them may take items away, so as many more
    * are asked for as it could take.
    */
-  walks(batch: Uint8Array): { start: Uint8Array; end: Uint8Array; limit: number }[] {
-    const walks: { start: Uint8Array; end: Uint8Array; limit: number }[] = []
+  walks(batch: Uint8Array): Walk[] {
+    const walks: Walk[] = []
     let taken = 0
     const took = (): void => {
       taken++
@@ -144,16 +159,18 @@ export class QueueChanges {
       bury: took,
       wait: took,
       revive: took,
-      lease: (key, _token, count, _until, _allowed, now) => {
-        for (const [role, limit] of [
-          [ROLE.leased, EXPIRE_LIMIT],
-          [ROLE.waiting, EXPIRE_LIMIT],
-          [ROLE.due, count]
+      lease: (key, _token, count, _until, _allowed, now, clock) => {
+        for (const [role, limit, time] of [
+          [ROLE.leased, EXPIRE_LIMIT, clock],
+          [ROLE.waiting, EXPIRE_LIMIT, now],
+          [ROLE.due, count, now]
         ] as const) {
-          const range = this.#sortedSets.walk(role, key, now)
+          const range = this.#sortedSets.walk(role, key, time)
           if (range) walks.push({ ...range, limit: limit + taken })
+          const above = this.#sortedSets.walkAbove(role, key, time)
+          if (above) walks.push({ ...above, limit: MEND_LIMIT + taken, reverse: true })
         }
-        taken += count + 2 * EXPIRE_LIMIT
+        taken += count + 2 * EXPIRE_LIMIT + 3 * MEND_LIMIT
         return undefined
       },
       wake: (key, dependency) => {
@@ -167,9 +184,26 @@ export class QueueChanges {
     return walks
   }
 
-  #endLeases(key: Uint8Array, allowed: number, now: number): void {
-    for (const { member: item } of this.#sortedSets.upTo(ROLE.leased, key, now, EXPIRE_LIMIT)) {
-      const record = { ...this.#record(key, item)!, token: NO_TOKEN }
+  /** Times in a state that a clock which was ahead has written. */
+  #mend(role: Role, key: Uint8Array, now: number): void {
+    for (const { member: item, score: at } of this.#sortedSets.above(role, key, now, MEND_LIMIT)) {
+      const record = this.#record(key, item)!
+      const { since, enqueued, score } = record
+      if (since !== undefined) {
+        if (since <= now) return
+        this.#sortedSets.add(role, key, item, now + (at - since))
+        this.#save(key, item, { ...record, since: now })
+      } else if (role === ROLE.due && enqueued > now && score <= enqueued) {
+        const mended = now + (score - enqueued)
+        this.#sortedSets.add(role, key, item, mended)
+        this.#save(key, item, { ...record, score: mended, enqueued: now })
+      }
+    }
+  }
+
+  #endLeases(key: Uint8Array, allowed: number, now: number, clock: number): void {
+    for (const { member: item } of this.#sortedSets.upTo(ROLE.leased, key, clock, EXPIRE_LIMIT)) {
+      const record = { ...this.#record(key, item)!, since: undefined, token: NO_TOKEN }
       if (record.attempts < allowed) this.#move(key, item, ROLE.leased, ROLE.due, record.score, record)
       else {
         this.#move(key, item, ROLE.leased, ROLE.dead, now, {
@@ -190,7 +224,11 @@ export class QueueChanges {
   #endWait(key: Uint8Array, item: Uint8Array): void {
     const record = this.#record(key, item)!
     this.#forgetDependency(key, item, record)
-    this.#move(key, item, ROLE.waiting, ROLE.due, record.score, { ...record, dependency: EMPTY })
+    this.#move(key, item, ROLE.waiting, ROLE.due, record.score, {
+      ...record,
+      since: undefined,
+      dependency: EMPTY
+    })
   }
 
   /** A leased item goes to another state with a reason; the record it has then, or undefined if it was not leased. */
@@ -200,11 +238,13 @@ export class QueueChanges {
     to: Role,
     at: number,
     errorClass: Uint8Array,
-    reason: Uint8Array
+    reason: Uint8Array,
+    since?: number
   ): ItemRecord | undefined {
     if (!this.#isIn(ROLE.leased, key, item)) return undefined
     const record = {
       ...this.#record(key, item)!,
+      since,
       token: NO_TOKEN,
       errorClass: decoder.decode(errorClass),
       reason: decoder.decode(reason)

@@ -185,6 +185,7 @@ describe('the record of an item', () => {
     score: numbers,
     enqueued: fc.double({ noNaN: true, noDefaultInfinity: true }),
     attempts: fc.nat({ max: 2 ** 32 - 1 }),
+    since: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }), { nil: undefined }),
     errorClass: texts,
     reason: texts,
     token: fc.uint8Array({ minLength: NO_TOKEN.length, maxLength: NO_TOKEN.length }),
@@ -199,5 +200,28 @@ describe('the record of an item', () => {
         expect(unpackItem(lent(row))).toEqual(record)
       })
     )
+  })
+
+  it('of a version that did not write `since` is read', () => {
+    const row =
+      '3ff8000000000000' +
+      '40a0000000000000' +
+      '00000003' +
+      '0005' +
+      '0002' +
+      '746f6b656e2d2d41' +
+      '636c617373' +
+      '6e6f' +
+      '646570'
+    expect(unpackItem(Uint8Array.from(Buffer.from(row, 'hex')))).toEqual({
+      score: 1.5,
+      enqueued: 2048,
+      attempts: 3,
+      since: undefined,
+      token: new Uint8Array(Buffer.from('token--A')),
+      errorClass: 'class',
+      reason: 'no',
+      dependency: new Uint8Array(Buffer.from('dep'))
+    })
   })
 })

@@ -186,6 +186,8 @@ export const scoreUnder = (row: Uint8Array, id: number): number | undefined => {
 
 /** What a queue keeps of an item. */
 export interface ItemRecord extends Omit<QueueItem, 'item'> {
+  /** When its lease, its wait or the delay before a retry began; undefined when it stands at its score. */
+  readonly since?: number | undefined
   /** Of the lease, while there is one. */
   readonly token: Uint8Array
   /** What it waits for, while it does. */
@@ -196,19 +198,29 @@ export const NO_TOKEN = new Uint8Array(TOKEN_LENGTH)
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Score, enqueued, attempts, token, then class, reason and dependency, the first two behind their lengths. */
+/** Of the length of the class: `since` is there, which earlier versions did not write. */
+const HAS_SINCE = 0x8000
+
+/**
+ * Score, enqueued, attempts, lengths of class and reason, token, `since` if there is one, then class, reason and
+ * dependency.
+ */
 export const packItem = (record: ItemRecord): Uint8Array => {
   const errorClass = encoder.encode(record.errorClass)
   const reason = encoder.encode(record.reason)
-  const row = new Uint8Array(24 + TOKEN_LENGTH + errorClass.length + reason.length + record.dependency.length)
+  const { since } = record
+  const classAt = 24 + TOKEN_LENGTH + (since === undefined ? 0 : 8)
+  const row = new Uint8Array(classAt + errorClass.length + reason.length + record.dependency.length)
   const view = new DataView(row.buffer)
   view.setFloat64(0, record.score)
   view.setFloat64(8, record.enqueued)
   view.setUint32(16, record.attempts)
-  view.setUint16(20, errorClass.length)
+  view.setUint16(20, errorClass.length | (since === undefined ? 0 : HAS_SINCE))
   view.setUint16(22, reason.length)
-  let at = 24
-  for (const part of [record.token, errorClass, reason, record.dependency]) {
+  row.set(record.token, 24)
+  if (since !== undefined) view.setFloat64(24 + TOKEN_LENGTH, since)
+  let at = classAt
+  for (const part of [errorClass, reason, record.dependency]) {
     row.set(part, at)
     at += part.length
   }
@@ -217,14 +229,17 @@ export const packItem = (record: ItemRecord): Uint8Array => {
 
 export const unpackItem = (row: Uint8Array): ItemRecord => {
   const view = new DataView(row.buffer, row.byteOffset)
-  const classAt = 24 + TOKEN_LENGTH
-  const reasonAt = classAt + view.getUint16(20)
+  const sinceAt = 24 + TOKEN_LENGTH
+  const hasSince = view.getUint16(20) >= HAS_SINCE
+  const classAt = sinceAt + (hasSince ? 8 : 0)
+  const reasonAt = classAt + (view.getUint16(20) % HAS_SINCE)
   const dependencyAt = reasonAt + view.getUint16(22)
   return {
     score: view.getFloat64(0),
     enqueued: view.getFloat64(8),
     attempts: view.getUint32(16),
-    token: copyOfPart(row, 24, classAt),
+    since: hasSince ? view.getFloat64(sinceAt) : undefined,
+    token: copyOfPart(row, 24, sinceAt),
     errorClass: decoder.decode(row.subarray(classAt, reasonAt)),
     reason: decoder.decode(row.subarray(reasonAt, dependencyAt)),
     dependency: copyOfPart(row, dependencyAt, row.length)

@@ -5,7 +5,7 @@
  */
 import type { ScoredMember } from '../engine.ts'
 import { ByteTable, grown } from './byte-table.ts'
-import type { RowWrites } from './kv.ts'
+import type { RowWrites, Walk } from './kv.ts'
 import { MEMBER_AT, numbered, type Role, rowKey, scoreOfRow, TAG, writeRowHead } from './layout.ts'
 import { fromName, toName } from './names.ts'
 import { hasFurther, packNumber, SCORES_LIMIT, scoresIn, unpackNumber, writeScore } from './rows.ts'
@@ -18,6 +18,8 @@ const NONE = Number.NaN
 const END = -1
 /** What is to be done with a row; done is also what need not be done. */
 const [DELETE, PUT, DONE] = [0, 1, 2] as const
+
+type Range = Pick<Walk, 'start' | 'end'>
 
 export class SortedSetChanges {
   readonly #headers: SetHeaders
@@ -125,19 +127,40 @@ export class SortedSetChanges {
 
   /** The first members with scores up to `max`. */
   upTo(role: Role, key: Uint8Array, max: number, limit: number): ScoredMember[] {
-    const range = this.walk(role, key, max)
-    if (!range || limit <= 0) return []
-    this.#writeRows(this.#headers.find(role, key))
-    return this.#rows
-      .keys(range.start, range.end, limit)
-      .map(row => ({ member: row.subarray(MEMBER_AT), score: scoreOfRow(row, 0) }))
+    return this.#scored(role, key, this.walk(role, key, max), limit, false)
+  }
+
+  /** The last members with finite scores above `min`, downwards. */
+  above(role: Role, key: Uint8Array, min: number, limit: number): ScoredMember[] {
+    return this.#scored(role, key, this.walkAbove(role, key, min), limit, true)
   }
 
   /** The range that `upTo` will walk. */
-  walk(role: Role, key: Uint8Array, max: number): { start: Uint8Array; end: Uint8Array } | undefined {
+  walk(role: Role, key: Uint8Array, max: number): Range | undefined {
     const id = this.id(role, key)
     if (id === undefined) return undefined
     return { start: rowKey(id, Number.NEGATIVE_INFINITY, EMPTY), end: afterScore(id, max) }
+  }
+
+  /** The range that `above` will walk. */
+  walkAbove(role: Role, key: Uint8Array, min: number): Range | undefined {
+    const id = this.id(role, key)
+    if (id === undefined) return undefined
+    return { start: afterScore(id, min), end: rowKey(id, Number.POSITIVE_INFINITY, EMPTY) }
+  }
+
+  #scored(
+    role: Role,
+    key: Uint8Array,
+    range: Range | undefined,
+    limit: number,
+    reverse: boolean
+  ): ScoredMember[] {
+    if (!range || limit <= 0) return []
+    this.#writeRows(this.#headers.find(role, key))
+    return this.#rows
+      .keys(range.start, range.end, limit, reverse)
+      .map(row => ({ member: row.subarray(MEMBER_AT), score: scoreOfRow(row, 0) }))
   }
 
   /** The id of a set, which is its own until it becomes empty. */

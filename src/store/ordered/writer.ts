@@ -8,7 +8,7 @@ import type { Answer } from '../engine.ts'
 import type { Checks, Operations } from '../program.ts'
 import { ProgramReader } from '../program-reader.ts'
 import { HashChanges } from './hashes.ts'
-import type { RowWrites } from './kv.ts'
+import type { RowWrites, Walk } from './kv.ts'
 import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
 import { fromName, toName } from './names.ts'
 import { QueueChanges } from './queues.ts'
@@ -51,7 +51,7 @@ export class Writer implements Checks, Operations<Answer> {
   constructor(database: RowWrites) {
     const rows: RowWrites = {
       get: key => database.get(key),
-      keys: (start, end, limit) => database.keys(start, end, limit),
+      keys: (start, end, limit, reverse) => database.keys(start, end, limit, reverse),
       put: (key, value) => {
         this.#isChanged = true
         database.put(key, value)
@@ -87,7 +87,7 @@ export class Writer implements Checks, Operations<Answer> {
   }
 
   /** The ranges of rows that a batch which walks will walk, for databases that cannot walk while they write. */
-  walks(batch: Uint8Array): { start: Uint8Array; end: Uint8Array; limit: number }[] {
+  walks(batch: Uint8Array): Walk[] {
     return this.#queues.walks(batch)
   }
 
@@ -203,18 +203,26 @@ export class Writer implements Checks, Operations<Answer> {
     count: number,
     until: number,
     allowed: number,
-    now: number
+    now: number,
+    clock: number
   ): Answer {
-    return this.#queues.lease(key, token, count, until, allowed, now)
+    return this.#queues.lease(key, token, count, until, allowed, now, clock)
   }
-  renew(key: Uint8Array, item: Uint8Array, until: number): void {
-    this.#queues.renew(key, item, until)
+  renew(key: Uint8Array, item: Uint8Array, until: number, clock: number): void {
+    this.#queues.renew(key, item, until, clock)
   }
   remove(key: Uint8Array, item: Uint8Array): void {
     this.#queues.remove(key, item)
   }
-  retry(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, at: number): void {
-    this.#queues.retry(key, item, errorClass, reason, at)
+  retry(
+    key: Uint8Array,
+    item: Uint8Array,
+    errorClass: Uint8Array,
+    reason: Uint8Array,
+    at: number,
+    now: number
+  ): void {
+    this.#queues.retry(key, item, errorClass, reason, at, now)
   }
   bury(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, now: number): void {
     this.#queues.bury(key, item, errorClass, reason, now)
@@ -225,9 +233,10 @@ export class Writer implements Checks, Operations<Answer> {
     errorClass: Uint8Array,
     reason: Uint8Array,
     dependency: Uint8Array,
-    until: number
+    until: number,
+    now: number
   ): void {
-    this.#queues.wait(key, item, errorClass, reason, dependency, until)
+    this.#queues.wait(key, item, errorClass, reason, dependency, until, now)
   }
   wake(key: Uint8Array, dependency: Uint8Array): void {
     this.#queues.wake(key, dependency)
