@@ -171,8 +171,10 @@ export interface LastWrite {
 export interface Engine extends Reads {
   /** What it is, in a word: `lmdb`. */
   readonly name: string
-  /** Unix seconds by the clock that all users of the store share. It does not go backwards within a process. */
+  /** Unix seconds by the clock that all users of the store share. It is set backwards and forwards like any other. */
   now(): Awaitable<number>
+  /** Unix seconds by the clock that leases end by: it runs on steadily while the process does. Without it, `now`. */
+  leaseNow?(): number
   /**
    * Commits a batch (`program.ts`): all of it or nothing, durable when the promise resolves. The checks are made
    * against the state before the batch, and the first that fails refuses it with its code. Answers come in the order

@@ -24,7 +24,7 @@ export interface QueueOptions {
   readonly backoff?: number
   /** The longest wait between attempts, in seconds. */
   readonly backoffLimit?: number
-  /** The clock, in unix seconds; the store's own unless given. */
+  /** The clock, in unix seconds, of leases too; the store's own unless given. */
   readonly now?: () => number
 }
 
@@ -34,7 +34,7 @@ type WithItem<Q extends QueueItem, T> = Omit<Q, 'item'> & { readonly item: T }
 /** An item that a worker holds. */
 export interface Lease<T = Uint8Array> extends WithItem<QueueItem, T> {
   readonly token: Uint8Array
-  /** When it ends, in unix seconds. */
+  /** When it ends, in unix seconds by the clock of leases. */
   readonly until: number
 }
 
@@ -79,6 +79,8 @@ export class Queue<T = Uint8Array> {
   readonly #backoff: number
   readonly #backoffLimit: number
   readonly #clock: () => number | Promise<number>
+  /** Leases begin and end by it. */
+  readonly #leaseClock: (() => number) | undefined
   /** For what is put into a batch, which cannot ask the store. */
   readonly #clockHere: () => number
 
@@ -92,6 +94,7 @@ export class Queue<T = Uint8Array> {
     this.#backoff = seconds('backoff', backoff)
     this.#backoffLimit = seconds('backoffLimit', backoffLimit)
     this.#clock = now ?? (() => engine.now())
+    this.#leaseClock = now ?? (engine.leaseNow && (() => engine.leaseNow!()))
     this.#clockHere = now ?? (() => Date.now() / 1000)
   }
 
@@ -119,7 +122,8 @@ export class Queue<T = Uint8Array> {
   async lease(limit: number, forSeconds: number): Promise<Lease<T>[]> {
     const token = crypto.getRandomValues(new Uint8Array(TOKEN_LENGTH))
     const now = await this.#clock()
-    const until = now + seconds('lease', forSeconds)
+    const leaseNow = this.#leaseClock?.() ?? now
+    const until = leaseNow + seconds('lease', forSeconds)
     const batch = this.#batch()
     batch.program
       .operation(CODE.lease)
@@ -129,22 +133,22 @@ export class Queue<T = Uint8Array> {
       .finite(until)
       .finite(this.#attempts)
       .finite(now)
-      .finite(now)
+      .finite(leaseNow)
     const [items] = (await batch.answers()) as [readonly QueueItem[]]
     return items.map(leased => ({ ...leased, item: this.#codec.decode(leased.item), token, until }))
   }
 
   /** Keeps an item for so many seconds from now. Fails with `ERR_STORE_LEASE_LOST` if another worker has it. */
   async renew(lease: Lease<T>, forSeconds: number): Promise<Lease<T>> {
-    const now = await this.#clock()
-    const until = now + seconds('lease', forSeconds)
+    const leaseNow = this.#leaseClock?.() ?? (await this.#clock())
+    const until = leaseNow + seconds('lease', forSeconds)
     const batch = this.#batch()
     this.#held(batch, lease)
       .operation(CODE.renew)
       .key(this.#key)
       .key(this.#codec.encode(lease.item))
       .finite(until)
-      .finite(now)
+      .finite(leaseNow)
     await batch.commit()
     return { ...lease, until }
   }

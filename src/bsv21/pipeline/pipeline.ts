@@ -14,7 +14,7 @@ import { Dispatcher } from './dispatch.ts'
 import { reasonOf } from './failure.ts'
 import { Feed } from './feed.ts'
 import { Progress, type SourceProgress } from './progress.ts'
-import { type Clock, queueOfToken } from './queues.ts'
+import { type Clock, queueOfToken, wallClock } from './queues.ts'
 import { type ReadyToken, ReadyTokens } from './ready.ts'
 import { Signal } from './signal.ts'
 import { Straight } from './straight.ts'
@@ -77,8 +77,8 @@ export class Pipeline {
   #loops: Promise<unknown> = Promise.resolve()
 
   constructor(options: PipelineOptions) {
-    const { engine, activation, logger, sources = [], fetch, lifecycleSeconds = 300, now = clock } = options
-    const { isShared = false } = options
+    const { engine, activation, logger, sources = [], fetch, lifecycleSeconds = 300 } = options
+    const { now = wallClock, isShared = false } = options
     this.#now = now
     this.#engine = engine
     this.#activation = activation
@@ -328,7 +328,5 @@ export class Pipeline {
     return this.#stopping.signal.aborted
   }
 }
-
-const clock: Clock = () => Date.now() / 1000
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => new Signal().wait(ms, signal)

@@ -1,6 +1,6 @@
 /** The queues between the stages: `q:bsv21`, and one for each token. */
 import type { Outpoint, TokenId, Txid } from '../../keyspace/index.ts'
-import type { Batch, Queue, Store } from '../../store/index.ts'
+import type { Batch, Queue, QueueOptions, Store } from '../../store/index.ts'
 import { outputs as outputKeys } from '../../txo/index.ts'
 import { bsv21 } from '../keys.ts'
 
@@ -11,15 +11,18 @@ const TRIES = { attempts: 20, backoff: 1, backoffLimit: 600 } as const
 /** Unix seconds. */
 export type Clock = () => number
 
-const clock: Clock = () => Date.now() / 1000
+export const wallClock: Clock = () => Date.now() / 1000
 
 /** Transactions that nobody has looked through for tokens. */
-export const discoveryQueue = (store: Store, now = clock): Queue<Txid> =>
-  store.queueAt(queues, ['bsv21'], { ...TRIES, now })
+export const discoveryQueue = (store: Store, now = wallClock): Queue<Txid> =>
+  store.queueAt(queues, ['bsv21'], optionsOf(now))
 
 /** Outputs of a token that nobody has worked on. */
-export const queueOfToken = (store: Store, token: TokenId, now = clock): Queue<Outpoint> =>
-  store.queueAt(tokenQueue, [token], { ...TRIES, now })
+export const queueOfToken = (store: Store, token: TokenId, now = wallClock): Queue<Outpoint> =>
+  store.queueAt(tokenQueue, [token], optionsOf(now))
+
+/** Without a clock of its own a queue has those of the store: leases end by one that nobody sets. */
+const optionsOf = (now: Clock): QueueOptions => (now === wallClock ? TRIES : { ...TRIES, now })
 
 /** Queues an output of a token. What was given up is worth another look when it comes again. */
 export const enqueueTokenIn = (

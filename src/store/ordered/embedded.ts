@@ -71,7 +71,6 @@ export class EmbeddedEngine implements Engine {
   #closed = false
   readonly #closing = new AbortController()
   readonly #backups = new Set<Promise<unknown>>()
-  #now = 0
   #lastWrite: LastWrite | undefined
 
   constructor(database: Database) {
@@ -81,8 +80,11 @@ export class EmbeddedEngine implements Engine {
   }
 
   now(): number {
-    this.#now = Math.max(this.#now, Date.now() / 1000)
-    return this.#now
+    return Date.now() / 1000
+  }
+
+  leaseNow(): number {
+    return (performance.timeOrigin + performance.now()) / 1000
   }
 
   commit(batch: Uint8Array): Promise<Answer[]> {

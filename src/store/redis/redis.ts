@@ -55,7 +55,6 @@ class RedisEngine extends RedisReads implements Engine {
   readonly #replication: Replication | undefined
   readonly #replicas: number
   readonly #commits: Commits
-  #latest = 0
   #closing: Promise<void> | undefined
   readonly #reading: Running
   lastWrite: LastWrite | undefined
@@ -74,9 +73,7 @@ class RedisEngine extends RedisReads implements Engine {
     this.#refuseClosed()
     const [seconds, micros] = (await this.#client.repeatable(['TIME'])) as Uint8Array[]
     const text = new TextDecoder()
-    const now = Number(text.decode(seconds)) + Number(text.decode(micros)) / 1e6
-    this.#latest = Math.max(this.#latest, now)
-    return this.#latest
+    return Number(text.decode(seconds)) + Number(text.decode(micros)) / 1e6
   }
 
   async commit(batch: Uint8Array): Promise<Answer[]> {
