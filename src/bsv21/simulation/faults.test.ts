@@ -2,7 +2,7 @@
  * The pipeline in processes of its own: killed in the middle of a backfill (SIGKILL), or several of them over one Redis.
  * The state in the end is that of the specification, whatever happened on the way.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,15 +10,16 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { parseAddress } from '../../chain/index.ts'
-import { overlay } from '../../overlay/index.ts'
-import { openStore, type Queue, type Store } from '../../store/index.ts'
+import { openStore, type Store } from '../../store/index.ts'
 import { startRedis } from '../../store/redis/server.testing.ts'
 import { verifyIndex } from '../../txo/index.ts'
 import { Random } from '../../txo/simulation/random.testing.ts'
+import { bsv21 } from '../keys.ts'
 import { tokenLedger } from '../ledger.ts'
 import { TOKEN_EVENTS, TokenNode } from '../node.testing.ts'
+import { discoveryQueue, queueOfToken } from '../pipeline/queues.ts'
 import { inOrder, specifiedState } from '../specification.testing.ts'
 import { ranked, storedState } from '../state.testing.ts'
 import { TokenWorld } from './world.testing.ts'
@@ -29,8 +30,6 @@ const { QUOIN_CRASHES } = process.env
 const KILLS = Number(QUOIN_CRASHES ?? 2)
 const PROCESSES = QUOIN_CRASHES === undefined ? [2] : [2, 4]
 const ACTS = 120
-/** Leases of a process that was killed are over after so many seconds. */
-const LEASE = 200
 
 let folder: string
 let world: TokenWorld
@@ -53,17 +52,15 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const start = (url: string, brought: string, ahead: number) => {
-  const args = [
-    '--import',
-    import.meta.resolve('tsx'),
-    PROGRAM,
-    url,
-    join(folder, chainFile),
-    brought,
-    `${ahead}`
-  ]
+const children: ChildProcess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+const start = (url: string, brought: string) => {
+  const args = ['--import', import.meta.resolve('tsx'), PROGRAM, url, join(folder, chainFile), brought]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(child)
   const exit = once(child, 'exit')
   const said = new Set<string>()
   const lines = createInterface(child.stdout)
@@ -79,18 +76,8 @@ const start = (url: string, brought: string, ahead: number) => {
   return { child, exit, said, says }
 }
 
-/** What a process that was killed had begun to look at again is looked at now, not when its lease is over. */
-const release = async <T>(queue: Queue<T>): Promise<void> => {
-  for (const { item } of (await queue.list('leased')).items) {
-    await queue.remove(item)
-    await queue.enqueue(item, 0)
-  }
-}
-
 const expectRight = async (store: Store): Promise<void> => {
   const node = new TokenNode(store, { chain: world.chain, activation: 'all' })
-  await release(store.queueAt(overlay.collections.judgeAgain, []))
-  await release(store.queueAt(overlay.collections.admitAgain, []))
   await node.engine.settle()
   const state = specifiedState(inOrder(world.history))
   expect(await storedState(node.outputs, Object.keys(state))).toEqual(
@@ -108,7 +95,7 @@ it(`is right after ${KILLS} kills in the middle of a backfill`, {
   const random = new Random(8)
   let unfinished = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const { child, exit, said, says } = start(url, join(folder, beefFile), kill * LEASE)
+    const { child, exit, said, says } = start(url, join(folder, beefFile))
     await says('ready')
     await sleep(random.between(0, 400))
     if (!said.has('done')) unfinished++
@@ -116,10 +103,38 @@ it(`is right after ${KILLS} kills in the middle of a backfill`, {
     await exit
   }
   expect(unfinished).toBeGreaterThan(0)
-  const last = start(url, join(folder, beefFile), KILLS * LEASE)
+  const last = start(url, join(folder, beefFile))
   await last.says('done')
   await last.exit
   const store = await openStore(url)
+  await expectRight(store)
+  await store.close()
+})
+
+/** Transactions and outputs of tokens that somebody works on. */
+const leasedOf = async (store: Store): Promise<number> => {
+  let leased = (await discoveryQueue(store).stats()).leased
+  for (const { member: token } of await store.use(bsv21.collections.ready).at().range()) {
+    leased += (await queueOfToken(store, token).stats()).leased
+  }
+  return leased
+}
+
+it('goes on at once with what a process that was killed had leased', async () => {
+  const url = `lmdb:${join(folder, 'leased')}`
+  const store = await openStore(url)
+  const feeding = new TokenNode(store, { chain: world.chain, activation: 'all', isShared: true })
+  for (const beef of beefs) await feeding.pipeline.feed.takeBeef(beef)
+  await feeding.close()
+  const doomed = start(url, '-')
+  while ((await leasedOf(store)) === 0) await sleep(1)
+  doomed.child.kill('SIGKILL')
+  await doomed.exit
+  expect(await leasedOf(store)).toBeGreaterThan(0)
+  const next = start(url, '-')
+  await next.says('done')
+  await next.exit
+  expect(await leasedOf(store)).toBe(0)
   await expectRight(store)
   await store.close()
 })
@@ -133,7 +148,7 @@ it.each(PROCESSES)(
     try {
       const feeding = new TokenNode(store, { chain: world.chain, activation: 'all' })
       for (const beef of beefs) await feeding.pipeline.feed.takeBeef(beef)
-      const workers = Array.from({ length: count }, () => start(server.url, '-', 0))
+      const workers = Array.from({ length: count }, () => start(server.url, '-'))
       await Promise.all(workers.map(({ says }) => says('done')))
       await Promise.all(workers.map(({ exit }) => exit))
       await expectRight(store)

@@ -1,7 +1,7 @@
 /**
- * A process that runs the token pipeline: `tsx worker.process.testing.ts URL CHAIN BEEFS SECONDS`. It believes the chain
- * in a file, and takes what is in a file of BEEF, one a line in hexadecimal, unless that is `-`. Its clock is ahead by
- * so many seconds. It says `ready` when it has begun, and `done` when there is nothing left to do.
+ * A process that runs the token pipeline: `tsx worker.process.testing.ts URL CHAIN BEEFS`. It believes the chain in a
+ * file, and takes what is in a file of BEEF, one a line in hexadecimal, unless that is `-`. It says `ready` when it has
+ * begun, and `done` when there is nothing left to do.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { TokenNode } from '../node.testing.ts'
 import { discoveryQueue } from '../pipeline/queues.ts'
 import type { Delivery, Source } from '../source/source.ts'
 
-const [url, chainFile, beefFile, ahead] = process.argv.slice(2) as [string, string, string, string]
+const [url, chainFile, beefFile] = process.argv.slice(2) as [string, string, string]
 const { file } = progressFields.collections
 const { progress } = outputKeys.collections
 const PLACE: [Uint8Array] = [new Uint8Array(32)]
@@ -48,10 +48,8 @@ const listed: Source = {
 }
 
 const store = await openStore(url)
-const now = (): number => Date.now() / 1000 + Number(ahead)
 const node = new TokenNode(store, {
   chain: DevChain.from(JSON.parse(readFileSync(chainFile, 'utf8'))),
-  now,
   activation: 'all',
   sources: lines.length > 0 ? [listed] : [],
   isShared: url.startsWith('redis')
@@ -61,7 +59,7 @@ node.pipeline.start()
 process.stdout.write('ready\n')
 
 const isIdle = async (): Promise<boolean> => {
-  const { due, leased } = await discoveryQueue(store, now).stats()
+  const { due, leased } = await discoveryQueue(store).stats()
   if ((await taken(store)) < lines.length || due + leased > 0) return false
   return (await store.use(bsv21.collections.ready).at().count()) === 0
 }

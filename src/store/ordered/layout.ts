@@ -34,7 +34,7 @@ export const storeRows = keyspace(
       value: rawValue('items and their records, or the id'),
       about:
         'The records of the items of a queue, stored as a hash: score, time of enqueuing, attempts, class and reason of ' +
-        'the last failure; token and beginning of a lease, dependency and beginning of a wait.'
+        'the last failure; token, beginning and owner of a lease, dependency and beginning of a wait.'
     }),
     dependants: collection({
       key: ['d', bytes('id', { length: ID }), bytes('dependency')],

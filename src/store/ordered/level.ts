@@ -18,6 +18,7 @@ import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
 import { levelChunks } from './level-volume.ts'
 import { fromName, toName } from './names.ts'
+import { soleOwner } from './owners.ts'
 import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
 import { Writer, type Writing, type Written } from './writer.ts'
@@ -279,7 +280,7 @@ export class LevelWriter {
   private constructor(handle: Handle) {
     this.#handle = handle
     this.#rows = new GroupRows(handle)
-    this.#writer = new Writer(this.#rows)
+    this.#writer = new Writer(this.#rows, soleOwner())
   }
 
   /** A new store gets its schema row before anything else. */

@@ -10,6 +10,7 @@ import { uninterrupted } from './ending.ts'
 import { failedStore, storeError } from './failure.ts'
 import { copyKey, type RowWrites } from './kv.ts'
 import { closingOnFailure, getRow, type Handle, openHandle, readKeys, schemaOf } from './lmdb-handle.ts'
+import { processOwners } from './owners.ts'
 import { assertRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
 import { type Outcome, Writer, type Writing } from './writer.ts'
@@ -50,7 +51,7 @@ export class LmdbWriter {
     }
     this.#path = path
     this.#handle = handle
-    this.#writer = new Writer(rows)
+    this.#writer = new Writer(rows, processOwners())
   }
 
   async write(batches: readonly Uint8Array[]): Promise<Writing> {

@@ -3,11 +3,13 @@
  * and the items that wait for each dependency. What each operation means is said in `program.ts`.
  */
 import type { QueueItem } from '../engine.ts'
-import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT, type Operations } from '../program.ts'
-import { ProgramReader } from '../program-reader.ts'
+import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../program.ts'
 import type { HashChanges } from './hashes.ts'
 import type { Walk } from './kv.ts'
-import { KIND, numbered, ROLE, type Role, TAG } from './layout.ts'
+import { KIND, ROLE, type Role } from './layout.ts'
+import { toName } from './names.ts'
+import type { LeaseOwners } from './owners.ts'
+import { dependantsOf, queueWalks } from './queue-walks.ts'
 import { type ItemRecord, NO_TOKEN, packItem, unpackItem } from './rows.ts'
 import type { SortedSetChanges } from './sorted-sets.ts'
 
@@ -15,13 +17,27 @@ const EMPTY = new Uint8Array()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const ALL = Number.MAX_SAFE_INTEGER
 
+/** Queues whose owners are remembered. */
+const REMEMBERED = 100_000
+/** Of an item without a lease. */
+const FREE = { since: undefined, token: NO_TOKEN, owner: undefined } as const
+
 export class QueueChanges {
   readonly #hashes: HashChanges
   readonly #sortedSets: SortedSetChanges
+  readonly #owners: LeaseOwners | undefined
+  /** Queues with leases of this writer only. */
+  readonly #ownQueues = new Set<string>()
 
-  constructor(hashes: HashChanges, sortedSets: SortedSetChanges) {
+  constructor(hashes: HashChanges, sortedSets: SortedSetChanges, owners?: LeaseOwners) {
     this.#hashes = hashes
     this.#sortedSets = sortedSets
+    this.#owners = owners
+  }
+
+  /** Another process has written, or what this one has was not committed. */
+  forget(): void {
+    this.#ownQueues.clear()
   }
 
   isLeased(key: Uint8Array, item: Uint8Array, token: Uint8Array): boolean {
@@ -58,6 +74,7 @@ export class QueueChanges {
     now: number,
     clock: number
   ): QueueItem[] {
+    this.#endLeasesOfTheGone(key, allowed, now)
     this.#mend(ROLE.leased, key, clock)
     this.#endLeases(key, allowed, now, clock)
     this.#mend(ROLE.waiting, key, now)
@@ -65,7 +82,13 @@ export class QueueChanges {
     this.#mend(ROLE.due, key, now)
     return this.#sortedSets.upTo(ROLE.due, key, now, count).map(({ member: item }) => {
       const record = this.#record(key, item)!
-      const leased = { ...record, attempts: record.attempts + 1, since: clock, token }
+      const leased = {
+        ...record,
+        attempts: record.attempts + 1,
+        since: clock,
+        token,
+        owner: this.#owners?.own
+      }
       this.#move(key, item, ROLE.due, ROLE.leased, until, leased)
       const { score, enqueued, attempts, errorClass, reason } = leased
       return { item, score, enqueued, attempts, errorClass, reason }
@@ -115,11 +138,11 @@ export class QueueChanges {
     const record = this.#fail(key, item, ROLE.waiting, until, errorClass, reason, now)
     if (!record) return
     this.#save(key, item, { ...record, attempts: Math.max(0, record.attempts - 1), dependency })
-    this.#hashes.set(EMPTY, this.#dependants(key, dependency)!, item, EMPTY)
+    this.#hashes.set(EMPTY, dependantsOf(this.#sortedSets, key, dependency)!, item, EMPTY)
   }
 
   wake(key: Uint8Array, dependency: Uint8Array): void {
-    const dependants = this.#dependants(key, dependency)
+    const dependants = dependantsOf(this.#sortedSets, key, dependency)
     if (!dependants) return
     for (const item of this.#hashes.fields(EMPTY, dependants, ALL)) this.#endWait(key, item)
   }
@@ -130,58 +153,9 @@ export class QueueChanges {
     this.#move(key, item, ROLE.dead, ROLE.due, record.score, { ...record, attempts: 0 })
   }
 
-  /**
-   * What `lease` and `wake` in the batch will walk. An operation before them may take items away, so as many more
-   * are asked for as it could take.
-   */
+  /** What the batch will walk. */
   walks(batch: Uint8Array): Walk[] {
-    const walks: Walk[] = []
-    let taken = 0
-    const took = (): void => {
-      taken++
-    }
-    const counter: Operations<undefined> = {
-      set: took,
-      del: took,
-      hset: took,
-      hdel: took,
-      sadd: took,
-      srem: took,
-      zadd: took,
-      zrem: took,
-      zincrby: () => 0,
-      ztally: took,
-      append: took,
-      enqueue: took,
-      renew: took,
-      remove: took,
-      retry: took,
-      bury: took,
-      wait: took,
-      revive: took,
-      lease: (key, _token, count, _until, _allowed, now, clock) => {
-        for (const [role, limit, time] of [
-          [ROLE.leased, EXPIRE_LIMIT, clock],
-          [ROLE.waiting, EXPIRE_LIMIT, now],
-          [ROLE.due, count, now]
-        ] as const) {
-          const range = this.#sortedSets.walk(role, key, time)
-          if (range) walks.push({ ...range, limit: limit + taken })
-          const above = this.#sortedSets.walkAbove(role, key, time)
-          if (above) walks.push({ ...above, limit: MEND_LIMIT + taken, reverse: true })
-        }
-        taken += count + 2 * EXPIRE_LIMIT + 3 * MEND_LIMIT
-        return undefined
-      },
-      wake: (key, dependency) => {
-        const dependants = this.#dependants(key, dependency)
-        const range = dependants && this.#hashes.walk(EMPTY, dependants)
-        if (range) walks.push({ ...range, limit: ALL })
-        taken++
-      }
-    }
-    new ProgramReader(batch).run(counter)
-    return walks
+    return queueWalks(batch, this.#hashes, this.#sortedSets, key => this.#hasOthers(key))
   }
 
   /** Times in a state that a clock which was ahead has written. */
@@ -203,15 +177,42 @@ export class QueueChanges {
 
   #endLeases(key: Uint8Array, allowed: number, now: number, clock: number): void {
     for (const { member: item } of this.#sortedSets.upTo(ROLE.leased, key, clock, EXPIRE_LIMIT)) {
-      const record = { ...this.#record(key, item)!, since: undefined, token: NO_TOKEN }
-      if (record.attempts < allowed) this.#move(key, item, ROLE.leased, ROLE.due, record.score, record)
-      else {
-        this.#move(key, item, ROLE.leased, ROLE.dead, now, {
-          ...record,
-          errorClass: EXPIRED_CLASS,
-          reason: EXPIRED_REASON
-        })
-      }
+      this.#endLease(key, item, this.#record(key, item)!, allowed, now)
+    }
+  }
+
+  #endLeasesOfTheGone(key: Uint8Array, allowed: number, now: number): void {
+    const owners = this.#owners
+    if (!owners || !this.#hasOthers(key)) return
+    const gone = new Map([[toName(owners.own), false]])
+    let hasOthers = false
+    for (const { member: item } of this.#sortedSets.upTo(ROLE.leased, key, Number.POSITIVE_INFINITY, ALL)) {
+      const record = this.#record(key, item)!
+      const { owner = EMPTY } = record
+      const name = toName(owner)
+      if (!gone.has(name)) gone.set(name, owners.isGone(owner))
+      if (gone.get(name)) this.#endLease(key, item, record, allowed, now)
+      else hasOthers ||= name !== toName(owners.own)
+    }
+    if (hasOthers) return
+    if (this.#ownQueues.size >= REMEMBERED) this.#ownQueues.clear()
+    this.#ownQueues.add(toName(key))
+  }
+
+  /** Whether a queue may have leases of other owners. */
+  #hasOthers(key: Uint8Array): boolean {
+    return this.#owners !== undefined && !this.#ownQueues.has(toName(key))
+  }
+
+  #endLease(key: Uint8Array, item: Uint8Array, leased: ItemRecord, allowed: number, now: number): void {
+    const record = { ...leased, ...FREE }
+    if (record.attempts < allowed) this.#move(key, item, ROLE.leased, ROLE.due, record.score, record)
+    else {
+      this.#move(key, item, ROLE.leased, ROLE.dead, now, {
+        ...record,
+        errorClass: EXPIRED_CLASS,
+        reason: EXPIRED_REASON
+      })
     }
   }
 
@@ -244,8 +245,8 @@ export class QueueChanges {
     if (!this.#isIn(ROLE.leased, key, item)) return undefined
     const record = {
       ...this.#record(key, item)!,
+      ...FREE,
       since,
-      token: NO_TOKEN,
       errorClass: decoder.decode(errorClass),
       reason: decoder.decode(reason)
     }
@@ -261,13 +262,7 @@ export class QueueChanges {
 
   #forgetDependency(key: Uint8Array, item: Uint8Array, { dependency }: ItemRecord): void {
     if (!this.#isIn(ROLE.waiting, key, item)) return
-    this.#hashes.delete(EMPTY, this.#dependants(key, dependency)!, item)
-  }
-
-  /** The set of items that wait for a dependency; undefined when the queue has no waiting item at all. */
-  #dependants(key: Uint8Array, dependency: Uint8Array): Uint8Array | undefined {
-    const id = this.#sortedSets.id(ROLE.waiting, key)
-    return id === undefined ? undefined : numbered(TAG.dependants, id, dependency)
+    this.#hashes.delete(EMPTY, dependantsOf(this.#sortedSets, key, dependency)!, item)
   }
 
   #isIn(role: Role, key: Uint8Array, item: Uint8Array): boolean {

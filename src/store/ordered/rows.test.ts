@@ -7,6 +7,7 @@ import {
   hasFurther,
   type ItemRecord,
   NO_TOKEN,
+  OWNER_LENGTH,
   PACKED_LIMIT,
   packedField,
   packedSize,
@@ -189,6 +190,7 @@ describe('the record of an item', () => {
     errorClass: texts,
     reason: texts,
     token: fc.uint8Array({ minLength: NO_TOKEN.length, maxLength: NO_TOKEN.length }),
+    owner: fc.option(fc.uint8Array({ minLength: OWNER_LENGTH, maxLength: OWNER_LENGTH }), { nil: undefined }),
     dependency: fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(new Uint8Array(MAX_KEY).fill(9)))
   })
 
@@ -202,7 +204,7 @@ describe('the record of an item', () => {
     )
   })
 
-  it('of a version that did not write `since` is read', () => {
+  it('of a version that wrote neither `since` nor `owner` is read', () => {
     const row =
       '3ff8000000000000' +
       '40a0000000000000' +
@@ -218,6 +220,7 @@ describe('the record of an item', () => {
       enqueued: 2048,
       attempts: 3,
       since: undefined,
+      owner: undefined,
       token: new Uint8Array(Buffer.from('token--A')),
       errorClass: 'class',
       reason: 'no',

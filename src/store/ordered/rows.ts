@@ -190,35 +190,42 @@ export interface ItemRecord extends Omit<QueueItem, 'item'> {
   readonly since?: number | undefined
   /** Of the lease, while there is one. */
   readonly token: Uint8Array
+  /** Who has the lease; undefined without one, and in memory. */
+  readonly owner?: Uint8Array | undefined
   /** What it waits for, while it does. */
   readonly dependency: Uint8Array
 }
 
+/** See `owners.ts`. */
+export const OWNER_LENGTH = 20
 export const NO_TOKEN = new Uint8Array(TOKEN_LENGTH)
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Of the length of the class: `since` is there, which earlier versions did not write. */
+/** Of the length of the class: `since` and `owner` are there, which earlier versions did not write. */
 const HAS_SINCE = 0x8000
+const HAS_OWNER = 0x4000
 
 /**
- * Score, enqueued, attempts, lengths of class and reason, token, `since` if there is one, then class, reason and
- * dependency.
+ * Score, enqueued, attempts, lengths of class and reason, token, `since` and `owner` if they are there, then class,
+ * reason and dependency.
  */
 export const packItem = (record: ItemRecord): Uint8Array => {
   const errorClass = encoder.encode(record.errorClass)
   const reason = encoder.encode(record.reason)
-  const { since } = record
-  const classAt = 24 + TOKEN_LENGTH + (since === undefined ? 0 : 8)
+  const { since, owner } = record
+  const ownerAt = 24 + TOKEN_LENGTH + (since === undefined ? 0 : 8)
+  const classAt = ownerAt + (owner ? OWNER_LENGTH : 0)
   const row = new Uint8Array(classAt + errorClass.length + reason.length + record.dependency.length)
   const view = new DataView(row.buffer)
   view.setFloat64(0, record.score)
   view.setFloat64(8, record.enqueued)
   view.setUint32(16, record.attempts)
-  view.setUint16(20, errorClass.length | (since === undefined ? 0 : HAS_SINCE))
+  view.setUint16(20, errorClass.length | (since === undefined ? 0 : HAS_SINCE) | (owner ? HAS_OWNER : 0))
   view.setUint16(22, reason.length)
   row.set(record.token, 24)
   if (since !== undefined) view.setFloat64(24 + TOKEN_LENGTH, since)
+  if (owner) row.set(owner, ownerAt)
   let at = classAt
   for (const part of [errorClass, reason, record.dependency]) {
     row.set(part, at)
@@ -230,9 +237,12 @@ export const packItem = (record: ItemRecord): Uint8Array => {
 export const unpackItem = (row: Uint8Array): ItemRecord => {
   const view = new DataView(row.buffer, row.byteOffset)
   const sinceAt = 24 + TOKEN_LENGTH
-  const hasSince = view.getUint16(20) >= HAS_SINCE
-  const classAt = sinceAt + (hasSince ? 8 : 0)
-  const reasonAt = classAt + (view.getUint16(20) % HAS_SINCE)
+  const head = view.getUint16(20)
+  const hasSince = (head & HAS_SINCE) !== 0
+  const hasOwner = (head & HAS_OWNER) !== 0
+  const ownerAt = sinceAt + (hasSince ? 8 : 0)
+  const classAt = ownerAt + (hasOwner ? OWNER_LENGTH : 0)
+  const reasonAt = classAt + (head % HAS_OWNER)
   const dependencyAt = reasonAt + view.getUint16(22)
   return {
     score: view.getFloat64(0),
@@ -240,6 +250,7 @@ export const unpackItem = (row: Uint8Array): ItemRecord => {
     attempts: view.getUint32(16),
     since: hasSince ? view.getFloat64(sinceAt) : undefined,
     token: copyOfPart(row, 24, sinceAt),
+    owner: hasOwner ? copyOfPart(row, ownerAt, classAt) : undefined,
     errorClass: decoder.decode(row.subarray(classAt, reasonAt)),
     reason: decoder.decode(row.subarray(reasonAt, dependencyAt)),
     dependency: copyOfPart(row, dependencyAt, row.length)

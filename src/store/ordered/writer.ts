@@ -11,6 +11,7 @@ import { HashChanges } from './hashes.ts'
 import type { RowWrites, Walk } from './kv.ts'
 import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
 import { fromName, toName } from './names.ts'
+import type { LeaseOwners } from './owners.ts'
 import { QueueChanges } from './queues.ts'
 import { packId } from './rows.ts'
 import { SortedSetChanges } from './sorted-sets.ts'
@@ -48,7 +49,8 @@ export class Writer implements Checks, Operations<Answer> {
   /** Whether a row was put or deleted since the last commit. */
   #isChanged = false
 
-  constructor(database: RowWrites) {
+  /** Without owners leases are of nobody in particular, and end by the clock alone. */
+  constructor(database: RowWrites, owners?: LeaseOwners) {
     const rows: RowWrites = {
       get: key => database.get(key),
       keys: (start, end, limit, reverse) => database.keys(start, end, limit, reverse),
@@ -68,7 +70,7 @@ export class Writer implements Checks, Operations<Answer> {
     this.#rows = rows
     this.#hashes = new HashChanges(rows, newId)
     this.#sortedSets = new SortedSetChanges(rows, newId)
-    this.#queues = new QueueChanges(this.#hashes, this.#sortedSets)
+    this.#queues = new QueueChanges(this.#hashes, this.#sortedSets, owners)
   }
 
   /** Begins a group of batches. If another process has committed since, the caches of this writer are stale. */
@@ -114,6 +116,7 @@ export class Writer implements Checks, Operations<Answer> {
     this.#values.clear()
     this.#hashes.clear()
     this.#sortedSets.clear()
+    this.#queues.forget()
     this.#commits = -1
     this.#isChanged = false
   }

@@ -1,0 +1,81 @@
+/** The rows that the queues of a batch will walk, for databases that cannot walk while they write. */
+import { EXPIRE_LIMIT, MEND_LIMIT, type Operations } from '../program.ts'
+import { ProgramReader } from '../program-reader.ts'
+import type { HashChanges } from './hashes.ts'
+import type { Walk } from './kv.ts'
+import { numbered, ROLE, TAG } from './layout.ts'
+import type { SortedSetChanges } from './sorted-sets.ts'
+
+const EMPTY = new Uint8Array()
+const ALL = Number.MAX_SAFE_INTEGER
+
+/**
+ * What `lease` and `wake` in the batch will walk. An operation before them may take items away, so as many more
+ * are asked for as it could take. All leases of a queue are walked where others may have some.
+ */
+export const queueWalks = (
+  batch: Uint8Array,
+  hashes: HashChanges,
+  sortedSets: SortedSetChanges,
+  hasOthers: (key: Uint8Array) => boolean
+): Walk[] => {
+  const walks: Walk[] = []
+  let taken = 0
+  const took = (): void => {
+    taken++
+  }
+  const counter: Operations<undefined> = {
+    set: took,
+    del: took,
+    hset: took,
+    hdel: took,
+    sadd: took,
+    srem: took,
+    zadd: took,
+    zrem: took,
+    zincrby: () => 0,
+    ztally: took,
+    append: took,
+    enqueue: took,
+    renew: took,
+    remove: took,
+    retry: took,
+    bury: took,
+    wait: took,
+    revive: took,
+    lease: (key, _token, count, _until, _allowed, now, clock) => {
+      const leased = hasOthers(key) && sortedSets.walk(ROLE.leased, key, Number.POSITIVE_INFINITY)
+      if (leased) walks.push({ ...leased, limit: ALL })
+      for (const [role, limit, time] of [
+        [ROLE.leased, EXPIRE_LIMIT, clock],
+        [ROLE.waiting, EXPIRE_LIMIT, now],
+        [ROLE.due, count, now]
+      ] as const) {
+        const range = sortedSets.walk(role, key, time)
+        if (range) walks.push({ ...range, limit: limit + taken })
+        const above = sortedSets.walkAbove(role, key, time)
+        if (above) walks.push({ ...above, limit: MEND_LIMIT + taken, reverse: true })
+      }
+      taken += count + 2 * EXPIRE_LIMIT + 3 * MEND_LIMIT
+      return undefined
+    },
+    wake: (key, dependency) => {
+      const dependants = dependantsOf(sortedSets, key, dependency)
+      const range = dependants && hashes.walk(EMPTY, dependants)
+      if (range) walks.push({ ...range, limit: ALL })
+      taken++
+    }
+  }
+  new ProgramReader(batch).run(counter)
+  return walks
+}
+
+/** The set of items that wait for a dependency; undefined when the queue has no waiting item at all. */
+export const dependantsOf = (
+  sortedSets: SortedSetChanges,
+  key: Uint8Array,
+  dependency: Uint8Array
+): Uint8Array | undefined => {
+  const id = sortedSets.id(ROLE.waiting, key)
+  return id === undefined ? undefined : numbered(TAG.dependants, id, dependency)
+}
