@@ -6,7 +6,7 @@
 import { LockingScript, UnlockingScript } from '@bsv/sdk'
 import type { Transaction } from '../chain/index.ts'
 import { formatTxid, type Outpoint, parseOutpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
-import type { Batch, Lease, Queue } from '../store/index.ts'
+import { type Batch, type Lease, pollQueue, type Queue } from '../store/index.ts'
 import type { OutputStore } from '../txo/index.ts'
 import { type Judgement, type Judgements, overlay } from './keys.ts'
 import type { Logger } from './logger.ts'
@@ -80,7 +80,7 @@ export class Notices {
 
   async #serve(name: string, service: LookupService, queue: Queue<Txid>): Promise<void> {
     for (;;) {
-      const leases = await queue.lease(AT_ONCE, LEASE)
+      const leases = await pollQueue(queue, AT_ONCE, LEASE)
       if (leases.length === 0) return
       for (const lease of leases) await this.#tell(name, service, queue, lease)
     }

@@ -34,6 +34,7 @@ export {
 export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
 export { storeRows } from './ordered/layout.ts'
+export { pollQueue } from './polling.ts'
 export {
   type Failure,
   type ItemPage,

@@ -9,7 +9,7 @@
 import { Beef, type BeefTransaction } from '../../chain/index.ts'
 import { formatTxid, makeOutpoint, QuoinError, type TokenId, type Txid } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
-import type { Batch, Lease, Queue } from '../../store/index.ts'
+import { type Batch, type Lease, pollQueue, type Queue } from '../../store/index.ts'
 import { Turns } from '../../turns.ts'
 import { heightScore, type OutputStore } from '../../txo/index.ts'
 import type { FeeAddresses } from '../fee-address.ts'
@@ -64,7 +64,7 @@ export class Dispatcher {
 
   /** Works on up to so many that are due; answers how many that were, and the tokens that have something to do. */
   async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
-    const leases = await this.#queue.lease(limit, LEASE_SECONDS)
+    const leases = await pollQueue(this.#queue, limit, LEASE_SECONDS)
     const all = await this.#turns.all(leases, lease => this.#dispatchOne(lease))
     const dispatched = all.filter(each => each !== undefined)
     await acknowledgeAll(

@@ -7,7 +7,7 @@
 import { type Beef, type BeefTransaction, bytesKey } from '../../chain/index.ts'
 import { type Outpoint, QuoinError, type TokenId, type Txid, txidOf } from '../../keyspace/index.ts'
 import type { Engine } from '../../overlay/index.ts'
-import type { Lease, Queue } from '../../store/index.ts'
+import { type Lease, pollQueue, type Queue } from '../../store/index.ts'
 import { Turns } from '../../turns.ts'
 import { claimsOf } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
@@ -63,7 +63,7 @@ export class TokenWorker {
   async work(token: TokenId, limit: number): Promise<number> {
     const { store } = this.#engine.outputs
     const queue = queueOfToken(store, token, this.#now)
-    const leases = await queue.lease(limit, LEASE_SECONDS)
+    const leases = await pollQueue(queue, limit, LEASE_SECONDS)
     const announced = byTransaction(leases).map(ofOne => ({
       leases: ofOne,
       work: this.#underway.announce(nameOf(token, txidOf(ofOne[0]!.item)))

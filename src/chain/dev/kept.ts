@@ -18,20 +18,30 @@ export class KeptDevChain {
   readonly #blocks: string[]
   /** The transactions that are stored as waiting. */
   #waiting: Map<string, Txid>
+  /** The number of reorgs that is stored. */
+  #reorgs: number | undefined
   #saving: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
-  private constructor(store: Store, chain: DevChain, blocks: string[], waiting: Map<string, Txid>) {
+  private constructor(
+    store: Store,
+    chain: DevChain,
+    stored: { blocks: string[]; waiting: Map<string, Txid>; reorgs: number | undefined }
+  ) {
     this.#store = store
     this.chain = chain
-    this.#blocks = blocks
-    this.#waiting = waiting
+    this.#blocks = stored.blocks
+    this.#waiting = stored.waiting
+    this.#reorgs = stored.reorgs
   }
 
   /** The chain that the store has, or a new one. */
   static async open(store: Store, options: DevChainOptions = {}): Promise<KeptDevChain> {
     const stored = await store.use(devChain).get()
-    if (!stored) return new KeptDevChain(store, new DevChain(options), [], new Map())
+    if (!stored) {
+      const nothing = { blocks: [], waiting: new Map(), reorgs: undefined }
+      return new KeptDevChain(store, new DevChain(options), nothing)
+    }
     const blocks = await store.use(devBlock).scan([])
     const waiting = await store.use(devWaiting).scan([])
     const chain = DevChain.from(
@@ -45,12 +55,11 @@ export class KeptDevChain {
       },
       options
     )
-    return new KeptDevChain(
-      store,
-      chain,
-      blocks.map((_, height) => hashAt(chain, height)),
-      new Map(waiting.map(({ key: [txid] }) => [formatTxid(txid), txid]))
-    )
+    return new KeptDevChain(store, chain, {
+      blocks: blocks.map((_, height) => hashAt(chain, height)),
+      waiting: new Map(waiting.map(({ key: [txid] }) => [formatTxid(txid), txid])),
+      reorgs: stored.reorgs
+    })
   }
 
   /** Resolves when everything that the chain has at this moment is durable. Several at once are one. */
@@ -83,15 +92,15 @@ export class KeptDevChain {
         })
     }
     const waiting = new Map(chain.mempool.map(each => [formatTxid(each.txid), each]))
-    for (const [name, { txid, raw }] of waiting) {
-      if (!this.#waiting.has(name)) batch.use(devWaiting).at(txid).set(raw)
-    }
-    for (const [name, txid] of this.#waiting) {
-      if (!waiting.has(name)) batch.use(devWaiting).at(txid).delete()
-    }
+    const arrived = [...waiting].filter(([name]) => !this.#waiting.has(name))
+    const gone = [...this.#waiting].filter(([name]) => !waiting.has(name))
     const { seed, reorgs } = chain
+    if (changed.length + arrived.length + gone.length === 0 && reorgs === this.#reorgs) return
+    for (const [, { txid, raw }] of arrived) batch.use(devWaiting).at(txid).set(raw)
+    for (const [, txid] of gone) batch.use(devWaiting).at(txid).delete()
     batch.use(devChain).at().set({ seed, reorgs })
     await batch.commit()
+    this.#reorgs = reorgs
     for (const [height, hash] of changed) this.#blocks[height] = hash
     this.#waiting = new Map([...waiting].map(([name, { txid }]) => [name, txid]))
   }

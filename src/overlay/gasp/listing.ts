@@ -130,6 +130,7 @@ export class Listing {
       added.push(outpoint)
       count(pending, outpoint, 1)
     }
+    if (added.length === 0 && next === (await this.#progress(of))) return
     const value = new TextEncoder().encode(String(next))
     batch
       .use(progress)

@@ -106,6 +106,21 @@ describe('of a Quoin node', () => {
     await same()
   })
 
+  it('a run that finds nothing new writes nothing', async () => {
+    await minted()
+    const reference: Peer = {
+      ...localPeer('reference', a.engine),
+      syncResponse: (topic, { applied: _, ...request }) =>
+        localPeer('reference', a.engine).syncResponse(topic, request)
+    }
+    for (const peer of [localPeer('a', a.engine), reference]) {
+      await pull(peer)
+      const { lastWrite } = b.store
+      expect(await pull(peer)).toMatchObject({ submitted: 0 })
+      expect(b.store.lastWrite).toBe(lastWrite)
+    }
+  })
+
   it('a chain of a hundred that is not mined comes over, page by page', async () => {
     let last = await minted()
     for (let i = 0; i < 100; i++) last = await send(a, pay([[last, 0]], [1]))

@@ -19,7 +19,7 @@ import {
   toHex,
   txidOf
 } from '../../keyspace/index.ts'
-import type { Failure, Lease, Queue } from '../../store/index.ts'
+import { type Failure, type Lease, pollQueue, type Queue } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
 import { overlay } from '../keys.ts'
 import { type Logger, SILENT } from '../logger.ts'
@@ -133,7 +133,7 @@ export class TopicSync {
   async #work(kind: Kind, state: State, signal: AbortSignal | undefined): Promise<Worked> {
     const worked: Worked = { submitted: 0, failed: 0, unreached: 0 }
     for (;;) {
-      const leases = await this.queue.lease(AT_ONCE, LEASE)
+      const leases = await pollQueue(this.queue, AT_ONCE, LEASE)
       if (leases.length === 0) return worked
       const fetching = new Fetching(this.#limits.milliseconds, signal)
       const graphs = leases.map(({ item }) => this.#fetch(item, kind, state, fetching))
