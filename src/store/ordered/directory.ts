@@ -18,6 +18,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { QuoinError } from '../../keyspace/index.ts'
+import { readOnlyError } from './failure.ts'
 import { knownSchema, needsUpgrade, SCHEMA_VERSION } from './schema.ts'
 
 export type StoreKind = 'lmdb' | 'level'
@@ -63,7 +64,10 @@ const make = async (path: string): Promise<string | undefined> => {
 }
 
 const unusable = (path: string, error: unknown): QuoinError => {
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code, message, syscall } = error as NodeJS.ErrnoException
+  if (syscall !== 'scandir' && ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '')) {
+    return readOnlyError(path, message)
+  }
   if (code === 'ENOSPC') return new QuoinError('ERR_STORE_FULL', `there is no room for ${path}: ${message}`)
   return new QuoinError('ERR_STORE_OPTION', `${path} cannot be the directory of a store: ${message}`, {
     path
@@ -210,8 +214,7 @@ const needWritable = async (path: string): Promise<void> => {
   try {
     await access(path, constants.W_OK)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new QuoinError('ERR_STORE_READ_ONLY', `${path} cannot be written: ${message}`, { path, code })
+    throw readOnlyError(path, (error as Error).message)
   }
 }
 

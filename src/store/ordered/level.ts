@@ -27,10 +27,14 @@ type Snapshot = ReturnType<Handle['snapshot']>
 
 /** With `create: false` it fails where there is no store yet. */
 export const openLevel = async (path: string, { create = true } = {}): Promise<EmbeddedEngine> => {
-  await (create ? prepareStore : needStore)('level', path)
-  const thread = await WriterThread.start('level', path)
-  const handle = await openHandle(path)
-  return new EmbeddedEngine(new LevelDatabase(path, handle, await openFiles('level', path), thread))
+  try {
+    await (create ? prepareStore : needStore)('level', path)
+    const thread = await WriterThread.start('level', path)
+    const handle = await openHandle(path)
+    return new EmbeddedEngine(new LevelDatabase(path, handle, await openFiles('level', path), thread))
+  } catch (error) {
+    throw storeError(error, path)
+  }
 }
 
 const bounds = ({ start, end, reverse }: KeyRange) => ({ gte: start, ...(end ? { lt: end } : {}), reverse })

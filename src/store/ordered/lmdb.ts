@@ -34,8 +34,8 @@ export interface LmdbOptions {
 
 export const openLmdb = async (path: string, options: LmdbOptions = {}): Promise<EmbeddedEngine> => {
   const { readOnly = false, create = !readOnly } = options
-  const isThere = create ? await prepareStore('lmdb', path) : await needStore('lmdb', path)
   try {
+    const isThere = create ? await prepareStore('lmdb', path) : await needStore('lmdb', path)
     if (!isThere) await makeLmdb(path)
     const files = await openFiles('lmdb', path)
     const thread = readOnly ? undefined : await WriterThread.start('lmdb', path)
@@ -43,7 +43,7 @@ export const openLmdb = async (path: string, options: LmdbOptions = {}): Promise
     await closingOnFailure(handle, () => schemaOf(path, handle))
     return new EmbeddedEngine(new LmdbDatabase(path, handle, files, thread))
   } catch (error) {
-    throw storeError(error)
+    throw storeError(error, path)
   }
 }
 

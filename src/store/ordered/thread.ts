@@ -38,7 +38,9 @@ const answer = async (request: Request): Promise<Writing> => {
   const { store } = request
   if (request.type === 'write') return write(stores.get(store)!, split(request))
   if (request.type === 'open') {
-    stores.set(store, await (request.kind === 'lmdb' ? LmdbWriter : LevelWriter).open(request.path))
+    const { kind, path } = request
+    const opened = (kind === 'lmdb' ? LmdbWriter : LevelWriter).open(path)
+    stores.set(store, await opened.catch(error => Promise.reject(storeError(error, path))))
   } else {
     await stores.get(store)?.close()
     stores.delete(store)
