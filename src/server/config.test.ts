@@ -198,6 +198,10 @@ describe('what is wrong', () => {
     ['port: "1"', 'port is "1"; expected a whole number'],
     ['port:', 'port is null; expected a whole number'],
     ['store: 5', 'store is 5; expected a store, for example lmdb:./quoin-data'],
+    [
+      'store: memory:',
+      'line 1: Nested mappings are not allowed in compact mappings; quote a value that ends in a colon: "memory:"'
+    ],
     ['port: 1\nport: 2', 'line 2: Map keys must be unique'],
     ['port: [1', 'line 1'],
     ['__proto__: { port: 1 }', 'there is no __proto__'],

@@ -74,9 +74,14 @@ type Layer = readonly (readonly [key: string, given: Given])[]
 
 const fromFile = (path: string, problems: Problem[]): Layer => {
   const counter = new LineCounter()
-  const document = parseDocument(readText(path), { lineCounter: counter, prettyErrors: false })
-  for (const { message, pos } of document.errors) {
-    problems.push({ setting: '', source: `${path}, line ${counter.linePos(pos[0]).line}`, message })
+  const content = readText(path)
+  const document = parseDocument(content, { lineCounter: counter, prettyErrors: false })
+  for (const { code, message, pos } of document.errors) {
+    const source = `${path}, line ${counter.linePos(pos[0]).line}`
+    // `store: memory:` is a map within a map to YAML.
+    const [text] = (code === 'BLOCK_AS_IMPLICIT_KEY' && /^\S+:/.exec(content.slice(pos[0]))) || []
+    const hint = text ? `; quote a value that ends in a colon: "${text}"` : ''
+    problems.push({ setting: '', source, message: message + hint })
   }
   if (document.errors.length > 0) return []
   const found: [string, Given][] = []
@@ -99,8 +104,8 @@ const fromFile = (path: string, problems: Problem[]): Layer => {
         problems.push({ setting: key, source: path, message: unknownKey(key, [...BY_KEY.keys(), ...GROUPS]) })
     }
   }
-  const content = contentOf(document, path, problems)
-  if (content !== null) walk(content, [])
+  const settings = contentOf(document, path, problems)
+  if (settings !== null) walk(settings, [])
   return found
 }
 

@@ -223,6 +223,15 @@ describe('a node that follows headers', () => {
   })
 })
 
+it('refuses a store that is open for reading only, and says which option that is', async () => {
+  const store = `lmdb:${join(folder, 'reading')}`
+  await (await started({ store })).close()
+  await expect(started({ store: `${store}?read-only` })).rejects.toMatchObject({
+    code: 'ERR_CONFIG',
+    message: expect.stringContaining('leave out ?read-only')
+  })
+})
+
 describe('a node without its server', () => {
   it('has its engine, and listens to nobody', async () => {
     const { config } = loadConfig({ options: { store: 'memory:', chain: 'scripts-only', plugins: PLUGIN } })

@@ -73,6 +73,7 @@ export interface Node extends OpenNode {
 
 export const startNode = async (config: Config, options: NodeOptions = {}): Promise<Node> => {
   const logger = options.logger ?? jsonLogger({ level: config.logLevel })
+  refuseReadOnly(config)
   const closing = new Closing()
   try {
     const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
@@ -261,6 +262,15 @@ const watchProofs = (
   const watch = new ProofWatch(engine, headers, proofs, logger)
   watch.start()
   return () => watch.close()
+}
+
+const refuseReadOnly = ({ store }: Config): void => {
+  if (!store.endsWith('?read-only')) return
+  throw new QuoinError(
+    'ERR_CONFIG',
+    `store is ${store}, but a node writes what it takes in: leave out ?read-only`,
+    { store }
+  )
 }
 
 const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
