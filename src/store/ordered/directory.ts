@@ -13,12 +13,12 @@ import {
   rm,
   rmdir,
   stat,
-  statfs,
   writeFile
 } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { QuoinError } from '../../keyspace/index.ts'
 import { readOnlyError } from './failure.ts'
+import { needFree } from './room.ts'
 import { knownSchema, needsUpgrade, SCHEMA_VERSION } from './schema.ts'
 
 export type StoreKind = 'lmdb' | 'level'
@@ -176,9 +176,6 @@ export interface StoreFiles {
   probe(): Promise<void>
 }
 
-/** Below this a disk counts as full: a commit of LMDB may need some megabytes. */
-const LEAST_FREE_BYTES = 8 * 1024 * 1024
-
 export const openFiles = async (kind: StoreKind, path: string): Promise<StoreFiles> => {
   const file = join(path, kind === 'lmdb' ? LMDB_FILE : LEVEL_FILE)
   const opened = await stat(path)
@@ -194,12 +191,7 @@ export const openFiles = async (kind: StoreKind, path: string): Promise<StoreFil
         )
       }
       for (const each of [path, file]) await needWritable(each)
-      const { bavail, bsize } = await statfs(path)
-      if (bavail * bsize < LEAST_FREE_BYTES) {
-        throw new QuoinError('ERR_STORE_FULL', `the disk of ${path} has ${bavail * bsize} bytes left`, {
-          path
-        })
-      }
+      needFree(path)
     }
   }
 }

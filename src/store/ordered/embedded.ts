@@ -72,6 +72,8 @@ export class EmbeddedEngine implements Engine {
   readonly #closing = new AbortController()
   readonly #backups = new Set<Promise<unknown>>()
   #lastWrite: LastWrite | undefined
+  /** Why no commit is taken until the store is opened again. */
+  #failure: QuoinError | undefined
 
   constructor(database: Database) {
     this.name = database.name
@@ -89,6 +91,7 @@ export class EmbeddedEngine implements Engine {
 
   commit(batch: Uint8Array): Promise<Answer[]> {
     if (this.#closed) return Promise.reject(closedError())
+    if (this.#failure) return Promise.reject(this.#failure)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, resolve, reject })
       this.#schedule()
@@ -97,6 +100,7 @@ export class EmbeddedEngine implements Engine {
 
   async commitMany(batches: readonly Uint8Array[]): Promise<void> {
     this.#assertOpen()
+    if (this.#failure) throw this.#failure
     this.#inFlight++
     try {
       for (let start = 0; start < batches.length; ) {
@@ -117,8 +121,14 @@ export class EmbeddedEngine implements Engine {
 
   async probe(): Promise<void> {
     this.#assertOpen()
-    if (this.#lastWrite?.error?.code === 'ERR_STORE_FAILED') throw this.#lastWrite.error
-    await this.#database.probe()
+    if (this.#failure) throw this.#failure
+    try {
+      await this.#database.probe()
+    } catch (error) {
+      // Files that were deleted take commits and lose them.
+      if (isFailed(error)) this.#failure = error
+      throw error
+    }
   }
 
   async #write(group: readonly Uint8Array[]): Promise<readonly Outcome[]> {
@@ -128,6 +138,7 @@ export class EmbeddedEngine implements Engine {
       return outcomes
     } catch (error) {
       if (error instanceof QuoinError) this.#lastWrite = { at: Date.now(), error }
+      if (isFailed(error)) this.#failure = error
       throw error
     }
   }
@@ -311,6 +322,9 @@ export class EmbeddedEngine implements Engine {
     return this.#steady(reads => reads.qlist(key, state, rows))
   }
 }
+
+const isFailed = (error: unknown): error is QuoinError =>
+  error instanceof QuoinError && error.code === 'ERR_STORE_FAILED'
 
 const settle = (group: readonly Waiting[], outcomes: readonly Outcome[]): void => {
   group.forEach(({ batch, resolve, reject }, i) => {

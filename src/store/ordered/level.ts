@@ -110,8 +110,9 @@ class LevelDatabase implements Database {
     return this.#thread.write(batches)
   }
 
-  probe(): Promise<void> {
-    return this.#files.probe()
+  async probe(): Promise<void> {
+    this.#thread.assertRunning()
+    await this.#files.probe()
   }
 
   backup(directory: string, options?: BackupOptions): Promise<Backup> {

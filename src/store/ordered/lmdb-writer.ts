@@ -11,7 +11,7 @@ import { failedStore, storeError } from './failure.ts'
 import { copyKey, type RowWrites } from './kv.ts'
 import { closingOnFailure, getRow, type Handle, openHandle, readKeys, schemaOf } from './lmdb-handle.ts'
 import { processOwners } from './owners.ts'
-import { assertRoom } from './room.ts'
+import { assertRoom, needFree } from './room.ts'
 import { schemaRow } from './schema.ts'
 import { type Outcome, Writer, type Writing } from './writer.ts'
 
@@ -56,6 +56,7 @@ export class LmdbWriter {
 
   async write(batches: readonly Uint8Array[]): Promise<Writing> {
     if (this.#failure) throw this.#failure
+    this.#needRoom(batches)
     let written = false
     const outcomes = this.#transaction(() => {
       this.#writer.begin()
@@ -64,6 +65,18 @@ export class LmdbWriter {
       return outcomes
     })
     return { done: Promise.resolve({ outcomes, written }) }
+  }
+
+  /**
+   * Asked before, as LMDB takes a write that fails badly: lmdb 3.5.6 formats its message into a buffer that is too small,
+   * and the process may abort. Files that were deleted would take the commit and lose it.
+   */
+  #needRoom(batches: readonly Uint8Array[]): void {
+    try {
+      needFree(this.#path, 2 * batches.reduce((sum, { length }) => sum + length, 0))
+    } catch (error) {
+      throw this.#refusal(error)
+    }
   }
 
   #transaction(work: () => Outcome[]): Outcome[] {

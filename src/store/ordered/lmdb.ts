@@ -121,7 +121,7 @@ class LmdbDatabase implements Database {
   }
 
   async probe(): Promise<void> {
-    this.#writable()
+    this.#writable().assertRunning()
     await this.#files.probe()
   }
 

@@ -1,8 +1,9 @@
 /**
- * Tells a full disk from a broken one. LMDB reports a write that was cut short as an I/O error, whatever the reason;
+ * Tells a full disk before it is written to, and from a broken one after. LMDB reports a write that was cut short as an I/O error, whatever the reason;
  * so what it could not do is tried once more with a file of its own.
  */
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { QuoinError } from '../../keyspace/index.ts'
 
 const EIO = 5
 const PROBE_BYTES = 64 * 1024
@@ -18,4 +19,18 @@ export const assertRoom = (file: string, failure: unknown): void => {
     closeSync(descriptor)
     rmSync(probe, { force: true })
   }
+}
+
+/** Below this a disk counts as full: a commit of LMDB may need some megabytes. */
+const LEAST_FREE_BYTES = 8 * 1024 * 1024
+
+/** Throws ERR_STORE_FULL when the disk of a path has less room than a commit may need, which is to write `bytes`. */
+export const needFree = (path: string, bytes = 0): void => {
+  const { bavail, bsize } = statfsSync(path)
+  const free = bavail * bsize
+  if (free >= LEAST_FREE_BYTES + bytes) return
+  throw new QuoinError('ERR_STORE_FULL', `the disk of ${path} has ${free} bytes left: make room`, {
+    path,
+    free
+  })
 }

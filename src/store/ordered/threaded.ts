@@ -93,8 +93,8 @@ class Thread {
     })
   }
 
-  get isEnded(): boolean {
-    return this.#failure !== undefined
+  get failure(): QuoinError | undefined {
+    return this.#failure
   }
 
   get isStuck(): boolean {
@@ -185,6 +185,11 @@ export class WriterThread {
     return this.#thread.isStuck
   }
 
+  /** Throws when the thread has ended. */
+  assertRunning(): void {
+    if (this.#thread.failure) throw this.#thread.failure
+  }
+
   async write(batches: readonly Uint8Array[]): Promise<Written> {
     const whole = new Uint8Array(batches.reduce((sum, { length }) => sum + length, 0))
     const lengths = new Uint32Array(batches.length)
@@ -206,7 +211,7 @@ export class WriterThread {
   /** A thread that ended has given its handles back, unless it is stuck. */
   async close(): Promise<void> {
     if (this.isStuck) stuckPaths.add(this.#path)
-    if (!this.#thread.isEnded) await this.#ask({ type: 'close' })
+    if (!this.#thread.failure) await this.#ask({ type: 'close' })
   }
 
   async #ask(
