@@ -408,6 +408,13 @@ describe('asking a node', () => {
       topics: expect.arrayContaining(['tm_first', 'tm_failing'])
     })
     expect((await quoin('status', ...at)).stdout).toContain(': ready')
+    const peer = 'http://127.0.0.1:1'
+    const alone = await serve('memory:', '--chain', 'scripts-only', '--peers', `tm_first=${peer}`)
+    await expect
+      .poll(async () => (await quoin('status', '--url', alone.url)).stdout, { timeout: 10_000 })
+      .toMatch(/: ready\n {2}peer tm_first http.*: failing: .*cannot be reached.*, for \d+ s\n/)
+    expect((await quoin('status', '--url', alone.url)).stdout).toContain(`${peer}: failing for`)
+    expect(alone.stderr().match(/a peer is failing/g)).toHaveLength(1)
 
     expect(await quoin('lookup', 'ls_first', '{}', ...at)).toMatchObject({
       status: 1,

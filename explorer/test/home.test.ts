@@ -52,7 +52,7 @@ describe('a node with a peer', () => {
     try {
       const { page } = await shown.open('/', { baseURL: follower.url })
       const peer = page.getByRole('list', { name: 'Peers' }).getByRole('listitem')
-      await peer.getByText('in step', { exact: true }).waitFor()
+      await peer.getByText('working', { exact: true }).waitFor()
       expect(await peer.textContent()).toContain(shown.demo.url)
       await page.context().close()
     } finally {

@@ -5,7 +5,7 @@ export { hello } from './examples/hello.ts'
 export type { Failure } from './failures.ts'
 export * from './gasp/index.ts'
 export { type Judgement, type Judgements, overlay } from './keys.ts'
-export { type Logger, SILENT } from './logger.ts'
+export { healthLog, type Logger, SILENT } from './logger.ts'
 export {
   definePlugin,
   type Installed,

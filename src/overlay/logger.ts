@@ -1,3 +1,5 @@
+import type { Health } from '../source-health.ts'
+
 /** Where the engine says what happened: one line of fields for each event. */
 export interface Logger {
   info(event: string, fields?: Readonly<Record<string, unknown>>): void
@@ -7,3 +9,11 @@ export interface Logger {
 
 const nothing = (): void => undefined
 export const SILENT: Logger = { info: nothing, warn: nothing, error: nothing }
+
+/** Logs the changes of a health, each once. */
+export const healthLog =
+  (logger: Logger, name: string, fields: Readonly<Record<string, unknown>>) =>
+  ({ state, lastError, lastSuccess }: Health): void => {
+    if (state === 'working') logger.info(`${name} works again`, fields)
+    else logger.warn(`${name} is ${state}`, { ...fields, reason: lastError, lastSuccess })
+  }

@@ -6,10 +6,11 @@
 import { LockingScript, UnlockingScript } from '@bsv/sdk'
 import type { Transaction } from '../chain/index.ts'
 import { formatTxid, type Outpoint, parseOutpoint, type Txid, txidOf, voutOf } from '../keyspace/index.ts'
+import { SourceHealth } from '../source-health.ts'
 import { type Batch, type Lease, pollQueue, type Queue } from '../store/index.ts'
 import type { OutputStore } from '../txo/index.ts'
 import { type Judgement, type Judgements, overlay } from './keys.ts'
-import type { Logger } from './logger.ts'
+import { healthLog, type Logger } from './logger.ts'
 import { type AnyLookup, isQuoinLookup, type LookupService } from './types.ts'
 
 const { judgements, offChainValues, evicted, evictions, notify } = overlay.collections
@@ -23,6 +24,7 @@ const LOOKED_AT = 1000
 export class Notices {
   readonly #outputs: OutputStore
   readonly #logger: Logger
+  readonly #health: SourceHealth
   readonly #services = new Map<string, { readonly service: LookupService; readonly queue: Queue<Txid> }>()
   #timer: NodeJS.Timeout | undefined
   #working: Promise<void> = Promise.resolve()
@@ -30,6 +32,7 @@ export class Notices {
   constructor(outputs: OutputStore, lookups: ReadonlyMap<string, AnyLookup>, logger: Logger) {
     this.#outputs = outputs
     this.#logger = logger
+    this.#health = new SourceHealth({ onChange: healthLog(logger, 'the delivery to lookup services', {}) })
     for (const [name, service] of lookups) {
       if (isQuoinLookup(service)) continue
       const queue = outputs.store.queueAt(notify, [name], { attempts: 20, backoff: 1, backoffLimit: 300 })
@@ -61,7 +64,13 @@ export class Notices {
   /** Tells what is due, what was just committed among it, so that a service knows before the submission is answered. */
   deliver(_: Txid): Promise<void> | undefined {
     if (this.#services.size === 0) return
-    this.#working = this.#working.then(() => this.#deliverAll())
+    this.#working = this.#working
+      .then(() => this.#deliverAll())
+      .then(
+        () => this.#health.succeeded(),
+        // A store that fails: the queues keep what is not delivered, and it is tried again.
+        error => this.#health.failed(error instanceof Error ? error.message : String(error))
+      )
     return this.#working
   }
 

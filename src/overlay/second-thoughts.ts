@@ -19,10 +19,11 @@ import {
   txidOf,
   voutOf
 } from '../keyspace/index.ts'
+import { SourceHealth } from '../source-health.ts'
 import type { Batch, Queue } from '../store/index.ts'
 import { Change, type OutputStore } from '../txo/index.ts'
 import { type Judgements, overlay } from './keys.ts'
-import type { Logger } from './logger.ts'
+import { healthLog, type Logger } from './logger.ts'
 
 const { judgements, evictions, judgeAgain, admitAgain } = overlay.collections
 const AT_ONCE = 100
@@ -44,6 +45,7 @@ export class SecondThoughts {
   readonly #outputs: OutputStore
   readonly #working: Working
   readonly #logger: Logger
+  readonly #health: SourceHealth
   readonly #judge: Queue<Txid>
   readonly #admit: Queue<Outpoint>
   /** Until it is known that there is nothing from before. */
@@ -59,6 +61,7 @@ export class SecondThoughts {
     this.#outputs = outputs
     this.#working = working
     this.#logger = logger
+    this.#health = new SourceHealth({ onChange: healthLog(logger, 'the re-evaluation of transactions', {}) })
     this.#judge = outputs.store.queueAt(judgeAgain, [], options)
     this.#admit = outputs.store.queueAt(admitAgain, [], options)
   }
@@ -127,7 +130,13 @@ export class SecondThoughts {
       this.#failed = undefined
       const settling = (this.#settling ?? Promise.resolve())
         .then(() => this.#settle())
-        .catch(error => this.#fail('all', error))
+        .then(
+          () => this.#health.succeeded(),
+          error => {
+            this.#failed = Date.now()
+            this.#health.failed(error instanceof Error ? error.message : String(error))
+          }
+        )
         .finally(() => {
           if (this.#settling === settling) this.#settling = undefined
         })
@@ -165,6 +174,7 @@ export class SecondThoughts {
     format: (item: T) => string
   ): Promise<void> {
     for (;;) {
+      // Not polled by a read: a commit under way has said that there is something, and a lease comes after it.
       const leases = await queue.lease(AT_ONCE, LEASE)
       if (leases.length === 0) return
       for (const lease of leases) {

@@ -5,15 +5,10 @@ import type { Engine, Logger, SyncService } from '../overlay/index.ts'
 import type { DevNetwork } from './dev-network.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
+import type { Part, Parts } from './parts.ts'
 import type { NodeQueue } from './queues.ts'
+import type { StoreWatch } from './store-watch.ts'
 import type { NodeTokens } from './tokens.ts'
-
-/** Whether a part of the node is as it should be, for `/health/ready`. */
-export interface Check {
-  readonly name: string
-  /** Throws, or answers why not; nothing when it is well. */
-  run(): Promise<string | undefined>
-}
 
 export interface ServerOptions {
   /** The name of the node, for people. */
@@ -32,8 +27,8 @@ export interface ServerOptions {
   readonly tokens?: NodeTokens
   /** What keeps the node in step with its peers, for `/status` and the metrics. */
   readonly sync?: SyncService
-  /** More to be well before the node is ready, as an index that is being built. */
-  readonly checks?: readonly Check[]
+  /** More parts of the node, as an index that is being built. */
+  readonly parts?: readonly Part[]
   /** What raw keys can be, those that Quoin ships unless given. */
   readonly keyspaces?: readonly AnyKeyspace[]
   /** How many proxies in front of the server to believe about the address of a client. */
@@ -51,6 +46,8 @@ export interface Context {
   readonly limits: Limits
   readonly logger: Logger
   readonly metrics: Metrics
+  readonly parts: Parts
+  readonly store: StoreWatch
   /** By name, for the operator. */
   readonly queues: ReadonlyMap<string, NodeQueue>
   /** Unix milliseconds. */

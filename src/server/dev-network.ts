@@ -16,7 +16,8 @@ import {
   type Transaction
 } from '../chain/index.ts'
 import { QuoinError, type Txid } from '../keyspace/index.ts'
-import type { Broadcast, Engine, Logger } from '../overlay/index.ts'
+import { type Broadcast, type Engine, healthLog, type Logger } from '../overlay/index.ts'
+import { SourceHealth } from '../source-health.ts'
 import type { Store } from '../store/index.ts'
 
 export class DevNetwork {
@@ -50,12 +51,13 @@ export class DevNetwork {
     this.#engine = engine
     await this.#inTurn(() => this.#settle())
     if (blockTime === 0) return
+    const health = new SourceHealth({ onChange: healthLog(this.#logger, 'the development chain', {}) })
     this.#timer = setInterval(() => {
       const work = this.chain.mempool.length > 0 ? this.mine() : this.#inTurn(() => this.#settle())
-      work.catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error)
-        this.#logger.error('cannot mine', { reason })
-      })
+      work.then(
+        () => health.succeeded(),
+        (error: unknown) => health.failed(error instanceof Error ? error.message : String(error))
+      )
     }, blockTime * 1000).unref()
   }
 

@@ -1,30 +1,44 @@
 /** Keeps the headers of a node where their source is: asks now and then, and less often while that fails. */
 import { type HeaderSource, type HeaderStore, syncHeaders } from '../chain/index.ts'
-import type { Logger } from '../overlay/index.ts'
+import { healthLog, type Logger } from '../overlay/index.ts'
+import { SourceHealth } from '../source-health.ts'
+import { type PartState, sourceState } from './parts.ts'
 
 const EVERY_MS = 15_000
 const MAX_BACKOFF_MS = 300_000
 
 export class HeaderSync {
+  readonly name: string
   readonly #headers: HeaderStore
   readonly #source: HeaderSource
   readonly #logger: Logger
+  readonly #health: SourceHealth
   readonly #ending = new AbortController()
-  #behind: string | undefined
+  /** Why the headers have not been where the source is since the start. */
+  #behind: string | undefined = 'not asked yet'
   #failures = 0
   #timer: NodeJS.Timeout | undefined
   #working: Promise<void> = Promise.resolve()
 
   constructor(headers: HeaderStore, source: HeaderSource, logger: Logger) {
+    const { name } = source
+    this.name = name
     this.#headers = headers
-    this.#source = source
     this.#logger = logger
-    this.#behind = `the headers of ${source.name} were not asked for yet`
+    const health = new SourceHealth({ onChange: healthLog(logger, 'a source of headers', { source: name }) })
+    this.#health = health
+    this.#source = {
+      name,
+      tip: options => health.ask(() => source.tip(options)),
+      headers: (from, count, options) => health.ask(() => source.headers(from, count, options))
+    }
   }
 
-  /** Why the headers are not where the source is; undefined when they are. */
-  get behind(): string | undefined {
-    return this.#behind
+  /** Once the headers were where the source is, they are the best there is: only a node that never caught up is unready. */
+  state(): PartState {
+    const state = sourceState(this.#health.current)
+    if (this.#behind === undefined) return state
+    return { ...state, status: 'error', message: state.lastError ?? this.#behind }
   }
 
   start(): void {
@@ -35,9 +49,9 @@ export class HeaderSync {
     })
   }
 
-  /** Resolves when it was tried; `behind` says how that went. */
+  /** Resolves when it was tried; `state` says how that went. */
   async once(): Promise<void> {
-    const { name } = this.#source
+    const { name } = this
     try {
       const { tip, added, removed } = await syncHeaders(this.#headers, this.#source, {
         signal: this.#ending.signal,
@@ -47,14 +61,12 @@ export class HeaderSync {
       })
       this.#failures = 0
       this.#behind = undefined
+      this.#health.succeeded()
       if (added > 0) this.#logger.info('headers', { source: name, height: tip.height, added, removed })
     } catch (error) {
       if (this.#ending.signal.aborted) return
       this.#failures++
-      const reason = error instanceof Error ? error.message : String(error)
-      // What was true the last time is still the best there is: only a node that never caught up is behind.
-      if (this.#behind !== undefined) this.#behind = reason
-      this.#logger.warn('headers cannot be synced', { source: name, reason, failures: this.#failures })
+      this.#health.failed(error instanceof Error ? error.message : String(error))
     }
   }
 

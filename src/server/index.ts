@@ -7,7 +7,7 @@ export {
   shownConfig,
   withoutPassword
 } from './config.ts'
-export type { Check, ServerOptions } from './context.ts'
+export type { ServerOptions } from './context.ts'
 export {
   isAboutTheTransaction,
   nodeIndexer,
@@ -19,6 +19,7 @@ export {
 export { LIMITS, type Limits, type RateLimit } from './limits.ts'
 export { jsonLogger, LEVELS, type Level, type LogOptions } from './log.ts'
 export { type Node, type NodeOptions, type OpenNode, openNode, startNode } from './node.ts'
+export type { Part, PartState } from './parts.ts'
 export { type CreateServer, createServer, type Listening, type Server } from './server.ts'
 export { type Config, SETTINGS, type Setting } from './settings.ts'
 export { type StoreUpgrade, type StoreUpgradeOptions, upgradeStore } from './upgrade/upgrade.ts'

@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HeaderStore } from '../chain/index.ts'
 import type { Engine, Steak, SyncService } from '../overlay/index.ts'
+import type { NamedState, Parts } from './parts.ts'
 import type { NodeQueue } from './queues.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -11,6 +12,7 @@ export interface Measured {
   readonly headers: HeaderStore | undefined
   readonly sync: SyncService | undefined
   readonly queues: ReadonlyMap<string, NodeQueue>
+  readonly parts: Parts
 }
 
 export class Metrics {
@@ -23,7 +25,7 @@ export class Metrics {
   readonly #lookups: Counter<'service'>
   streams = 0
 
-  constructor(engine: Engine, { headers, sync, queues }: Measured) {
+  constructor(engine: Engine, { headers, sync, queues, parts }: Measured) {
     const registers = [this.registry]
     collectDefaultMetrics({ register: this.registry })
     this.#requests = new Histogram({
@@ -63,6 +65,7 @@ export class Metrics {
       labelNames: ['service'],
       registers
     })
+    this.#measureParts(parts)
     this.#measure(engine, queues)
     if (headers) this.#measureChain(headers)
     if (sync) this.#measureSync(sync)
@@ -125,6 +128,37 @@ export class Metrics {
         this.set(streams())
       }
     })
+  }
+
+  #measureParts(parts: Parts): void {
+    const registers = [this.registry]
+    const labelNames = ['part'] as const
+    const gauge = (name: string, help: string, of: (state: NamedState) => number | undefined) =>
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers,
+        async collect() {
+          for (const state of await parts.states()) {
+            const value = of(state)
+            if (value !== undefined) this.set({ part: state.name }, value)
+          }
+        }
+      })
+    const seconds = (milliseconds: number | undefined) => milliseconds && milliseconds / 1000
+    gauge('quoin_part_up', '1 where a part of the node works, else 0.', ({ status }) =>
+      Number(status === 'ok')
+    )
+    gauge('quoin_part_since_seconds', 'When a part came into its state, in unix seconds.', ({ since }) =>
+      seconds(since)
+    )
+    gauge('quoin_part_last_success_seconds', 'When a part last worked, in unix seconds.', state =>
+      seconds(state.lastSuccess)
+    )
+    gauge('quoin_part_last_error_seconds', 'When a part last failed, in unix seconds.', state =>
+      seconds(state.lastErrorAt)
+    )
   }
 
   #measureChain(headers: HeaderStore): void {

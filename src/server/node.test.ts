@@ -293,8 +293,3 @@ describe('plug-ins', () => {
     await expect(started({ plugins: `${PLUGIN},${PLUGIN}` })).rejects.toMatchObject({ code: 'ERR_PLUGIN' })
   })
 })
-
-it('peers are asked, and one that is gone does not keep the node from being ready', async () => {
-  await started({ chain: 'scripts-only', peers: 'tm_first=http://127.0.0.1:1' })
-  await expect.poll(() => readiness(node!), { timeout: 5000 }).toEqual({ status: 200, reasons: [] })
-})

@@ -26,17 +26,16 @@ import {
   installPlugins,
   type Logger,
   type Plugin,
-  SyncService,
-  type SyncStatus
+  SyncService
 } from '../overlay/index.ts'
 import { claimLayouts, openStore, type Store } from '../store/index.ts'
 import { OutputStore } from '../txo/index.ts'
 import { networkOf } from './config.ts'
-import type { Check } from './context.ts'
 import { DevNetwork } from './dev-network.ts'
 import { HeaderSync } from './header-sync.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { jsonLogger } from './log.ts'
+import type { Part } from './parts.ts'
 import { loadPlugins } from './plugins.ts'
 import { ProofWatch } from './proof-watch.ts'
 import { Reorgs } from './reorgs.ts'
@@ -79,8 +78,9 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
     const { engine, headers, dev } = node
     closing.add(await follow(chain, engine, config, logger))
-    closing.add(watchProofs(chain, engine, logger))
-    const peers = new SyncService(engine, { peers: config.peers })
+    const proofs = watchProofs(chain, engine, logger)
+    if (proofs) closing.add(() => proofs.close())
+    const peers = new SyncService(engine, { peers: config.peers, logger })
     closing.add(() => peers.stop())
     const server = createServer({
       engine,
@@ -95,7 +95,10 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(dev && { dev }),
         ...(node.tokens && { tokens: node.tokens }),
         sync: peers,
-        checks: [...chain.checks, { name: 'peers', run: async () => untriedPeer(await peers.status()) }],
+        parts: [
+          ...(node.sync ? [sourcePart('headers of', node.sync)] : []),
+          ...(proofs ? [sourcePart('proofs of', proofs)] : [])
+        ],
         keyspaces: keyspaces.members,
         proxies: config.proxies
       }
@@ -164,11 +167,11 @@ const open = async (
   } satisfies EngineOptions)
   closing.add(() => engine.close())
   const pipeline = activation && openPipeline(config, activation, engine, tracker, logger)
-  if (pipeline) closing.add(() => pipeline.close())
+  if (pipeline) closing.add(() => pipeline.pipeline.close())
   const { headers, dev, sync } = chain
   return {
     engine,
-    tokens: activation && pipeline && { activation, pipeline },
+    tokens: activation && pipeline && { activation, ...pipeline },
     store,
     tracker,
     headers,
@@ -201,8 +204,13 @@ class Closing {
   }
 
   async #closeAll(): Promise<void> {
-    for (let close = this.#open.pop(); close; close = this.#open.pop()) await close()
+    const failed: unknown[] = []
+    for (let close = this.#open.pop(); close; close = this.#open.pop()) {
+      // A store that failed fails what writes to it at the end; the rest is closed all the same.
+      await close().catch(error => failed.push(error))
+    }
     this.#last()
+    if (failed.length > 0) throw failed[0]
   }
 }
 
@@ -213,26 +221,24 @@ interface Chain {
   readonly sync?: HeaderSync
   readonly dev?: DevNetwork
   readonly proofs?: ProofSource
-  readonly checks: readonly Check[]
   readonly close: () => Promise<void>
 }
 
 const openChain = async (config: Config, store: Store, logger: Logger): Promise<Chain> => {
-  if (config.chain === 'scripts-only') return { checks: [], close: async () => undefined }
+  if (config.chain === 'scripts-only') return { close: async () => undefined }
   const headers = await HeaderStore.open(store, { network: networkOf(config) })
   const proofs = config.proofs === undefined ? {} : { proofs: proofService(config.proofs) }
   if (config.chain === 'dev') {
     const dev = await DevNetwork.open(store, headers, logger)
-    return { headers, dev, proofs: dev.chain, checks: [], close: () => dev.close() }
+    return { headers, dev, proofs: dev.chain, close: () => dev.close() }
   }
   const [, kind, url] = /^((?:block-)?headers):(.+)$/.exec(config.chain) ?? []
-  if (!url) return { headers, ...proofs, checks: [], close: async () => undefined }
+  if (!url) return { headers, ...proofs, close: async () => undefined }
   const options = config.chainToken === undefined ? {} : { token: config.chainToken }
   const source =
     kind === 'headers' ? chaintracksSource(url, options) : blockHeadersServiceSource(url, options)
   const sync = new HeaderSync(headers, source, logger)
-  const checks = [{ name: 'headers in step', run: async () => sync.behind }]
-  return { headers, sync, ...proofs, checks, close: () => sync.close() }
+  return { headers, sync, ...proofs, close: () => sync.close() }
 }
 
 /** Begins to follow the chain: what happened while nobody looked first. Returns what ends it. */
@@ -251,18 +257,23 @@ const follow = async (
   return () => reorgs.close()
 }
 
-/** Begins to ask for proofs of what waits, where there is somebody to ask. Returns what ends it. */
+/** Begins to ask for proofs of transactions that wait, where there is a service to ask. */
 const watchProofs = (
   { headers, dev, proofs }: Chain,
   engine: Engine,
   logger: Logger
-): (() => Promise<void>) => {
+): ProofWatch | undefined => {
   // The chain of the node itself brings them.
-  if (!headers || !proofs || dev) return async () => undefined
+  if (!headers || !proofs || dev) return undefined
   const watch = new ProofWatch(engine, headers, proofs, logger)
   watch.start()
-  return () => watch.close()
+  return watch
 }
+
+const sourcePart = (kind: string, source: HeaderSync | ProofWatch): Part => ({
+  name: `${kind} ${source.name}`,
+  state: async () => source.state()
+})
 
 const refuseReadOnly = ({ store }: Config): void => {
   if (!store.endsWith('?read-only')) return
@@ -281,14 +292,6 @@ const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
     topic: unknown,
     topics
   })
-}
-
-/** Why the node is not in step with its peers: one of them was not asked yet. That one is gone is not its fault. */
-const untriedPeer = (peers: readonly SyncStatus[]): string | undefined => {
-  const untried = peers.find(
-    ({ lastSuccess, lastError }) => lastSuccess === undefined && lastError === undefined
-  )
-  return untried && `${untried.topic} was not synced with ${untried.peer} yet`
 }
 
 const limitsOf = ({ limits: { topicTimeout: _, rate, burst, ...limits } }: Config): Partial<Limits> => ({

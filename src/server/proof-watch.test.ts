@@ -105,7 +105,7 @@ describe('proofs of what waits', () => {
     }
     const watch = new ProofWatch(engine, headers, flaky, logger)
     await watch.once()
-    expect(warnings).toEqual(['proofs cannot be asked for'])
+    expect(warnings).toEqual(['a source of proofs is failing'])
     isDown = false
     await watch.once()
     expect(await heightOf(txid)).toBe((await headers.tip()).height)

@@ -4,7 +4,9 @@
  */
 import { chain, formatHash, type HeaderStore, type ProofSource } from '../chain/index.ts'
 import { formatTxid, QuoinError, type Txid } from '../keyspace/index.ts'
-import type { Engine, Logger } from '../overlay/index.ts'
+import { type Engine, healthLog, type Logger } from '../overlay/index.ts'
+import { SourceHealth } from '../source-health.ts'
+import { type PartState, sourceState } from './parts.ts'
 
 const PAGE = 500
 /** Questions that are open at once. */
@@ -20,6 +22,7 @@ export class ProofWatch {
   readonly #headers: HeaderStore
   readonly #source: ProofSource
   readonly #logger: Logger
+  readonly #health: SourceHealth
   readonly #ending = new AbortController()
   /** The tip for which all that waited were asked for. */
   #asked: string | undefined
@@ -33,6 +36,16 @@ export class ProofWatch {
     this.#headers = headers
     this.#source = source
     this.#logger = logger
+    const { name } = source
+    this.#health = new SourceHealth({ onChange: healthLog(logger, 'a source of proofs', { source: name }) })
+  }
+
+  get name(): string {
+    return this.#source.name
+  }
+
+  state(): PartState {
+    return sourceState(this.#health.current)
   }
 
   start(): void {
@@ -62,12 +75,12 @@ export class ProofWatch {
       const mined = await this.#askAll()
       this.#asked = tip
       this.#failures = 0
+      this.#health.succeeded()
       if (mined > 0) this.#logger.info('proofs', { source: this.#source.name, mined })
     } catch (error) {
       if (this.#ending.signal.aborted) return
       this.#failures++
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#logger.warn('proofs cannot be asked for', { source: this.#source.name, reason })
+      this.#health.failed(error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -94,7 +107,7 @@ export class ProofWatch {
   async #ask(txid: Txid): Promise<boolean> {
     const { signal } = this.#ending
     signal.throwIfAborted()
-    const answer = await this.#source.proof(txid, { signal })
+    const answer = await this.#health.ask(() => this.#source.proof(txid, { signal }))
     if (answer.status !== 'mined') return false
     try {
       await this.#engine.handleNewMerkleProof(txid, answer.bump)

@@ -121,8 +121,8 @@ describe('health', () => {
   it('is ready when every check is well, and says why not', async () => {
     let reason: string | undefined = 'importing'
     const { engine } = node
-    const checks = [{ name: 'index', run: async () => reason }]
-    const server = createServer({ engine, options: { checks } })
+    const state = async () => ({ status: reason ? ('error' as const) : ('ok' as const), message: reason })
+    const server = createServer({ engine, options: { parts: [{ name: 'index', state }] } })
     const { url } = await server.listen()
     const ready = await fetch(`${url}/health/ready`)
     expect(ready.status).toBe(503)

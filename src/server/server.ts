@@ -22,11 +22,13 @@ import { explorerRoutes } from './explorer.ts'
 import { toJson } from './json.ts'
 import { LIMITS, RateLimiter } from './limits.ts'
 import { Metrics } from './metrics.ts'
+import { nodeParts, Parts } from './parts.ts'
 import { nodeQueues } from './queues.ts'
 import { RequestReader } from './request.ts'
 import { type Answer, JSON_TYPE, type Route } from './route.ts'
 import { allRoutes } from './routes/index.ts'
 import { drain, nodeServer } from './sockets.ts'
+import { StoreWatch } from './store-watch.ts'
 
 export interface CreateServer {
   readonly engine: Engine
@@ -73,13 +75,18 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
   // Each live stream listens.
   setMaxListeners(0, closing.signal)
   const queues = nodeQueues(engine, options.sync)
+  const logger = options.logger ?? SILENT
+  const store = new StoreWatch(engine.outputs.store, logger)
+  const parts = new Parts(nodeParts({ engine, headers, options, queues, store, closing: closing.signal }))
   const context: Context = {
     engine,
     headers,
     options,
     limits: { ...LIMITS, ...options.limits },
-    logger: options.logger ?? SILENT,
-    metrics: new Metrics(engine, { headers, sync: options.sync, queues }),
+    logger,
+    metrics: new Metrics(engine, { headers, sync: options.sync, queues, parts }),
+    parts,
+    store,
     queues,
     started: Date.now(),
     closing: closing.signal
@@ -91,6 +98,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
     routes,
     listen: ({ host = '127.0.0.1', port = 0 } = {}) =>
       new Promise((resolve, reject) => {
+        store.start()
         node.once('error', reject)
         node.listen(port, host, () => {
           node.off('error', reject)
@@ -101,6 +109,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
       }),
     close: () => {
       closing.abort()
+      store.stop()
       return drain(node, options.drain ?? 10_000)
     },
     fetch: async request => app.fetch(request)
@@ -136,6 +145,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
       context.logger.error('request failed', { id, status, reason })
     } else if (status > 500) {
       context.logger.warn('request refused', { id, status, reason: (error as QuoinError).message })
+      void context.store.state()
     }
     // The rest of a body that is too long is not worth waiting for.
     const more = status === 413 ? { connection: 'close' } : {}

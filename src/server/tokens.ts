@@ -1,8 +1,17 @@
 /** BSV21 in a node: what its settings ask for. */
-import { Activation, FeePayments, firstOf, JungleBus, PeerSource, Pipeline } from '../bsv21/index.ts'
+import {
+  Activation,
+  FeePayments,
+  firstOf,
+  JungleBus,
+  PeerSource,
+  Pipeline,
+  type SourceStatus
+} from '../bsv21/index.ts'
 import type { RootTracker } from '../chain/index.ts'
 import { QuoinError } from '../error.ts'
-import type { Engine, Logger } from '../overlay/index.ts'
+import { type Engine, healthLog, type Logger } from '../overlay/index.ts'
+import { SourceHealth } from '../source-health.ts'
 import type { OutputStore } from '../txo/index.ts'
 import type { Config } from './settings.ts'
 
@@ -10,6 +19,8 @@ import type { Config } from './settings.ts'
 export interface NodeTokens {
   readonly activation: Activation
   readonly pipeline: Pipeline
+  /** The health of each source that is on the network. */
+  readonly sources: readonly { readonly name: string; readonly health: SourceHealth }[]
 }
 
 /** Undefined when the node has no tokens. */
@@ -25,12 +36,18 @@ export const openPipeline = (
   engine: Engine,
   tracker: RootTracker | 'scripts only',
   logger: Logger
-): Pipeline => {
+): Omit<NodeTokens, 'activation'> => {
   const { outputs } = engine
   const { feeAddresses } = activation
-  const jungleBus = jungleBusOf(bsv21, logger)
-  const peers = bsv21.peers.map(url => new PeerSource(url, { onTrouble: troubleOf(url, logger) }))
-  return new Pipeline({
+  const health = new Map<string, SourceHealth>()
+  const watch = (url: string) => {
+    const each = new SourceHealth({ onChange: healthLog(logger, 'a source of tokens', { source: url }) })
+    health.set(url, each)
+    return statusWatch(each)
+  }
+  const jungleBus = jungleBusOf(bsv21, watch)
+  const peers = bsv21.peers.map(url => new PeerSource(url, { onStatus: watch(url) }))
+  const pipeline = new Pipeline({
     engine,
     activation,
     logger,
@@ -45,11 +62,12 @@ export const openPipeline = (
         payments: new FeePayments({ outputs, tracker, source: jungleBus.rest, feeAddresses })
       })
   })
+  return { pipeline, sources: [...health].map(([name, each]) => ({ name, health: each })) }
 }
 
 const jungleBusOf = (
   { junglebus, subscription, fromBlock, reorgDepth, mempool }: Config['bsv21'],
-  logger: Logger
+  watch: (url: string) => (status: SourceStatus) => void
 ): JungleBus | undefined => {
   if (junglebus === undefined && subscription === undefined) return undefined
   if (junglebus === undefined || subscription === undefined) {
@@ -64,11 +82,18 @@ const jungleBusOf = (
     fromBlock,
     reorgDepth,
     mempool,
-    onTrouble: troubleOf(junglebus, logger)
+    onStatus: watch(junglebus)
   })
 }
 
-const troubleOf =
-  (source: string, logger: Logger) =>
-  ({ code, message }: QuoinError): void =>
-    logger.warn('a source of transactions is in trouble', { source, code, reason: message })
+/** A source that connects has asked a question; it is answered when the source reads. */
+const statusWatch = (health: SourceHealth) => {
+  let end: () => void = () => undefined
+  return ({ state, trouble }: SourceStatus): void => {
+    end()
+    end = () => undefined
+    if (trouble !== undefined) health.failed(trouble)
+    else if (state === 'connecting') end = health.asked()
+    else if (state === 'reading' || state === 'waiting') health.succeeded()
+  }
+}

@@ -24,7 +24,7 @@ export type Failure = {
 }
 
 export type HealthReport = {
-  readonly status: 'ok' | 'error'
+  readonly status: 'ok' | 'degraded' | 'error'
   readonly live: boolean
   readonly ready: boolean
   readonly service: {
@@ -33,11 +33,7 @@ export type HealthReport = {
     readonly startedAt: string
     readonly uptimeMs: number
   }
-  readonly checks: readonly {
-    readonly name: string
-    readonly status: 'ok' | 'error'
-    readonly message?: string
-  }[]
+  readonly checks: readonly Part[]
   readonly context: Readonly<Record<string, unknown>>
 }
 
@@ -274,6 +270,20 @@ export type Output = {
   readonly proof?: string | null
 }
 
+export type Part = {
+  readonly name: string
+  /** `error` makes the node unready, `degraded` does not. */
+  readonly status: 'ok' | 'degraded' | 'error'
+  readonly message?: string
+  /** Unix milliseconds. */
+  readonly since?: number
+  /** Unix milliseconds. */
+  readonly lastSuccess?: number
+  readonly lastError?: string
+  /** Unix milliseconds. */
+  readonly lastErrorAt?: number
+}
+
 export type Status = {
   readonly service: {
     readonly name: string
@@ -281,6 +291,7 @@ export type Status = {
     readonly startedAt: string
     readonly uptimeMs: number
   }
+  readonly parts: readonly Part[]
   readonly store: {
     readonly engine: string
     readonly bytes: number
@@ -319,6 +330,10 @@ export type Status = {
   readonly sync: readonly {
     readonly topic: string
     readonly peer: string
+    /** Stalled: it takes questions and does not answer. */
+    readonly state: 'untried' | 'working' | 'failing' | 'stalled'
+    /** When the state began, in unix milliseconds. */
+    readonly since: number
     readonly running: boolean
     /** Unix milliseconds. */
     readonly lastRun?: number

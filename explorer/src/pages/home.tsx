@@ -133,7 +133,7 @@ export const Home = () => {
 const NotReady = ({ checks }: { readonly checks: Health['checks'] }) => (
   <ul class="failure" aria-label="Why it is not ready">
     {checks
-      .filter(({ status }) => status !== 'ok')
+      .filter(({ status }) => status === 'error')
       .map(({ name, message }) => (
         <li key={name}>
           <strong>{name}</strong>: {message}
@@ -142,18 +142,14 @@ const NotReady = ({ checks }: { readonly checks: Health['checks'] }) => (
   </ul>
 )
 
+const PEER_KINDS = { untried: 'wait', working: 'good', failing: 'bad', stalled: 'bad' } as const
+
 const Peers = ({ peers }: { readonly peers: Status['sync'] }) => (
   <ul class="rows" aria-label="Peers">
-    {peers.map(({ topic, peer, lastSuccess, lastError, queued, dead, lag }) => (
+    {peers.map(({ topic, peer, state, lastSuccess, lastError, queued, dead, lag }) => (
       <li key={`${topic} ${peer}`}>
         <Chips names={[topic]} kind="topic" />
-        {lastError === undefined ? (
-          <Badge kind={lastSuccess === undefined ? 'wait' : 'good'}>
-            {lastSuccess === undefined ? 'not asked yet' : 'in step'}
-          </Badge>
-        ) : (
-          <Badge kind="bad">in trouble</Badge>
-        )}
+        <Badge kind={PEER_KINDS[state]}>{state}</Badge>
         <Strange text={peer} most={100} />
         <span class="row-more quiet">
           {lastSuccess !== undefined && (

@@ -4,7 +4,8 @@
  * one store, and whichever is killed, the others or the next go on.
  */
 import type { TokenId } from '../../keyspace/index.ts'
-import type { Engine, Logger } from '../../overlay/index.ts'
+import { type Engine, healthLog, type Logger } from '../../overlay/index.ts'
+import { SourceHealth } from '../../source-health.ts'
 import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'
@@ -268,8 +269,10 @@ export class Pipeline {
   /** From where it is to its end; a source that fails is asked again. */
   async #follow(source: Source, progress: Progress): Promise<void> {
     let delay = RESTART_MS
+    const health = this.#healthOf('source', source.name)
     const taken = (): void => {
       progress.note(source.status)
+      health.succeeded()
       delay = RESTART_MS
     }
     while (!this.#isStopping) {
@@ -277,7 +280,7 @@ export class Pipeline {
         await this.#takeAll(source, taken)
         return
       } catch (error) {
-        this.#logger.error('a source failed', { source: source.name, reason: reasonOf(error) })
+        health.failed(reasonOf(error))
         await pause(delay, this.#stopping.signal)
         delay = Math.min(2 * delay, MAX_RESTART_MS)
       }
@@ -310,18 +313,26 @@ export class Pipeline {
     await taking.at(-1)?.end
   }
 
-  /** Works until there is nothing to do, then waits to be told, or a while. What fails is tried again. */
+  /** Works until there is nothing to do, then waits for a signal, or a while. A failure is logged once, and tried again. */
   async #forEver(name: string, signal: Signal, ms: number, work: () => Promise<number>): Promise<void> {
+    const health = this.#healthOf('stage', name)
     while (!this.#isStopping) {
       try {
         while ((await work()) > 0 && !this.#isStopping) {
           // As long as there is anything.
         }
+        health.succeeded()
       } catch (error) {
-        this.#logger.error('the token pipeline failed', { stage: name, reason: reasonOf(error) })
+        health.failed(reasonOf(error))
       }
       if (!this.#isStopping) await signal.wait(ms, this.#stopping.signal)
     }
+  }
+
+  #healthOf(part: 'source' | 'stage', name: string): SourceHealth {
+    return new SourceHealth({
+      onChange: healthLog(this.#logger, `the token pipeline’s ${part}`, { [part]: name })
+    })
   }
 
   get #isStopping(): boolean {

@@ -44,6 +44,8 @@ export interface JungleBusOptions {
   readonly backoff?: BackoffOptions
   /** Told of everything that goes wrong. */
   readonly onTrouble?: (error: QuoinError) => void
+  /** Told of each status. */
+  readonly onStatus?: (status: SourceStatus) => void
 }
 
 /** Transactions in one delivery. */
@@ -275,6 +277,7 @@ export class JungleBus implements Source {
 
   #set(change: Partial<SourceStatus>): void {
     this.#status = { ...this.#status, ...change }
+    this.#options.onStatus?.(this.#status)
   }
 }
 

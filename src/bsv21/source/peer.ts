@@ -30,6 +30,8 @@ export interface PeerOptions {
   readonly backoff?: BackoffOptions
   /** Told of everything that goes wrong. */
   readonly onTrouble?: (error: QuoinError) => void
+  /** Told of each status. */
+  readonly onStatus?: (status: SourceStatus) => void
 }
 
 const { progress } = outputs.collections
@@ -42,6 +44,7 @@ export class PeerSource implements Source, TransactionSource {
   readonly #peer: Peer
   readonly #backoff: Backoff
   readonly #onTrouble: ((error: QuoinError) => void) | undefined
+  readonly #onStatus: ((status: SourceStatus) => void) | undefined
   #status: SourceStatus = {
     state: 'idle',
     at: undefined,
@@ -50,13 +53,15 @@ export class PeerSource implements Source, TransactionSource {
     trouble: undefined
   }
 
-  constructor(url: string, { backoff = { first: 500, limit: 60_000 }, onTrouble }: PeerOptions = {}) {
+  constructor(url: string, options: PeerOptions = {}) {
+    const { backoff = { first: 500, limit: 60_000 }, onTrouble, onStatus } = options
     this.#service = new Service(url, { timeout: TIMEOUT, maxBytes: MAX_BYTES })
     this.#url = this.#service.name
     this.#peer = httpPeer(url, { attempts: 1 })
     this.name = `node ${this.#url}`
     this.#backoff = new Backoff(backoff)
     this.#onTrouble = onTrouble
+    this.#onStatus = onStatus
   }
 
   get status(): SourceStatus {
@@ -228,6 +233,7 @@ export class PeerSource implements Source, TransactionSource {
 
   #set(change: Partial<SourceStatus>): void {
     this.#status = { ...this.#status, ...change }
+    this.#onStatus?.(this.#status)
   }
 }
 

@@ -80,7 +80,8 @@ const withChain = async (config: Config, origin: string): Promise<Config> => {
 
 const catchUp = async ({ sync }: OpenNode): Promise<void> => {
   await sync?.once()
-  if (sync?.behind !== undefined) throw new QuoinError('ERR_CHAIN_SOURCE', sync.behind)
+  const { status, message } = sync?.state() ?? {}
+  if (status === 'error') throw new QuoinError('ERR_CHAIN_SOURCE', message!)
 }
 
 /** To topics when some are named, and otherwise into the index alone. */

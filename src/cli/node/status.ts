@@ -11,6 +11,7 @@ interface Status {
   readonly topics: readonly string[]
   readonly lookups: readonly string[]
   readonly queues: Readonly<Record<string, Readonly<Record<string, number | null>>>>
+  readonly sync: readonly PeerStatus[]
   readonly tokens?: {
     readonly sources: readonly SourceStatus[]
     readonly ready: number
@@ -29,9 +30,25 @@ interface SourceStatus {
   readonly trouble?: string
 }
 
+interface PeerStatus {
+  readonly topic: string
+  readonly peer: string
+  readonly state: string
+  readonly since: number
+  readonly lastSuccess?: number
+  readonly lastError?: string
+}
+
+interface Part {
+  readonly name: string
+  readonly status: string
+  readonly message?: string
+  readonly since?: number
+}
+
 interface Health {
   readonly ready: boolean
-  readonly checks: readonly { readonly name: string; readonly status: string; readonly message?: string }[]
+  readonly checks: readonly Part[]
 }
 
 export const status = async (url: string, json: boolean): Promise<number> => {
@@ -45,13 +62,15 @@ export const status = async (url: string, json: boolean): Promise<number> => {
 
 const report = (
   url: string,
-  { service, store, journal, chain, topics, lookups, queues, tokens }: Status,
+  { service, store, journal, chain, topics, lookups, queues, sync, tokens }: Status,
   health: Health
 ): void => {
   const ready = health.ready ? paint('green', 'ready') : paint('red', 'not ready')
   print(`${paint('bold', service.name)} ${service.version} at ${url}: ${ready}`)
-  for (const { name, status: state, message } of health.checks) {
-    if (state !== 'ok') print(`  ${paint('red', name)}: ${message ?? state}`)
+  for (const { name, status: state, message, since } of health.checks) {
+    const color = state === 'error' ? 'red' : 'yellow'
+    const time = since === undefined ? '' : `, for ${ago(since)}`
+    if (state !== 'ok') print(`  ${paint(color, name)}: ${message ?? state}${time}`)
   }
   print(
     table([
@@ -62,6 +81,7 @@ const report = (
       ['  topics', topics.join(', ') || 'none'],
       ['  lookups', lookups.join(', ') || 'none'],
       ...Object.entries(queues).map(([name, stats]) => [`  queue ${name}`, figures(stats)]),
+      ...sync.map(each => [`  peer ${each.topic}`, peerLine(each)]),
       ...(tokens
         ? [['  tokens', `${count(tokens.ready)} to work on, ${count(tokens.idle)} not active`]]
         : []),
@@ -69,6 +89,13 @@ const report = (
     ])
   )
 }
+
+const peerLine = ({ peer, state, since, lastSuccess }: PeerStatus): string => {
+  const last = lastSuccess === undefined ? 'never answered' : `last answered ${ago(lastSuccess)} ago`
+  return `${peer}: ${state} for ${ago(since)}, ${last}`
+}
+
+const ago = (milliseconds: number): string => duration((Date.now() - milliseconds) / 1000)
 
 const figures = (stats: Readonly<Record<string, number | null>>): string =>
   Object.entries(stats)

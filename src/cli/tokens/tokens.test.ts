@@ -51,7 +51,11 @@ describe('the commands', () => {
     for (const { txid } of [deployed, moved]) await node.pipeline.feed.takeBeef(chain.beef(txid))
     await node.pipeline.settle()
     const { activation, pipeline, engine } = node
-    server = createServer({ engine, headers: undefined, options: { tokens: { activation, pipeline } } })
+    server = createServer({
+      engine,
+      headers: undefined,
+      options: { tokens: { activation, pipeline, sources: [] } }
+    })
     ;({ url } = await server.listen())
   })
   afterAll(async () => {

@@ -1,8 +1,12 @@
 /** Sync by itself: every topic from each of its peers, again and again, one peer of a topic at a time. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outpoint } from '../../keyspace/index.ts'
+import { QuoinError } from '../../keyspace/index.ts'
+import { type HealthState, SourceHealth } from '../../source-health.ts'
 import type { Queue } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
+import { healthLog, SILENT } from '../logger.ts'
+import { reasonOf } from './failure.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
 import { type SyncReport, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
 
@@ -13,12 +17,17 @@ export interface SyncServiceOptions extends TopicSyncOptions, HttpPeerOptions {
   readonly interval?: number
   /** How much that varies, as a part of it, so that nodes do not ask in step; 0.2 unless given. */
   readonly jitter?: number
+  /** Milliseconds after which a peer that does not answer is stalled, 10,000 unless given. */
+  readonly patience?: number
 }
 
 /** How it stands with one topic and one peer. */
 export interface SyncStatus {
   readonly topic: string
   readonly peer: string
+  readonly state: HealthState
+  /** When the state began, in unix milliseconds. */
+  readonly since: number
   readonly running: boolean
   /** When it was last tried, and when that went well, in unix milliseconds. */
   readonly lastRun: number | undefined
@@ -34,14 +43,18 @@ export interface SyncStatus {
 
 class Pair {
   readonly sync: TopicSync
+  readonly health: SourceHealth
   running = false
   lastRun: number | undefined
-  lastSuccess: number | undefined
-  lastError: string | undefined
   lastReport: SyncReport | undefined
 
-  constructor(sync: TopicSync) {
-    this.sync = sync
+  constructor(engine: Engine, topic: string, peer: Peer, { patience, ...options }: SyncServiceOptions) {
+    const { logger = SILENT } = options
+    this.health = new SourceHealth({
+      onChange: healthLog(logger, 'a peer', { topic, peer: peer.name }),
+      ...(patience !== undefined && { patience })
+    })
+    this.sync = new TopicSync(engine, topic, observed(peer, this.health), options)
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -49,11 +62,11 @@ class Pair {
     this.lastRun = Date.now()
     try {
       this.lastReport = await this.sync.run(signal)
-      this.lastSuccess = Date.now()
-      this.lastError = undefined
+      this.health.succeeded()
     } catch (error) {
-      // It is told by `status`, and tried again in the next round.
-      if (!signal.aborted) this.lastError = error instanceof Error ? error.message : String(error)
+      // Tried again in the next round. A store that fails is no fault of the peer, and reported by itself.
+      const isStore = error instanceof QuoinError && error.code.startsWith('ERR_STORE_')
+      if (!signal.aborted && !isStore) this.health.failed(reasonOf(error))
     } finally {
       this.running = false
     }
@@ -61,13 +74,16 @@ class Pair {
 
   async status(): Promise<SyncStatus> {
     const { due, leased, waiting, dead, age } = await this.sync.queue.stats()
+    const { state, since, lastSuccess, lastError } = this.health.current
     return {
       topic: this.sync.topic,
       peer: this.sync.peer.name,
+      state,
+      since,
       running: this.running,
       lastRun: this.lastRun,
-      lastSuccess: this.lastSuccess,
-      lastError: this.lastError,
+      lastSuccess,
+      lastError,
       lastReport: this.lastReport,
       queued: due + leased + waiting,
       dead,
@@ -83,13 +99,14 @@ export class SyncService {
   #stopping: AbortController | undefined
   #loops: Promise<unknown> = Promise.resolve()
 
-  constructor(engine: Engine, { peers, interval = 60_000, jitter = 0.2, ...options }: SyncServiceOptions) {
+  constructor(engine: Engine, options: SyncServiceOptions) {
+    const { peers, interval = 60_000, jitter = 0.2 } = options
     this.#interval = interval
     this.#jitter = jitter
     this.#topics = Object.entries(peers).map(([topic, all]) =>
       all.map(peer => {
         const other = typeof peer === 'string' ? httpPeer(peer, options) : peer
-        return new Pair(new TopicSync(engine, topic, other, options))
+        return new Pair(engine, topic, other, options)
       })
     )
   }
@@ -119,6 +136,13 @@ export class SyncService {
       .map(({ sync }) => ({ topic: sync.topic, peer: sync.peer.name, queue: sync.queue }))
   }
 
+  /** The health of each peer. */
+  get sources(): readonly { readonly topic: string; readonly peer: string; readonly health: SourceHealth }[] {
+    return this.#topics
+      .flat()
+      .map(({ sync, health }) => ({ topic: sync.topic, peer: sync.peer.name, health }))
+  }
+
   status(): Promise<SyncStatus[]> {
     return Promise.all(this.#topics.flat().map(pair => pair.status()))
   }
@@ -132,3 +156,10 @@ export class SyncService {
     }
   }
 }
+
+/** A peer whose answers are signs of life. */
+const observed = (peer: Peer, health: SourceHealth): Peer => ({
+  name: peer.name,
+  syncResponse: (topic, request, signal) => health.ask(() => peer.syncResponse(topic, request, signal)),
+  node: (request, signal) => health.ask(() => peer.node(request, signal))
+})

@@ -184,15 +184,17 @@ export class TopicSync {
 
   async #fail(lease: Lease<Outpoint>, failure: Failure, state: State): Promise<void> {
     const { item, attempts } = lease
-    const txid = formatTxid(txidOf(item))
-    this.#logger.warn('sync failed', {
-      topic: this.topic,
-      peer: this.peer.name,
-      txid,
-      attempts,
-      outcome: failure.outcome,
-      reason: failure.reason
-    })
+    // That the peer is away is its health, and logged once (`service.ts`).
+    if (failure.errorClass !== 'unreached') {
+      this.#logger.warn('sync failed', {
+        topic: this.topic,
+        peer: this.peer.name,
+        txid: formatTxid(txidOf(item)),
+        attempts,
+        outcome: failure.outcome,
+        reason: failure.reason
+      })
+    }
     await this.queue.fail(lease, failure)
     if (failure.outcome === 'dead' || (failure.outcome === 'retry' && attempts >= ATTEMPTS)) {
       state.dead.add(toHex(item))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import { formatHash } from '../../chain/index.ts'
-import type { Check, Context } from '../context.ts'
+import type { Context } from '../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../route.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -16,19 +16,29 @@ const Service = Type.Object({
   uptimeMs: Type.Number()
 })
 
+const Time = Type.Optional(Type.Number({ description: 'Unix milliseconds.' }))
+const PartSchema = Type.Object(
+  {
+    name: Type.String(),
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('error')], {
+      description: '`error` makes the node unready, `degraded` does not.'
+    }),
+    message: Type.Optional(Type.String()),
+    since: Time,
+    lastSuccess: Time,
+    lastError: Type.Optional(Type.String()),
+    lastErrorAt: Time
+  },
+  { $id: 'Part' }
+)
+
 const Report = Type.Object(
   {
-    status: Type.Union([Type.Literal('ok'), Type.Literal('error')]),
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('error')]),
     live: Type.Boolean(),
     ready: Type.Boolean(),
     service: Service,
-    checks: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        status: Type.Union([Type.Literal('ok'), Type.Literal('error')]),
-        message: Type.Optional(Type.String())
-      })
-    ),
+    checks: Type.Array(PartSchema),
     context: Type.Record(Type.String(), Type.Unknown())
   },
   { $id: 'HealthReport' }
@@ -38,6 +48,11 @@ const Count = Type.Integer({ minimum: 0 })
 const Peer = Type.Object({
   topic: Type.String(),
   peer: Type.String(),
+  state: Type.Union(
+    [Type.Literal('untried'), Type.Literal('working'), Type.Literal('failing'), Type.Literal('stalled')],
+    { description: 'Stalled: it takes questions and does not answer.' }
+  ),
+  since: Type.Number({ description: 'When the state began, in unix milliseconds.' }),
   running: Type.Boolean(),
   lastRun: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
   lastSuccess: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
@@ -50,6 +65,7 @@ const Peer = Type.Object({
 const Status = Type.Object(
   {
     service: Service,
+    parts: Type.Array(PartSchema),
     store: Type.Object({ engine: Type.String(), bytes: Type.Integer() }),
     journal: Type.Object({ position: Type.Integer({ description: 'Of the last change.' }) }),
     chain: Type.Union(
@@ -98,22 +114,19 @@ const Status = Type.Object(
   { $id: 'Status' }
 )
 
-/** Longer than this is not well. */
-const PATIENCE_MS = 5000
-
 export const healthRoutes = (context: Context): Route[] => {
-  const checks = [...ownChecks(context), ...(context.options.checks ?? [])]
   const reported = async (): Promise<{ status: number; report: unknown }> => {
-    const results = await Promise.all(checks.map(checked))
-    const ready = results.every(({ status }) => status === 'ok')
+    const checks = await context.parts.states()
+    const has = (status: string): boolean => checks.some(each => each.status === status)
+    const ready = !has('error')
     return {
       status: ready ? 200 : 503,
       report: {
-        status: ready ? 'ok' : 'error',
+        status: !ready ? 'error' : has('degraded') ? 'degraded' : 'ok',
         live: true,
         ready,
         service: serviceOf(context),
-        checks: results,
+        checks,
         context: {}
       }
     }
@@ -166,43 +179,6 @@ const serviceOf = ({ options, started }: Context) => ({
   uptimeMs: Date.now() - started
 })
 
-const ownChecks = ({ engine, headers, closing }: Context): Check[] => [
-  { name: 'accepting requests', run: async () => (closing.aborted ? 'the server is closing' : undefined) },
-  {
-    name: 'store',
-    async run() {
-      await engine.outputs.journal.last()
-      return undefined
-    }
-  },
-  ...(headers
-    ? [
-        {
-          name: 'headers',
-          async run() {
-            await headers.tip()
-            return undefined
-          }
-        }
-      ]
-    : [])
-]
-
-const checked = async ({ name, run }: Check) => {
-  let timer: NodeJS.Timeout | undefined
-  try {
-    const late = new Promise<string>(resolve => {
-      timer = setTimeout(() => resolve(`no answer within ${PATIENCE_MS} ms`), PATIENCE_MS)
-    })
-    const message = await Promise.race([run(), late])
-    return message === undefined ? { name, status: 'ok' } : { name, status: 'error', message }
-  } catch (error) {
-    return { name, status: 'error', message: error instanceof Error ? error.message : String(error) }
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 const status = (context: Context): Route => {
   const { engine, headers, queues, metrics: counted } = context
   return route({
@@ -219,7 +195,8 @@ const status = (context: Context): Route => {
     },
     async handle() {
       const { store, journal } = engine.outputs
-      const [{ engine: name, bytes }, position, tip, totals, counts] = await Promise.all([
+      const [parts, { engine: name, bytes }, position, tip, totals, counts] = await Promise.all([
+        context.parts.states(),
         store.stats(),
         journal.last(),
         headers?.tip(),
@@ -228,6 +205,7 @@ const status = (context: Context): Route => {
       ])
       return json({
         service: serviceOf(context),
+        parts,
         store: { engine: name, bytes },
         journal: { position },
         chain: tip ? { height: tip.height, hash: formatHash(tip.header.hash), time: tip.header.time } : null,

@@ -53,7 +53,7 @@ beforeAll(async () => {
   server = createServer({
     engine: node.engine,
     headers: undefined,
-    options: { tokens: { activation, pipeline }, adminToken: ADMIN, heartbeat: 50 }
+    options: { tokens: { activation, pipeline, sources: [] }, adminToken: ADMIN, heartbeat: 50 }
   })
   ;({ url } = await server.listen())
 })
