@@ -4,6 +4,7 @@ import { DevChain, type Transaction } from '../chain/index.ts'
 import { formatOutpoint, makeOutpoint } from '../keyspace/index.ts'
 import { verifyIndex } from '../txo/index.ts'
 import { mint, ones, pay, TestNode, TOPIC, token } from './gasp/node.testing.ts'
+import { overlay } from './keys.ts'
 import type { QuoinTopic } from './types.ts'
 
 let chain: DevChain
@@ -28,6 +29,17 @@ const members = async (): Promise<string[]> => (await node.state()).members
 const judged = async ({ txid }: Transaction) => (await node.engine.judgements(txid))?.[TOPIC]
 
 describe('a transaction that comes before the one that it spends', () => {
+  it('is judged again when another process, or one that was killed, has queued it', async () => {
+    await open(token)
+    node.engine.start()
+    const a = await mint(chain)
+    await node.submit(a)
+    const queue = node.store.queueAt(overlay.collections.judgeAgain, [])
+    await queue.enqueue(a.txid, 0)
+    await queue.lease(1, 0.5)
+    await expect.poll(() => queue.stats(), { timeout: 5000 }).toMatchObject({ due: 0, leased: 0 })
+  })
+
   it('is judged again when that comes, and so is what spends it', async () => {
     await open(token)
     const [a, b] = [await mint(chain), await mint(chain)]

@@ -113,8 +113,21 @@ export class SecondThoughts {
 
   /** Begins with what is there from before. */
   start(): void {
-    this.#timer ??= setInterval(() => void this.settle(), PAUSE_MS).unref()
+    this.#timer ??= setInterval(() => void this.#poll(), PAUSE_MS).unref()
     void this.settle()
+  }
+
+  /** Items that another process has queued or leased, or a commit that was under way when the queues were empty. */
+  async #poll(): Promise<void> {
+    try {
+      for (const queue of [this.#admit, this.#judge]) {
+        const { due, leased, waiting } = await queue.stats()
+        if (due + leased + waiting > 0) this.#isDue = true
+      }
+    } catch (error) {
+      this.#health.failed(error instanceof Error ? error.message : String(error))
+    }
+    await this.settle()
   }
 
   async close(): Promise<void> {
@@ -174,7 +187,7 @@ export class SecondThoughts {
     format: (item: T) => string
   ): Promise<void> {
     for (;;) {
-      // Not polled by a read: a commit under way has said that there is something, and a lease comes after it.
+      // Not polled by a read: a commit that is under way may have the items, and a lease comes after it.
       const leases = await queue.lease(AT_ONCE, LEASE)
       if (leases.length === 0) return
       for (const lease of leases) {
