@@ -29,6 +29,12 @@ export interface HashEntry {
   /** In the order of the fields' bytes. */
   readonly fields: readonly FieldValue[]
 }
+/** A page of the fields of a hash, in the order of the engine. */
+export interface FieldPage {
+  readonly fields: readonly FieldValue[]
+  /** Undefined after the last page. */
+  readonly cursor: Uint8Array | undefined
+}
 export interface ScoredMember {
   readonly member: Uint8Array
   readonly score: number
@@ -108,6 +114,11 @@ export interface Reads {
   hmget(key: Uint8Array, fields: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]>
   /** In the order of the fields' bytes. */
   hgetall(key: Uint8Array): Awaitable<FieldValue[]>
+  /**
+   * About `count` fields, for hashes that are too wide to be read whole. A field that the hash has from the first page to
+   * the last is in one of them; a field that changes meanwhile may be in several.
+   */
+  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage>
   /** One answer for each key, in the order asked; not necessarily of one state. */
   mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]>
   /** Whether each has fields, in the order asked; not necessarily of one state. */

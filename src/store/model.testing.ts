@@ -106,6 +106,12 @@ const readsOf = (open: () => State): Reads => ({
   hget: (key, field) => copy(open().hashes.get(text(key))?.get(text(field))),
   hmget: (key, fields) => fields.map(field => copy(open().hashes.get(text(key))?.get(text(field)))),
   hgetall: key => fieldsOf(open(), text(key)),
+  hscan: (key, cursor, count) => {
+    const fields = fieldsOf(open(), text(key))
+      .filter(({ field }) => !cursor || text(field) > text(cursor))
+      .slice(0, count)
+    return { fields, cursor: fields.length < count ? undefined : fields.at(-1)!.field }
+  },
   mhgetall: keys => keys.map(key => fieldsOf(open(), text(key))),
   mhexists: keys => keys.map(key => fieldsOf(open(), text(key)).length > 0),
   hrange: (range, limit) =>

@@ -143,6 +143,7 @@ const READS: Record<ReadName, readonly fc.Arbitrary<unknown>[]> = {
   hget: [key, name],
   hmget: [key, fc.array(name, { maxLength: 4 })],
   hgetall: [key],
+  hscan: [key, fc.integer({ min: 1, max: 5 })],
   mhgetall: [fc.array(key, { maxLength: 4 })],
   mhexists: [fc.array(key, { maxLength: 4 })],
   hrange: [range, limit],

@@ -23,6 +23,7 @@ import type {
   BackupOptions,
   Engine,
   EngineStats,
+  FieldPage,
   FieldValue,
   HashEntry,
   KeyValue,
@@ -110,6 +111,11 @@ export class StoreReads {
   /** In the order of the fields' bytes. */
   async hgetall(key: Uint8Array): Promise<FieldValue[]> {
     return this.#reads.hgetall(keyOnly(key))
+  }
+
+  /** A page of the fields of a hash, about `count` of them, after the page that gave the cursor. */
+  async hscan(key: Uint8Array, cursor: Uint8Array | undefined, count = 1000): Promise<FieldPage> {
+    return this.#reads.hscan(keyOnly(key), cursor && keyOnly(cursor), wholeNumber('count', count, 1))
   }
 
   /** The same of many hashes, in the order asked: on Redis, one round trip for all of them. */

@@ -105,6 +105,31 @@ export const hashes: Cases = {
     same(await store.hmget('h', ['c', 'x', 'a', 'c', 'b']), ['', undefined, '1', '', '2'])
     same(await store.hmget('h', []), [])
   },
+  'a hash is read in pages, narrow or wide': async store => {
+    const wide = Array.from({ length: 3000 }, (_, i) => `f${i}`)
+    await store.commit(
+      hset('h', 'a', '1'),
+      hset('h', '', '2'),
+      hset('h', 'b', '3'),
+      ...wide.map(field => hset('w', field, field.repeat(10)))
+    )
+    const narrow = [
+      ['', '2'],
+      ['a', '1'],
+      ['b', '3']
+    ]
+    for (const count of [1, 2, 3, 4]) same(await store.hscan('h', count), narrow)
+    const expected = wide.map(field => [field, field.repeat(10)]).sort()
+    for (const count of [7, 1000, 3000, 3001]) same(await store.hscan('w', count), expected)
+    const { fields } = await store.engine.hscan(new Uint8Array([119]), undefined, 100)
+    same(fields.length < 300, true)
+    same(await store.hscan('x', 10), [])
+    await store.commit(...wide.slice(10).map(field => hdel('w', field)), hset('w', 'new', 'v'))
+    same(await store.hscan('w', 4), [
+      ...expected.filter(([field]) => wide.indexOf(field!) < 10),
+      ['new', 'v']
+    ])
+  },
   'several hashes come in the order asked, each with its fields in theirs': async store => {
     const wide = Array.from({ length: 100 }, (_, i) => `f${i}`).sort()
     await store.commit(

@@ -63,6 +63,18 @@ export class TextReads {
     return (await this.#reads.hgetall(bytes(key))).map(({ field, value }) => [text(field), text(value)])
   }
 
+  /** The fields of all pages, in the order of their bytes. */
+  async hscan(key: string, count: number): Promise<Pair<string>[]> {
+    const found = new Map<string, string>()
+    let cursor: Uint8Array | undefined
+    do {
+      const page = await this.#reads.hscan(bytes(key), cursor, count)
+      for (const { field, value } of page.fields) found.set(text(field), text(value))
+      cursor = page.cursor
+    } while (cursor)
+    return [...found].sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+
   async mhgetall(keys: readonly string[]): Promise<Pair<string>[][]> {
     const hashes = await this.#reads.mhgetall(keys.map(bytes))
     return hashes.map(fields => fields.map(({ field, value }) => [text(field), text(value)]))

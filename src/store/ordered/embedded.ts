@@ -6,6 +6,7 @@ import type {
   BackupOptions,
   Engine,
   EngineStats,
+  FieldPage,
   FieldValue,
   HashEntry,
   Keep,
@@ -275,6 +276,9 @@ export class EmbeddedEngine implements Engine {
   }
   hgetall(key: Uint8Array): Awaitable<FieldValue[]> {
     return this.#steady(reads => reads.hgetall(key))
+  }
+  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage> {
+    return this.#steady(reads => reads.hscan(key, cursor, count))
   }
   mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
     return this.#steady(reads => reads.mhgetall(keys))

@@ -1,7 +1,8 @@
 /** The reads of the structures, over one state of the rows. */
-import { copyOfRow, type KeyRange, prefixEnd } from '../../keyspace/index.ts'
+import { compareBytes, copyOfRow, type KeyRange, prefixEnd } from '../../keyspace/index.ts'
 import type {
   Awaitable,
+  FieldPage,
   FieldValue,
   HashEntry,
   Keep,
@@ -108,6 +109,15 @@ export class OrderedReads implements Reads {
 
   hgetall(key: Uint8Array): Awaitable<FieldValue[]> {
     return this.#fields(tagged(TAG.hash, key))
+  }
+
+  /** The cursor is the last field: those after it follow. */
+  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage> {
+    const found = this.#wideOrPacked(tagged(TAG.hash, key))
+    if (typeof found === 'number') return this.#wideScan(found, cursor, count)
+    const fields = found ? unpackHash(found) : []
+    const rest = cursor ? fields.filter(({ field }) => compareBytes(field, cursor) > 0) : fields
+    return fieldPage(rest.slice(0, count), count)
   }
 
   mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
@@ -311,6 +321,16 @@ export class OrderedReads implements Reads {
     return rows.map(({ key, value }) => ({ field: key.subarray(start.length), value }))
   }
 
+  async #wideScan(id: number, cursor: Uint8Array | undefined, count: number): Promise<FieldPage> {
+    const first = numbered(TAG.field, id)
+    const start = cursor ? after(numbered(TAG.field, id, cursor)) : first
+    const rows = await this.#rows.rows({ start, end: prefixEnd(first), reverse: false }, count)
+    return fieldPage(
+      rows.map(({ key, value }) => ({ field: key.subarray(first.length), value })),
+      count
+    )
+  }
+
   /** Without a promise when the hash is one row, which goes with its last field; that of a wide one stays. */
   #hasFields(rowKey: Uint8Array): Awaitable<boolean> {
     const row = this.#rows.get(rowKey)
@@ -357,6 +377,11 @@ export class OrderedReads implements Reads {
     return this.#rows.keys(rowsRange(id, rows), count, rows.offset ?? 0, scoredMember)
   }
 }
+
+const fieldPage = (fields: readonly FieldValue[], count: number): FieldPage => ({
+  fields,
+  cursor: fields.length < count ? undefined : fields.at(-1)?.field
+})
 
 /** Behind the tag and the role. */
 const nameOfSortedSet: ReadKey<Uint8Array> = (source, start, end) => source.slice(start + 2, end)

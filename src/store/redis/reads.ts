@@ -1,6 +1,7 @@
 /** What a store can be asked, as commands and scripts of Redis. */
 import { compareBytes, type KeyRange, QuoinError } from '../../keyspace/index.ts'
 import type {
+  FieldPage,
   FieldValue,
   HashEntry,
   KeyValue,
@@ -31,6 +32,9 @@ export interface Caller {
 
 /** Members whose scores one command asks for. */
 const SCORES_PAGE = 5000
+
+const ZERO = new TextEncoder().encode('0')
+const COUNT = new TextEncoder().encode('COUNT')
 
 const STATE_KINDS: Readonly<Record<QueueState, Kind>> = { due: 'd', leased: 'l', waiting: 'w', dead: 'x' }
 
@@ -66,6 +70,13 @@ export class RedisReads implements Reads {
 
   async hgetall(key: Uint8Array): Promise<FieldValue[]> {
     return fieldValues(await this.#one('h', key, 'HGETALL'))
+  }
+
+  /** A hash that Redis packs comes whole, however few fields are asked for. */
+  async hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Promise<FieldPage> {
+    const rest = [cursor ?? ZERO, COUNT, new TextEncoder().encode(String(count))]
+    const [next, fields] = (await this.#one('h', key, 'HSCAN', rest)) as [Uint8Array, Reply]
+    return { fields: fieldValues(fields), cursor: compareBytes(next, ZERO) === 0 ? undefined : next }
   }
 
   async mhgetall(keys: readonly Uint8Array[]): Promise<FieldValue[][]> {
