@@ -11,8 +11,8 @@ import { Indexer, OutputStore } from '../src/txo/index.ts'
 
 const BIN = fileURLToPath(new URL('../bin/quoin.js', import.meta.url))
 const ADDRESS = '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc'
-const verify = (...args: string[]) =>
-  spawnSync(process.execPath, [BIN, 'verify', ...args], { encoding: 'utf8' })
+const quoin = (...args: string[]) => spawnSync(process.execPath, [BIN, ...args], { encoding: 'utf8' })
+const verify = (...args: string[]) => quoin('verify', ...args)
 
 let folder: string
 let url: string
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 it('finds nothing wrong with what the index wrote', () => {
-  const { status, stdout, stderr } = verify('--store', url)
+  const { status, stdout, stderr } = verify(url)
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toMatch(/^lmdb:.*: \d+ transactions, everything is what follows from the transactions\n$/)
 })
@@ -39,22 +39,36 @@ it('names every difference, and exits with 1', async () => {
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
   await store.ztally(bytes('z:balance:satoshis'), bytes(`own:${ADDRESS}`), 1)
   await store.close()
-  const { status, stdout } = verify('--store', url)
+  const { status, stdout } = verify(url)
   expect(status).toBe(1)
-  expect(stdout).toMatch(/^outputs\.balances .*\n {2}found {5}5011\n {2}expected {2}5010\n.*1 difference\n$/)
-  const json = verify('--store', url, '--json')
+  expect(stdout).toMatch(
+    /^index-different {2}outputs\.balances .*\n {2}found {5}5011\n {2}expected {2}5010\n.*1 finding \(index-different 1\)\n$/
+  )
+  const json = verify(url, '--json')
   expect(json.status).toBe(1)
   expect(JSON.parse(json.stdout)).toMatchObject({
     valid: false,
-    differences: [{ collection: 'outputs.balances', found: '5011', expected: '5010' }]
+    counts: { 'index-different': 1 },
+    findings: [{ kind: 'index-different', found: '5011', expected: '5010' }]
   })
+})
+
+it('is mended by quoin repair, which says so', () => {
+  const dry = quoin('repair', url, '--dry-run')
+  expect(dry.stdout).toContain('would mend 1 index-different\n')
+  const { status, stdout, stderr } = quoin('repair', url)
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toBe(`mended 1 index-different\n${url}: nothing else is wrong\n`)
+  expect(verify(url).status).toBe(0)
+  expect(quoin('repair', url).stdout).toBe(`${url}: nothing to mend\n`)
 })
 
 it('says what is wrong with a question', () => {
   for (const [args, reason] of [
-    [[], "required option '--store <url>' not specified"],
-    [['--store', 'lmdb:/nowhere/at/all'], 'nowhere'],
-    [['--store', url, '--limit', '0'], '--limit is a whole number from 1']
+    [[], "missing required argument 'store'"],
+    [['lmdb:/nowhere/at/all'], 'nowhere'],
+    [[url, '--temp', '/nowhere/at/all'], 'Use --temp DIR'],
+    [[url, '--limit', '0'], '--limit is a whole number from 1']
   ] as const) {
     const { status, stderr } = verify(...args)
     expect({ args, status }).toEqual({ args, status: 2 })

@@ -26,7 +26,8 @@ const PAGES = [
   'src/server/README.md',
   'explorer/README.md',
   'docs/audit.md',
-  'docs/upgrade.md'
+  'docs/upgrade.md',
+  'docs/verify-and-repair.md'
 ]
 // Inside the package, so that `quoin/keyspace` means this one, and ignored by git.
 const SCRATCH = join(ROOT, 'dist/docs-examples')

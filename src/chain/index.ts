@@ -81,6 +81,7 @@ export {
   ScriptCursor,
   writeScriptNumber
 } from './script.ts'
+export { type CheckedTransaction, checkedTransaction, checkedTransactions, storedRoots } from './stored.ts'
 export {
   type Input,
   MAX_SATOSHIS,

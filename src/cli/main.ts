@@ -8,7 +8,7 @@ import { addNodeCommands } from './node/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
 import { printJson } from './terminal.ts'
 import { addTokenCommands } from './tokens/commands.ts'
-import { addVerifyCommand } from './verify.ts'
+import { addVerifyCommands } from './verify/commands.ts'
 
 const program = new Command('quoin')
   .description('A node for BSV overlays on one embedded database, with key layouts that are proved.')
@@ -25,7 +25,8 @@ Examples:
   quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it
   quoin store stats lmdb:./data        say how large a store is, and what it runs on
   quoin store backup lmdb:./data ./b   copy a store beside the process that writes to it
-  quoin verify --store lmdb:./data     rebuild the index from its transactions, and compare
+  quoin verify lmdb:./data             check proofs, judgements, spends and the index
+  quoin repair lmdb:./data             mend what quoin verify finds
   quoin token <id>                     what a BSV21 token is, and who has it
   quoin liquidity --help               pools, ticks and positions of a Cosmos chain
 
@@ -37,7 +38,7 @@ await addNodeCommands(program)
 addKeyspaceCommands(program)
 addStoreCommands(program)
 addTokenCommands(program)
-addVerifyCommand(program)
+addVerifyCommands(program)
 addLiquidityCommands(program)
 inheritSettings(program)
 

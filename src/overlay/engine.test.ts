@@ -7,7 +7,7 @@ import { makeKey, payTo, spend, withKeyHash } from '../chain/verify/signed.testi
 import { formatTxid, makeOutpoint, type Topic } from '../keyspace/index.ts'
 import { openStore } from '../store/index.ts'
 import { OutputStore, verifyIndex } from '../txo/index.ts'
-import { answerBeef, Engine, type EngineOptions } from './index.ts'
+import { answerBeef, Engine, type EngineOptions, verifyJudgements } from './index.ts'
 import type { AnyLookup, AnyTopic, LookupService, OutputSpent, QuoinTopic, TopicManager } from './types.ts'
 
 const about = (name: string) => ({
@@ -95,6 +95,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await engine.close()
   expect((await verifyIndex(engine.outputs.store)).differences).toEqual([])
+  for await (const { finding } of verifyJudgements(engine.outputs.store)) expect(finding).toBeUndefined()
   await engine.outputs.store.close()
 })
 

@@ -6,6 +6,7 @@ import { verifyIndex } from '../txo/index.ts'
 import { mint, ones, pay, TestNode, TOPIC, token } from './gasp/node.testing.ts'
 import { overlay } from './keys.ts'
 import type { QuoinTopic } from './types.ts'
+import { verifyJudgements } from './verify.ts'
 
 let chain: DevChain
 let node: TestNode
@@ -17,6 +18,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   expect((await verifyIndex(node.store)).differences).toEqual([])
+  for await (const { finding } of verifyJudgements(node.store)) expect(finding).toBeUndefined()
   await node.close()
 })
 

@@ -1,109 +1,247 @@
 /**
- * Compares two stores key by key, as far as the index goes. Histories are left out: what happened on the way (the
- * journal, conflicts, what was rolled back, how often a record was written) is not a matter of what there is.
+ * Compares two stores row by row, as far as the index goes. Both are walked in pages, so it takes the same memory
+ * however large they are. Histories are left out: the journal, conflicts, the log of rollbacks and the revisions of
+ * records do not follow from the transactions.
  */
 import { chain } from '../chain/index.ts'
 import { compareBytes, type KeyRange, prefixEnd, startsWith, successor, toHex } from '../keyspace/index.ts'
-import type { StoreReads } from '../store/index.ts'
+import type { HashEntry, ScoredMember, StoreReads } from '../store/index.ts'
 import { outputs } from './keys.ts'
 import { transactionRecord } from './record.ts'
 
+/** A value, a field of a hash, or a member of a sorted set. */
+type Structure = 'value' | 'field' | 'member'
+
 export interface Difference {
+  readonly structure: Structure
   readonly key: Uint8Array
-  /** The field or the member, where it has some. */
+  /** The field or the member; empty for a value. */
   readonly part: Uint8Array
-  /** What is there, in hexadecimal or as a score; undefined for nothing. */
+  /** The value in hexadecimal, or the score; undefined for nothing. */
   readonly found: string | undefined
   readonly expected: string | undefined
+  /** The same as bytes, or as a score. */
+  readonly stored: Uint8Array | number | undefined
+  readonly derived: Uint8Array | number | undefined
 }
 
-interface Entry {
-  /** Key-values, hashes, sorted sets, in this order. */
-  readonly kind: number
-  readonly key: Uint8Array
-  readonly part: Uint8Array
-  readonly value: string
+export interface CompareOptions {
+  /** Whether transactions and proofs are compared too; they are unless it says no. */
+  readonly transactions?: boolean
 }
 
-const { spends, progress, journal, changes } = outputs.collections
+type Differences = AsyncGenerator<Difference, void, undefined>
+
+const { satoshis, spends, progress, journal, changes } = outputs.collections
 const NONE = new Uint8Array()
-const PAGE = 1000
+const PAGE = 500
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const { transaction, proof, log } = chain.collections
-/** What belongs to transactions, of which the index has only a part. */
-const VALUES = ascii('t:')
+const TRANSACTIONS = ascii('t:')
 const HASHES = ascii('h:')
 const SETS = ascii('z:')
 const SPENDS = spends.encode()
 const TXID_LENGTH = 32
-const HISTORIES = [
-  progress.encode(),
-  changes.encode(),
-  journal.encode(),
-  log.encode('rollback'),
-  ascii('z:conflict:')
-]
+/** Hashes with a field for each output or transaction, which are not read whole. */
+const WIDE = [SPENDS, satoshis.encode()]
+/** Among the hashes of outputs, in the order of their keys. */
+const APART = [...WIDE, progress.encode(), changes.encode()].sort(compareBytes)
+const HISTORIES = [journal.encode(), log.encode('rollback'), ascii('z:conflict:')]
 const isHistory = (key: Uint8Array): boolean => HISTORIES.some(history => startsWith(key, history))
 
-/** What the first store has otherwise than the second. */
+/** The rows that the first store has otherwise than the second. */
 export async function* compareIndexes(
   found: StoreReads,
-  expected: StoreReads
-): AsyncGenerator<Difference, void, undefined> {
-  const [left, right] = [entriesOf(found), entriesOf(expected)]
-  let [a, b] = [await left.next(), await right.next()]
-  while (!a.done || !b.done) {
-    const order = a.done ? 1 : b.done ? -1 : compareEntries(a.value, b.value)
-    const one = order <= 0 && !a.done ? a.value : undefined
-    const other = order >= 0 && !b.done ? b.value : undefined
-    const { key, part } = (one ?? other)!
-    if (one?.value !== other?.value) yield { key, part, found: one?.value, expected: other?.value }
-    if (one) a = await left.next()
-    if (other) b = await right.next()
-  }
+  expected: StoreReads,
+  { transactions = true }: CompareOptions = {}
+): Differences {
+  if (transactions) yield* compareTransactions(found, expected)
+  // Records and spends first: whoever mends differences in their order needs them for the rest.
+  for (const key of WIDE) yield* compareFields(key, found, expected)
+  yield* compareHashes(found, expected)
+  yield* compareSortedSets(found, expected)
 }
 
-const compareEntries = (a: Entry, b: Entry): number =>
-  a.kind - b.kind || compareBytes(a.key, b.key) || compareBytes(a.part, b.part)
-
-/** All that the index is made of, in order. */
-async function* entriesOf(store: StoreReads): AsyncGenerator<Entry, void, undefined> {
-  for await (const { key, value } of pages(VALUES, range => store.range(range, { limit: PAGE }))) {
-    if (transaction.owns(key) || proof.owns(key)) yield { kind: 0, key, part: NONE, value: toHex(value) }
-  }
-  for await (const { key, fields } of pages(HASHES, range => store.hrange(range, { limit: PAGE }))) {
-    if (isHistory(key)) continue
-    for (const { field, value } of fields) {
-      yield { kind: 1, key, part: field, value: isRecord(key, field) ? showRecord(value) : toHex(value) }
-    }
-  }
-  for (const key of await store.zkeys(SETS)) {
-    if (isHistory(key)) continue
-    const rows = await store.zrange(key)
-    for (const { member, score } of rows.sort((a, b) => compareBytes(a.member, b.member))) {
-      yield { kind: 2, key, part: member, value: String(score) }
+async function* compareTransactions(found: StoreReads, expected: StoreReads): Differences {
+  const rows = (store: StoreReads) =>
+    pages(under(TRANSACTIONS), range => store.range(range, { limit: PAGE }), byKey)
+  for await (const [one, other] of merged(rows(found), rows(expected), byKeys)) {
+    const { key } = (one ?? other)!
+    if (transaction.owns(key) || proof.owns(key)) {
+      yield* difference('value', key, NONE, one?.value, other?.value)
     }
   }
 }
 
-async function* pages<T extends { readonly key: Uint8Array }>(
-  prefix: Uint8Array,
-  read: (range: KeyRange) => Promise<T[]>
-): AsyncGenerator<T, void, undefined> {
-  let start = prefix
+async function* compareHashes(found: StoreReads, expected: StoreReads): Differences {
+  for await (const [one, other] of merged(hashesOf(found), hashesOf(expected), byKeys)) {
+    yield* compareHash((one ?? other)!.key, one, other)
+  }
+}
+
+/** Hashes of outputs in the order of their keys, read in pages. */
+export async function* hashesOf(store: StoreReads): AsyncGenerator<HashEntry, void, undefined> {
+  let start = HASHES
+  for (const key of [...APART, undefined]) {
+    const range = { start, end: key ?? prefixEnd(HASHES), reverse: false }
+    yield* pages(range, each => store.hrange(each, { limit: PAGE }), byKey)
+    if (key) start = successor(key)
+  }
+}
+
+function* compareHash(
+  key: Uint8Array,
+  one: HashEntry | undefined,
+  other: HashEntry | undefined
+): Generator<Difference> {
+  const wanted = new Map(other?.fields.map(({ field, value }) => [toHex(field), { field, value }]))
+  for (const { field, value } of one?.fields ?? []) {
+    const name = toHex(field)
+    yield* difference('field', key, field, value, wanted.get(name)?.value)
+    wanted.delete(name)
+  }
+  for (const { field, value } of wanted.values()) yield* difference('field', key, field, undefined, value)
+}
+
+/** Engines have the fields of a wide hash in orders of their own, so each side is asked for those of the other. */
+async function* compareFields(key: Uint8Array, found: StoreReads, expected: StoreReads): Differences {
+  for await (const fields of fieldPages(found, key)) {
+    const wanted = await expected.hmget(
+      key,
+      fields.map(({ field }) => field)
+    )
+    for (const [i, { field, value }] of fields.entries()) {
+      yield* difference('field', key, field, value, wanted[i])
+    }
+  }
+  for await (const fields of fieldPages(expected, key)) {
+    const stored = await found.hmget(
+      key,
+      fields.map(({ field }) => field)
+    )
+    for (const [i, { field, value }] of fields.entries()) {
+      if (stored[i] === undefined) yield* difference('field', key, field, undefined, value)
+    }
+  }
+}
+
+/** The fields of a hash, a page at a time. */
+export async function* fieldPages(store: StoreReads, key: Uint8Array) {
+  let cursor: Uint8Array | undefined
+  do {
+    const page = await store.hscan(key, cursor, PAGE)
+    if (page.fields.length > 0) yield page.fields
+    cursor = page.cursor
+  } while (cursor)
+}
+
+async function* compareSortedSets(found: StoreReads, expected: StoreReads): Differences {
+  const keys = (store: StoreReads) => keysOfSets(store, SETS)
+  for await (const [one, other] of merged(keys(found), keys(expected), compareBytes)) {
+    const key = (one ?? other)!
+    if (!isHistory(key)) yield* compareSortedSet(key, found, expected)
+  }
+}
+
+export const keysOfSets = (store: StoreReads, prefix: Uint8Array): AsyncGenerator<Uint8Array> =>
+  pages(
+    under(prefix),
+    range => store.zkeys(range, { limit: PAGE }),
+    key => key
+  )
+
+/** A member with another score is one difference, told at its score in the first store. */
+async function* compareSortedSet(key: Uint8Array, found: StoreReads, expected: StoreReads): Differences {
+  for await (const [one, other] of merged(membersOf(found, key), membersOf(expected, key), byScore)) {
+    if (one && other) continue
+    if (one) {
+      const wanted = await expected.zscore(key, one.member)
+      yield* difference('member', key, one.member, one.score, wanted)
+    } else if ((await found.zscore(key, other!.member)) === undefined) {
+      yield* difference('member', key, other!.member, undefined, other!.score)
+    }
+  }
+}
+
+/** The members of a sorted set in its order, read in pages. */
+export async function* membersOf(store: StoreReads, key: Uint8Array): AsyncGenerator<ScoredMember> {
+  let min: { score: number; member: Uint8Array; exclusive: true } | undefined
   for (;;) {
-    const rows = await read({ start, end: prefixEnd(prefix), reverse: false })
+    const rows = await store.atHand.zrows(key, { min, count: PAGE })
     yield* rows
-    if (rows.length < PAGE) return
-    start = successor(rows.at(-1)!.key)
+    const last = rows.at(-1)
+    if (!last || rows.length < PAGE) return
+    min = { ...last, exclusive: true }
   }
 }
+
+function* difference(
+  structure: Structure,
+  key: Uint8Array,
+  part: Uint8Array,
+  stored: Uint8Array | number | undefined,
+  derived: Uint8Array | number | undefined
+): Generator<Difference> {
+  if (isSame(stored, derived)) return
+  const show = isRecord(key, part) ? showRecord : shown
+  const [found, expected] = [show(stored), show(derived)]
+  if (found !== expected) yield { structure, key, part, found, expected, stored, derived }
+}
+
+const isSame = (a: Uint8Array | number | undefined, b: Uint8Array | number | undefined): boolean =>
+  a instanceof Uint8Array && b instanceof Uint8Array ? compareBytes(a, b) === 0 : a === b
+
+const shown = (value: Uint8Array | number | undefined): string | undefined =>
+  value instanceof Uint8Array ? toHex(value) : value?.toString()
 
 const isRecord = (key: Uint8Array, field: Uint8Array): boolean =>
   field.length === TXID_LENGTH && compareBytes(key, SPENDS) === 0
 
-const showRecord = (value: Uint8Array): string => {
-  const record = transactionRecord.codec.decode(value)
-  return toHex(transactionRecord.codec.encode({ ...record, revision: 0 }))
+/** Without its revision. Bytes that are no record are shown as they are. */
+const showRecord = (value: Uint8Array | number | undefined): string | undefined => {
+  if (!(value instanceof Uint8Array)) return undefined
+  try {
+    const record = transactionRecord.codec.decode(value)
+    return toHex(transactionRecord.codec.encode({ ...record, revision: 0 }))
+  } catch {
+    return toHex(value)
+  }
+}
+
+const byKey = ({ key }: { readonly key: Uint8Array }): Uint8Array => key
+const byKeys = (a: { readonly key: Uint8Array }, b: { readonly key: Uint8Array }): number =>
+  compareBytes(a.key, b.key)
+const byScore = (a: ScoredMember, b: ScoredMember): number =>
+  a.score - b.score || compareBytes(a.member, b.member)
+
+/** Items of two ordered walks, equal ones together. */
+async function* merged<T>(
+  left: AsyncGenerator<T>,
+  right: AsyncGenerator<T>,
+  compare: (a: T, b: T) => number
+): AsyncGenerator<[T | undefined, T | undefined], void, undefined> {
+  let [a, b] = [await left.next(), await right.next()]
+  while (!a.done || !b.done) {
+    const order = a.done ? 1 : b.done ? -1 : compare(a.value, b.value)
+    yield [order <= 0 ? a.value : undefined, order >= 0 ? b.value : undefined]
+    if (order <= 0) a = await left.next()
+    if (order >= 0) b = await right.next()
+  }
+}
+
+const under = (prefix: Uint8Array): KeyRange => ({ start: prefix, end: prefixEnd(prefix), reverse: false })
+
+async function* pages<T>(
+  range: KeyRange,
+  read: (range: KeyRange) => Promise<T[]>,
+  keyOf: (item: T) => Uint8Array
+): AsyncGenerator<T, void, undefined> {
+  let { start } = range
+  for (;;) {
+    const items = await read({ ...range, start })
+    yield* items
+    if (items.length < PAGE) return
+    start = successor(keyOf(items.at(-1)!))
+  }
 }

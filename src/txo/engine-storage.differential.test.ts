@@ -20,7 +20,7 @@ import { type Inserted, plan, programs } from './engine-program.testing.ts'
 import { EngineStorage } from './engine-storage.ts'
 import { idOf, TOPICS, World } from './engine-world.testing.ts'
 import { OutputStore } from './output-store.ts'
-import { verifyIndex } from './rebuild.ts'
+import { verifyIndex } from './verify.ts'
 
 const [ONE, TWO] = TOPICS
 const NO_PROOFS = new Map()

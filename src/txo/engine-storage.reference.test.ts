@@ -20,7 +20,7 @@ import type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
 import { EngineStorage } from './engine-storage.ts'
 import { idOf, TOPICS, World } from './engine-world.testing.ts'
 import { OutputStore } from './output-store.ts'
-import { verifyIndex } from './rebuild.ts'
+import { verifyIndex } from './verify.ts'
 
 /** What an output's number says: its topic, or none, and whether its transaction keeps the coins it spends. */
 const NO_TOPIC = TOPICS.length

@@ -9,7 +9,7 @@ import { beefContent, differences } from './engine-compare.testing.ts'
 import { EngineStorage } from './engine-storage.ts'
 import { idOf, script, TOPICS, World } from './engine-world.testing.ts'
 import { OutputStore } from './output-store.ts'
-import { verifyIndex } from './rebuild.ts'
+import { verifyIndex } from './verify.ts'
 
 const [ONE, TWO] = TOPICS
 const NO_PROOFS = new Map()

@@ -1,5 +1,6 @@
 /** The output store: outputs, events, spends, balances, topics, rollback. */
 export { type Amount, type Amounts, totalOf } from './amounts.ts'
+export { incompleteBeefs } from './beefs.ts'
 export { accountIn, Book, type RankedAccount, type RankedPage } from './book.ts'
 export { type Admission, Change, type OutputChange, type SpentEvents } from './change.ts'
 export { compareIndexes, type Difference } from './compare.ts'
@@ -44,7 +45,9 @@ export {
 } from './output-store.ts'
 export { type BlockPosition, heightScore, scoreOf } from './position.ts'
 export { Proofs, type Reconciled } from './proofs.ts'
-export { type Verdict, type VerifyOptions, verifyIndex } from './rebuild.ts'
+export { type RebuildOptions, rebuildIndex } from './rebuild.ts'
 export type { Spending, TransactionRecord } from './record.ts'
+export { IndexRepair, repairProof } from './repair.ts'
 export * from './scripts/index.ts'
 export type { FoundOutput, OutputSearch, Page } from './search.ts'
+export { type Verdict, type VerifyOptions, verifyIndex } from './verify.ts'

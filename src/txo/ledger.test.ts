@@ -9,7 +9,7 @@ import { Book } from './book.ts'
 import { Change } from './change.ts'
 import type { Ledger } from './ledger.ts'
 import { OutputStore } from './output-store.ts'
-import { verifyIndex } from './rebuild.ts'
+import { verifyIndex } from './verify.ts'
 
 const TOPIC = 'tm_money' as Topic
 const BOOK = makeOutpoint(sha256(Uint8Array.of(0)) as Txid, 7)

@@ -21,7 +21,7 @@ import {
 } from './history.testing.ts'
 import type { LoadOptions } from './load.ts'
 import { OutputStore } from './output-store.ts'
-import { verifyIndex } from './rebuild.ts'
+import { verifyIndex } from './verify.ts'
 
 const [ANN, BOB] = ADDRESSES.map(own) as [string, string]
 const TOPIC = 'tm_test' as Topic

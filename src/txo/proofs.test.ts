@@ -9,7 +9,7 @@ import { Indexer } from './indexer.ts'
 import { outputs as outputKeys } from './keys.ts'
 import { OutputStore } from './output-store.ts'
 import { Proofs } from './proofs.ts'
-import { verifyIndex } from './rebuild.ts'
+import { verifyIndex } from './verify.ts'
 
 const ann = makeKey('ann')
 const bob = makeKey('bob')

@@ -12,9 +12,9 @@ import { compareIndexes } from './compare.ts'
 import { Indexer } from './indexer.ts'
 import { OutputStore } from './output-store.ts'
 import { Proofs } from './proofs.ts'
-import { verifyIndex } from './rebuild.ts'
 import { jittery } from './simulation/jitter.testing.ts'
 import { Random } from './simulation/random.testing.ts'
+import { verifyIndex } from './verify.ts'
 
 const key = makeKey('ann')
 const SEEN = 1_700_000_000

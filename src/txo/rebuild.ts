@@ -1,31 +1,42 @@
 /**
- * The index built anew in memory from what cannot be derived: the stored transactions and proofs, when each was first
- * seen, which topics admitted what, and what plug-ins said. Where the rebuilt index differs, the live one is wrong.
+ * The index built anew from the facts that it follows from: the stored transactions and proofs, when each was first
+ * seen, which topics admitted which outputs, and the events and data that plug-ins gave. Where the rebuilt index
+ * differs, the live one is wrong.
+ *
+ * A record or an output that was lost is derived from the rows that name it: the logs of transactions, the sorted sets
+ * of topics and of the event `txid`.
  */
-import { type Bump, chain, parseTransaction, type Transaction, TransactionStore } from '../chain/index.ts'
+import {
+  type Bump,
+  bytesKey,
+  type CheckedTransaction,
+  chain,
+  checkedTransaction,
+  checkedTransactions,
+  type Transaction
+} from '../chain/index.ts'
 import {
   compareBytes,
   makeOutpoint,
-  prefixEnd,
+  type Outpoint,
   QuoinError,
-  successor,
-  type Txid,
-  toHex
+  type Topic,
+  type Txid
 } from '../keyspace/index.ts'
-import { openStore, type Store, type StoreReads } from '../store/index.ts'
+import type { Store, StoreReads } from '../store/index.ts'
 import { Change, type OutputChange } from './change.ts'
-import { compareIndexes, type Difference } from './compare.ts'
+import { fieldPages, hashesOf, keysOfSets, membersOf } from './compare.ts'
 import { EventRegistry, type EventTypes, outputEvents, withStored } from './events.ts'
 import { indexOutput } from './index-transaction.ts'
-import { outputFields, outputs, satoshisFields, spendFields } from './keys.ts'
+import { outputFields, outputs, satoshisFields } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import { fieldName, type OutputState, outputState } from './output-state.ts'
 import { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
-import type { TransactionRecord } from './record.ts'
+import { type TransactionRecord, transactionRecord } from './record.ts'
 import { PARSERS, scriptEvents } from './scripts/index.ts'
 
-export interface VerifyOptions {
+export interface RebuildOptions {
   /** The types of events that the store has. */
   readonly events?: EventTypes
   /** The parsers that the indexer used; all unless given. */
@@ -33,127 +44,276 @@ export interface VerifyOptions {
   /** The ledger that the store was written with. */
   readonly ledger?: Ledger
   readonly onProgress?: (done: number, total: number) => void
-  /** Differences to report at most, 1,000 unless given. */
-  readonly limit?: number
+  /** Outputs of a transaction that an operator took out of the index. */
+  readonly erased?: (txid: Txid) => Promise<ReadonlySet<number>>
+  /** Called with each transaction that is stored, once. */
+  readonly onTransaction?: (checked: CheckedTransaction) => void
 }
 
-export interface Verdict {
-  readonly transactions: number
-  readonly differences: readonly Difference[]
-}
-
-const { output: outputHashes, satoshis, spends } = outputs.collections
-const { transaction: recordField } = spendFields.collections
+const { output: outputHashes, satoshis, spends, topicOutputs, topicTransactions } = outputs.collections
+const { satoshis: amountField } = satoshisFields.collections
 const { inputs, dependencies, spent } = outputFields.collections
-const { transaction: stored } = chain.collections
-const PAGE = 1000
+const { log } = chain.collections
+const SPENDS = spends.encode()
+const SATOSHIS = satoshis.encode()
+const PENDING = log.encode('pending').slice()
+/** Scores below are heights. */
+const FIRST_SECONDS = 500_000_000
+const TOPICS = new TextEncoder().encode('z:tp:')
+const TXID_LENGTH = 32
+/** Transactions that are read and committed at once: a commit waits for the disk, and they share it. */
+const AT_ONCE = 64
+const REPORTED = 500
 
-/** Rebuilds the index of one state of a store in memory, and compares. The store is left as it is. */
-export const verifyIndex = async (store: Store, options: VerifyOptions = {}): Promise<Verdict> => {
-  const memory = await openStore('memory:')
-  try {
-    return await store.snapshot(async reads => {
-      const transactions = await rebuild(reads, memory, options)
-      const differences: Difference[] = []
-      for await (const difference of compareIndexes(reads, memory)) {
-        differences.push(difference)
-        if (differences.length >= (options.limit ?? 1000)) break
-      }
-      return { transactions, differences }
-    })
-  } finally {
-    await memory.close()
-  }
+/** Plays every transaction of the store into an empty one; answers how many it has. */
+export const rebuildIndex = async (
+  from: StoreReads,
+  into: Store,
+  options: RebuildOptions = {}
+): Promise<number> => {
+  const rebuild = new Rebuild(from, into, options)
+  await rebuild.run()
+  return rebuild.done
 }
 
-/** Plays what is known of every transaction into an empty store; answers how many there are. */
-const rebuild = async (from: StoreReads, into: Store, options: VerifyOptions): Promise<number> => {
-  const rebuilt = new OutputStore(into, {
-    events: withStored(options.events ?? INDEXED),
-    journal: 0,
-    ...(options.ledger && { ledger: options.ledger })
-  })
-  await copyTransactions(from, rebuilt)
-  const records = (await from.use(spends).at().all()).entries(recordField)
-  for (const [done, { key, value }] of records.entries()) {
-    if (done % PAGE === 0) options.onProgress?.(done, records.length)
-    const change = await changeOf(from, rebuilt.transactions, key[0], value, options.tags)
-    await rebuilt.commit(change).catch((error: unknown) => {
-      // Two spenders of one output: that the second is missing is the difference to report.
-      if (!(error instanceof QuoinError && error.code === 'ERR_TXO_CONFLICT')) throw error
+class Rebuild {
+  readonly #from: StoreReads
+  readonly #into: OutputStore
+  readonly #options: RebuildOptions
+  readonly #topics = new Map<Topic, { readonly outputs: Uint8Array; readonly transactions: Uint8Array }>()
+  #total = 0
+  done = 0
+
+  constructor(from: StoreReads, into: Store, options: RebuildOptions) {
+    this.#from = from
+    this.#options = options
+    this.#into = new OutputStore(into, {
+      events: withStored(options.events ?? INDEXED),
+      journal: 0,
+      ...(options.ledger && { ledger: options.ledger })
     })
   }
-  options.onProgress?.(records.length, records.length)
-  return records.length
-}
 
-/** Those that are what their keys say, with the proofs that are of them. */
-const copyTransactions = async (from: StoreReads, { store, transactions }: OutputStore): Promise<void> => {
-  const reading = new TransactionStore(from)
-  const prefix = stored.encode(new Uint8Array(32) as Txid).subarray(0, -32)
-  for (let start = prefix; ; ) {
-    const rows = await from.range({ start, end: prefixEnd(prefix), reverse: false }, { limit: PAGE })
-    for (const { key, value } of rows) {
-      // The rest of what belongs to it lies beside it.
-      if (!stored.owns(key)) continue
-      const [txid] = stored.decode(key)
-      const { raw, verified } = stored.value.codec.decode(value)
-      const transaction = ifReadable(() => parseTransaction(raw))
-      if (!transaction || compareBytes(transaction.txid, txid) !== 0) continue
-      const batch = store.batch()
-      transactions.saveIn(batch, transaction, { verified })
-      const proof = await reading.proof(txid)
-      if (proof?.offsetOf(txid) !== undefined) transactions.saveProofIn(batch, txid, proof)
-      await batch.commit()
+  async run(): Promise<void> {
+    const logs = await Promise.all(
+      (['pending', 'mined'] as const).map(each => this.#from.use(log).at(each).count())
+    )
+    this.#total = logs.reduce((sum, each) => sum + each, 0)
+    await this.#readTopics()
+    await this.#writeMined()
+    for await (const fields of fieldPages(this.#from, SPENDS)) {
+      const records = fields.filter(({ field }) => field.length === TXID_LENGTH)
+      await this.#play(records.map(({ field, value }) => [field as Txid, readRecord(value)]))
     }
-    if (rows.length < PAGE) return
-    start = successor(rows.at(-1)!.key)
+    await this.#playLost()
+    this.#options.onProgress?.(this.done, this.done)
+  }
+
+  /** A transaction with a proof is in the log of mined ones, whether the index has it or not. */
+  async #writeMined(): Promise<void> {
+    const { store } = this.#into
+    let batch = store.batch()
+    let rows = 0
+    for await (const checked of checkedTransactions(this.#from)) {
+      this.#options.onTransaction?.(checked)
+      const { txid, transaction, proof } = checked
+      if (!transaction || !proof) continue
+      const { height, index } = positionOf(proof, txid)
+      batch
+        .use(log)
+        .at('mined')
+        .add(txid, height + Number(index) / 1e9)
+      if (++rows % REPORTED > 0) continue
+      await batch.commit()
+      batch = store.batch()
+    }
+    await batch.commit()
+  }
+
+  async #readTopics(): Promise<void> {
+    for await (const key of keysOfSets(this.#from, TOPICS)) {
+      if (!topicOutputs.owns(key) && !topicTransactions.owns(key)) continue
+      const [topic] = (topicOutputs.owns(key) ? topicOutputs : topicTransactions).decode(key)
+      this.#topics.set(topic, {
+        outputs: topicOutputs.encode(topic).slice(),
+        transactions: topicTransactions.encode(topic).slice()
+      })
+    }
+  }
+
+  async #play(records: readonly (readonly [Txid, TransactionRecord | undefined])[]): Promise<void> {
+    for (let start = 0; start < records.length; start += AT_ONCE) {
+      await Promise.all(
+        records.slice(start, start + AT_ONCE).map(async ([txid, record]) => {
+          const change = await this.#changeOf(txid, record)
+          if (change) await this.#into.commit(change).catch(passConflict)
+        })
+      )
+      this.#report(Math.min(AT_ONCE, records.length - start))
+    }
+  }
+
+  #report(done: number): void {
+    const before = this.done
+    this.done += done
+    if (Math.floor(before / REPORTED) === Math.floor(this.done / REPORTED)) return
+    this.#options.onProgress?.(this.done, Math.max(this.done, this.#total))
+  }
+
+  /** Transactions without a record that rows of the index name. */
+  async #playLost(): Promise<void> {
+    let waiting: Txid[] = []
+    const play = async (): Promise<void> => {
+      const records = await this.#from.hmget(SPENDS, waiting)
+      const lost = waiting.filter((_, i) => records[i] === undefined)
+      waiting = []
+      await this.#play(lost.map(txid => [txid, undefined]))
+    }
+    for await (const txid of this.#named()) {
+      const last = waiting.at(-1)
+      if (last && compareBytes(last, txid) === 0) continue
+      waiting.push(txid)
+      if (waiting.length >= REPORTED) await play()
+    }
+    await play()
+  }
+
+  async *#named(): AsyncGenerator<Txid, void, undefined> {
+    for await (const { key } of hashesOf(this.#from)) {
+      if (outputHashes.owns(key)) yield outputHashes.decode(key)[0]
+    }
+    for (const { transactions } of this.#topics.values()) {
+      for await (const { member } of membersOf(this.#from, transactions)) yield member as Txid
+    }
+  }
+
+  /** What would have to be written for a transaction. */
+  async #changeOf(txid: Txid, stored: TransactionRecord | undefined): Promise<Change | undefined> {
+    const { transaction, proof } = await checkedTransaction(this.#from, txid)
+    const record = stored ?? (transaction && (await this.#lostRecord(transaction)))
+    if (!record) return undefined
+    const position = proof ? positionOf(proof, txid) : record.position
+    const change = new Change(txid, { seen: record.seen, position, vouts: record.vouts }).exists()
+    for (const topic of record.topics) change.apply(topic)
+    const states = await this.#statesOf(txid)
+    const isIndexed = transaction !== undefined && (await this.#isIndexed(txid, states))
+    await this.#spendIn(change, record, transaction, isIndexed)
+    const erased = await this.#options.erased?.(txid)
+    const lost = transaction ? await this.#lostAdmissions(transaction, record.topics, states) : []
+    const vouts = isIndexed
+      ? transaction.outputs.keys()
+      : new Set([...states.keys(), ...lost.map(([, vout]) => vout)])
+    for (const vout of vouts) {
+      const state = states.get(vout)
+      if (!state && erased?.has(vout)) continue
+      change.output(vout, this.#outputOf(transaction, vout, state, isIndexed))
+      if (state) admitIn(change, vout, state)
+    }
+    for (const [topic, vout] of lost) if (!erased?.has(vout)) change.admit(topic, vout)
+    return change
+  }
+
+  #outputOf(
+    transaction: Transaction | undefined,
+    vout: number,
+    state: OutputState | undefined,
+    isIndexed: boolean
+  ): OutputChange {
+    if (transaction && isIndexed) return indexedOutput(transaction, vout, state, this.#options.tags)
+    if (state) return toldOutput(transaction, vout, state)
+    return { satoshis: transaction!.outputs[vout]!.satoshis }
+  }
+
+  /** By the rows that the index has of it: when it was seen, and the topics it was applied to. */
+  async #lostRecord({ txid, outputs }: Transaction): Promise<TransactionRecord> {
+    const names = [...this.#topics.keys()].sort()
+    const keys = names.map(topic => this.#topics.get(topic)!.transactions)
+    const [scores = []] = await this.#from.atHand.zscores([PENDING, ...keys], [txid])
+    const seen = scores.find(score => score !== undefined && score >= FIRST_SECONDS)
+    return {
+      revision: 0,
+      seen: seen ?? Date.now() / 1000,
+      vouts: outputs.length,
+      topics: names.filter((_, i) => scores[i + 1] !== undefined),
+      spends: []
+    }
+  }
+
+  /** Outputs without a hash that the sorted set of a topic has. */
+  async #lostAdmissions(
+    { txid, outputs }: Transaction,
+    topics: readonly Topic[],
+    states: ReadonlyMap<number, OutputState>
+  ): Promise<[Topic, number][]> {
+    const vouts = [...outputs.keys()].filter(vout => !states.has(vout))
+    const known = topics.filter(topic => this.#topics.has(topic))
+    if (vouts.length === 0 || known.length === 0) return []
+    const scores = await this.#from.atHand.zscores(
+      known.map(topic => this.#topics.get(topic)!.outputs),
+      vouts.map(vout => makeOutpoint(txid, vout))
+    )
+    return vouts.flatMap((vout, i) =>
+      known.filter((_, j) => scores[i]![j] !== undefined).map((topic): [Topic, number] => [topic, vout])
+    )
+  }
+
+  async #statesOf(txid: Txid): Promise<Map<number, OutputState>> {
+    const hashes = await this.#from.hrange(outputHashes.scan(txid))
+    const vouts = hashes.map(({ key }) => outputHashes.decode(key)[1])
+    const amounts = await this.#from.hmget(
+      SATOSHIS,
+      vouts.map(vout => makeOutpoint(txid, vout))
+    )
+    return new Map(
+      hashes.map(({ fields }, i) => {
+        const amount = amounts[i]
+        return [vouts[i]!, outputState(fields, amount && amountField.value.codec.decode(amount))]
+      })
+    )
+  }
+
+  /** The event `txid` is the indexer's: it gives it to every output of a transaction. */
+  async #isIndexed(txid: Txid, states: ReadonlyMap<number, OutputState>): Promise<boolean> {
+    const mark = outputEvents.types.txid.text(txid)
+    for (const state of states.values()) if (state.events.includes(mark)) return true
+    return (await this.#from.zrange(INDEXED.parse(mark).index, { count: 1 })).length > 0
+  }
+
+  /** A transaction that spends any output which is known spends all its inputs. */
+  async #spendIn(
+    change: Change,
+    { spends: recorded }: TransactionRecord,
+    transaction: Transaction | undefined,
+    isIndexed: boolean
+  ): Promise<void> {
+    const told = new Map(recorded.map(({ outpoint, events }) => [bytesKey(outpoint), events]))
+    let outpoints = recorded.map(({ outpoint }) => outpoint)
+    if (transaction && !transaction.isCoinbase) {
+      const all = transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
+      if (isIndexed || told.size > 0 || (await this.#isSpender(transaction.txid, all))) outpoints = all
+    }
+    for (const outpoint of outpoints) change.spend(outpoint, told.get(bytesKey(outpoint)) ?? [])
+  }
+
+  async #isSpender(txid: Txid, outpoints: readonly Outpoint[]): Promise<boolean> {
+    const spenders = await this.#from.hmget(SPENDS, outpoints)
+    return spenders.some(spender => spender && compareBytes(spender, txid) === 0)
   }
 }
 
-const ifReadable = <T>(read: () => T): T | undefined => {
+/** Of two spenders of one output the second is not indexed: its rows are the difference to report. */
+const passConflict = (error: unknown): void => {
+  if (!(error instanceof QuoinError && error.code === 'ERR_TXO_CONFLICT')) throw error
+}
+
+/** A record that does not decode is as good as lost. */
+const readRecord = (value: Uint8Array): TransactionRecord | undefined => {
   try {
-    return read()
+    return transactionRecord.codec.decode(value)
   } catch (error) {
-    // What cannot be read is not copied, and so is a difference.
     if (error instanceof QuoinError) return undefined
     throw error
   }
-}
-
-/** What would have to be written for a transaction. */
-const changeOf = async (
-  from: StoreReads,
-  transactions: TransactionStore,
-  txid: Txid,
-  record: TransactionRecord,
-  tags: readonly string[] | undefined
-): Promise<Change> => {
-  const [transaction, proof] = [await transactions.get(txid), await transactions.proof(txid)]
-  const position = proof ? positionOf(proof, txid) : record.position
-  const change = new Change(txid, { seen: record.seen, position, vouts: record.vouts })
-  for (const topic of record.topics) change.apply(topic)
-  spendIn(change, record, transaction)
-  const hashes = await from.hrange(outputHashes.scan(txid))
-  const states = new Map(
-    await Promise.all(
-      hashes.map(async ({ key, fields }) => {
-        const [, vout] = outputHashes.decode(key)
-        return [vout, outputState(fields, await satoshisOf(from, txid, vout))] as const
-      })
-    )
-  )
-  const mark = outputEvents.types.txid.text(txid)
-  const isIndexed = transaction && [...states.values()].some(state => state.events.includes(mark))
-  for (const vout of isIndexed ? transaction.outputs.keys() : states.keys()) {
-    const state = states.get(vout)
-    change.output(
-      vout,
-      isIndexed ? indexedOutput(transaction, vout, state, tags) : toldOutput(transaction, vout, state!)
-    )
-    if (state) admitIn(change, vout, state)
-  }
-  return change
 }
 
 const positionOf = (proof: Bump, txid: Txid): BlockPosition => ({
@@ -161,21 +321,7 @@ const positionOf = (proof: Bump, txid: Txid): BlockPosition => ({
   index: BigInt(proof.offsetOf(txid)!)
 })
 
-/** One that spends anything that is known spends all its inputs. */
-const spendIn = (
-  change: Change,
-  { spends: recorded }: TransactionRecord,
-  transaction: Transaction | undefined
-): void => {
-  const told = new Map(recorded.map(({ outpoint, events }) => [toHex(outpoint), events]))
-  const outpoints =
-    transaction && recorded.length > 0
-      ? transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
-      : recorded.map(({ outpoint }) => outpoint)
-  for (const outpoint of outpoints) change.spend(outpoint, told.get(toHex(outpoint)) ?? [])
-}
-
-/** What the indexer says of an output, and beside it what only others can have said. */
+/** What the indexer says of an output, and the events and data of others beside it. */
 const indexedOutput = (
   transaction: Transaction,
   vout: number,
@@ -207,9 +353,6 @@ const toldOutput = (
   events: state.events,
   data: state.allData()
 })
-
-const satoshisOf = async (from: StoreReads, txid: Txid, vout: number): Promise<bigint | undefined> =>
-  from.use(satoshis).at().get(satoshisFields.collections.satoshis, txid, vout)
 
 const admitIn = (change: Change, vout: number, state: OutputState): void => {
   const field = <T>(name: Uint8Array, decode: (bytes: Uint8Array) => T): T | undefined => {

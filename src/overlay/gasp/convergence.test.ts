@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { formatOutpoint, makeOutpoint } from '../../keyspace/index.ts'
 import { verifyIndex } from '../../txo/index.ts'
 import type { QuoinTopic } from '../types.ts'
+import { verifyJudgements } from '../verify.ts'
 import { type Coin, World } from './convergence.testing.ts'
 import { ones, token } from './node.testing.ts'
 
@@ -77,7 +78,10 @@ for (const [name, { topic, check }] of Object.entries(topics)) {
           const [first, ...others] = await world.states()
           for (const other of others) expect(other).toEqual(first)
           await check(world)
-          for (const { store } of world.nodes) expect((await verifyIndex(store)).differences).toEqual([])
+          for (const { store } of world.nodes) {
+            expect((await verifyIndex(store)).differences).toEqual([])
+            for await (const { finding } of verifyJudgements(store)) expect(finding).toBeUndefined()
+          }
         } finally {
           await world.close()
         }

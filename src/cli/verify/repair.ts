@@ -1,0 +1,190 @@
+/** `quoin repair`: mends in place what `quoin verify` finds, until nothing is left that can be mended. */
+import type { Finding, FindingKind } from '../../finding.ts'
+import type { AnyLookup } from '../../overlay/index.ts'
+import type { Store } from '../../store/index.ts'
+import type { IndexRepair, OutputStore } from '../../txo/index.ts'
+import { EXIT } from '../exit.ts'
+import { existing } from '../store-url.ts'
+import { paint, plural, print, printJson } from '../terminal.ts'
+import { checkFacts, checkIndex, type Found } from './check.ts'
+import { Findings, printFinding } from './findings.ts'
+import { type Progress, progressOn } from './progress.ts'
+import { withTemporaryStore } from './temporary.ts'
+import { ofOneState, parseLimit, type VerifyCommand } from './verify.ts'
+
+export interface RepairCommand extends VerifyCommand {
+  readonly dryRun?: boolean
+}
+
+/** What is mended may bring to light what rested on it. */
+const ROUNDS = 6
+
+export const repair = async (url: string, options: RepairCommand): Promise<number> => {
+  const { openStore } = await import('../../store/index.ts')
+  const { json = false, dryRun = false } = options
+  const limit = await parseLimit(options.limit)
+  const progress = progressOn(process.stderr.isTTY === true)
+  const store = await openStore(dryRun ? existing(url) : url, { create: false })
+  try {
+    const run = new Repair(url, store, { limit, temp: options.temp, dryRun, progress })
+    const outcome = await run.all()
+    progress.clear()
+    if (json) printJson({ store: url, dryRun, ...outcome.asJson })
+    else outcome.print(url)
+    return outcome.left.total > 0 ? EXIT.no : EXIT.ok
+  } finally {
+    progress.clear()
+    await store.close()
+  }
+}
+
+interface RepairOptions {
+  readonly limit: number
+  readonly temp: string | undefined
+  readonly dryRun: boolean
+  readonly progress: Progress
+}
+
+class Outcome {
+  readonly mended = new Map<FindingKind, number>()
+  readonly dryRun: boolean
+  left: Findings
+  /** Rows that a writer changed meanwhile, in the last round. */
+  changed = 0
+
+  constructor(limit: number, dryRun: boolean) {
+    this.dryRun = dryRun
+    this.left = new Findings(limit, false)
+  }
+
+  mend(kind: FindingKind, count = 1): void {
+    this.mended.set(kind, (this.mended.get(kind) ?? 0) + count)
+  }
+
+  get asJson(): object {
+    return {
+      [this.dryRun ? 'wouldMend' : 'mended']: Object.fromEntries(this.mended),
+      left: this.left.listed,
+      changedMeanwhile: this.changed
+    }
+  }
+
+  print(url: string): void {
+    for (const finding of this.left.listed) printFinding(finding)
+    const verb = this.dryRun ? 'would mend' : 'mended'
+    for (const [kind, count] of this.mended) print(`${verb} ${count} ${kind}`)
+    if (this.changed > 0) {
+      print(`${plural(this.changed, 'row')} changed meanwhile: run quoin repair again`)
+    }
+    const left =
+      this.left.total > 0
+        ? paint('red', `${plural(this.left.total, 'finding')} cannot be mended here`)
+        : paint('green', this.mended.size > 0 ? 'nothing else is wrong' : 'nothing to mend')
+    print(`${url}: ${left}`)
+  }
+}
+
+class Repair {
+  readonly #url: string
+  readonly #store: Store
+  readonly #options: RepairOptions
+  /** Facts that were mended, by kind and subject: found again, they are left. */
+  readonly #facts = new Set<string>()
+
+  constructor(url: string, store: Store, options: RepairOptions) {
+    this.#url = url
+    this.#store = store
+    this.#options = options
+  }
+
+  async all(): Promise<Outcome> {
+    const { limit, dryRun } = this.#options
+    const outcome = new Outcome(limit, dryRun)
+    for (let round = 1; ; round++) {
+      const before = sum(outcome.mended)
+      outcome.left = new Findings(limit, false)
+      outcome.changed = 0
+      await this.#round(outcome)
+      if (dryRun || sum(outcome.mended) === before || round === ROUNDS) return outcome
+    }
+  }
+
+  async #round(outcome: Outcome): Promise<void> {
+    const { progress, temp, dryRun } = this.#options
+    const { OutputStore, repairProof } = await import('../../txo/index.ts')
+    const { storedRoots } = await import('../../chain/index.ts')
+    const { nodeEvents } = await import('../../keyspaces.ts')
+    const { tokenLedger } = await import('../../bsv21/index.ts')
+    const outputs = new OutputStore(this.#store, { events: nodeEvents(), ledger: tokenLedger })
+    const lookups = await shippedLookups(outputs)
+    const mendFact = async ({ proofOf, judgement }: Found): Promise<boolean> => {
+      if (proofOf) await repairProof(outputs, storedRoots(this.#store), proofOf)
+      else await judgement!.mend!(outputs, lookups)
+      return true
+    }
+    await ofOneState(this.#url, this.#store, reads =>
+      checkFacts(reads, {
+        progress,
+        report: async found => {
+          const { finding } = found
+          const name = `${finding.kind} ${finding.subject}`
+          const isMendable = found.proofOf !== undefined || found.judgement?.mend !== undefined
+          if (!isMendable || this.#facts.has(name)) outcome.left.add(finding)
+          else if (dryRun || (await attempt(outcome, finding, () => mendFact(found)))) {
+            this.#facts.add(name)
+            outcome.mend(finding.kind)
+          }
+        }
+      })
+    )
+    await withTemporaryStore(temp, async rebuilt => {
+      const { IndexRepair } = await import('../../txo/index.ts')
+      const mending = new IndexRepair(this.#store, rebuilt)
+      await ofOneState(this.#url, this.#store, reads =>
+        checkIndex(reads, rebuilt, { progress, report: found => this.#mendIndex(outcome, mending, found) })
+      )
+      await mending.flush()
+      outcome.changed += mending.changed
+      for (const [kind, count] of mending.mended) outcome.mend(kind, count)
+    })
+  }
+
+  async #mendIndex(outcome: Outcome, mending: IndexRepair, { finding, difference }: Found): Promise<void> {
+    if (!difference) outcome.left.add(finding)
+    else if (this.#options.dryRun) outcome.mend(finding.kind)
+    else await mending.mend(difference, finding.kind)
+  }
+}
+
+/** What cannot be mended is left, with the reason; only a store that fails ends the repair. */
+const attempt = async (
+  outcome: Outcome,
+  finding: Finding,
+  mend: () => Promise<boolean>
+): Promise<boolean> => {
+  const { QuoinError } = await import('../../store/index.ts')
+  try {
+    return await mend()
+  } catch (error) {
+    if (!(error instanceof QuoinError)) throw error
+    if (error.code === 'ERR_STORE_PRECONDITION') {
+      outcome.changed++
+      return false
+    }
+    if (error.code.startsWith('ERR_STORE_') && error.code !== 'ERR_STORE_CORRUPT') throw error
+    outcome.left.add({ ...finding, advice: `${error.message} [${error.code}]` })
+    return false
+  }
+}
+
+/** Lookups that say of an output what it is found by; those of other plug-ins are not here. */
+const shippedLookups = async (outputs: OutputStore): Promise<ReadonlyMap<string, AnyLookup>> => {
+  const { tokenLookup } = await import('../../bsv21/index.ts')
+  const { kvstore } = await import('../../kvstore/index.ts')
+  const { installPlugins } = await import('../../overlay/index.ts')
+  const { lookups } = await installPlugins([kvstore], { outputs })
+  return new Map<string, AnyLookup>([...Object.entries(lookups), ['ls_bsv21', tokenLookup(outputs)]])
+}
+
+const sum = (counts: ReadonlyMap<unknown, number>): number =>
+  [...counts.values()].reduce((total, each) => total + each, 0)

@@ -1,0 +1,49 @@
+/** A contradiction in a store, as `quoin verify` reports it and `quoin repair` mends it. */
+
+export type FindingKind =
+  /** A row whose checksum does not fit. */
+  | 'row-damaged'
+  /** A raw transaction that is none, or not the one of its key. */
+  | 'transaction-damaged'
+  /** A proof that is no BUMP. */
+  | 'proof-damaged'
+  /** A proof of other transactions, or of one that is not stored. */
+  | 'proof-foreign'
+  /** A proof whose root is not that of the header at its height. */
+  | 'proof-root'
+  /** A transaction of a topic whose BEEF cannot be assembled: an ancestor is missing. */
+  | 'beef-incomplete'
+  /** A spend by a transaction that is not indexed. */
+  | 'spend-unknown-spender'
+  /** A spend by a transaction that has no such input. */
+  | 'spend-no-input'
+  /** An input of an indexed transaction that spends a known output, and is not recorded. */
+  | 'spend-missing'
+  /** A judgement that does not decode. */
+  | 'judgement-damaged'
+  /** A judgement of a transaction that is not indexed. */
+  | 'judgement-orphan'
+  /** A judgement by a topic that the transaction was not applied to. */
+  | 'judgement-topic'
+  /** An output that a judgement admits and that is not in the topic, without a reason. */
+  | 'judgement-output'
+  /** An output that is in a topic and that the topic's judgement does not admit. */
+  | 'judgement-unadmitted'
+  /** A transaction that was applied to topics, without a judgement. */
+  | 'judgement-missing'
+  /** A row of the index that follows from nothing. */
+  | 'index-unexpected'
+  /** A row of the index that is not there. */
+  | 'index-missing'
+  /** A row of the index with another value. */
+  | 'index-different'
+
+export interface Finding {
+  readonly kind: FindingKind
+  /** The txid, the outpoint, or the key with its collection. */
+  readonly subject: string
+  readonly found: string
+  readonly expected: string
+  /** How the finding can be removed where `quoin repair` cannot. */
+  readonly advice?: string
+}
