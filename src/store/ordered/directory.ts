@@ -5,6 +5,7 @@
 import {
   access,
   constants,
+  link,
   mkdir,
   open,
   readdir,
@@ -24,7 +25,7 @@ import { knownSchema, needsUpgrade, SCHEMA_VERSION } from './schema.ts'
 export type StoreKind = 'lmdb' | 'level'
 
 export const LMDB_FILE = 'data.mdb'
-const LEVEL_FILE = 'CURRENT'
+export const LEVEL_FILE = 'CURRENT'
 /** Beside the files of LevelDB. */
 const MARKER = 'quoin.json'
 /** Beside the files of a store that rows are being copied to. */
@@ -117,7 +118,7 @@ export const prepareStore = async (kind: StoreKind, path: string): Promise<boole
   return held
 }
 
-/** A store is made under such a name (`makeLmdb`), which a power loss may leave. */
+/** A store is made under such a name (`makeLmdb`, `makeLevel`), which a power loss may leave. */
 export const MAKING = 'making-'
 
 const removeUnfinished = async (path: string): Promise<void> => {
@@ -311,6 +312,18 @@ export const syncFolder = async (path: string): Promise<void> => {
     await folder.sync()
   } finally {
     await folder.close()
+  }
+}
+
+/** Links, which does not replace a file; file systems without links rename. */
+export const placeFile = async (from: string, to: string): Promise<void> => {
+  try {
+    await link(from, to)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'].includes(code ?? '')) throw error
+    await rename(from, to)
   }
 }
 

@@ -1,7 +1,10 @@
 /** A LevelDB database for copying: rows in the order of their keys, out of it or into it. */
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume, type VolumeMode } from './copy.ts'
-import { markLevel } from './directory.ts'
+import { LEVEL_FILE, MAKING, markLevel, placeFile, syncFile, syncFolder } from './directory.ts'
 import { type Handle, openHandle } from './level-handle.ts'
+import { schemaRow } from './schema.ts'
 
 /** All rows of one state, which the iterator holds on to until it is closed. */
 export async function* levelChunks(handle: Handle, from: Uint8Array = new Uint8Array()): Chunks {
@@ -15,6 +18,31 @@ export async function* levelChunks(handle: Handle, from: Uint8Array = new Uint8A
   } finally {
     await iterator.close()
   }
+}
+
+/**
+ * Makes a store under another name and moves it into place when it is on the disk, CURRENT last: LevelDB does not sync
+ * its first MANIFEST, and a power loss would leave a CURRENT that names an empty one. Of two processes that make a store,
+ * the first wins; their files are the same.
+ */
+export const makeLevel = async (path: string): Promise<void> => {
+  const making = await mkdtemp(join(path, MAKING))
+  try {
+    const handle = await openHandle(making)
+    try {
+      await handle.put(schemaRow.key, schemaRow.value, { sync: true })
+    } finally {
+      await handle.close()
+    }
+    const files = (await readdir(making)).filter(file => /^MANIFEST-|\.log$/.test(file))
+    for (const file of [...files, LEVEL_FILE]) await syncFile(join(making, file))
+    for (const file of files) await rename(join(making, file), join(path, file))
+    await syncFolder(path)
+    await placeFile(join(making, LEVEL_FILE), join(path, LEVEL_FILE))
+  } finally {
+    await rm(making, { recursive: true, force: true })
+  }
+  await syncFolder(path)
 }
 
 /** LevelDB cannot be told to read only: reading it may move its files, not its rows. */

@@ -11,12 +11,13 @@ import { type Backup, writeBackup } from './backup.ts'
 import { ByteTable, grown } from './byte-table.ts'
 import { seal, unseal } from './checksum.ts'
 import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
+import { DirectoryNames } from './directory-names.ts'
 import { type Database, EmbeddedEngine, type View } from './embedded.ts'
 import { failedStore, storeError } from './failure.ts'
 import type { ReadKey, RowReads, RowWrites, Walk } from './kv.ts'
 import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
-import { levelChunks } from './level-volume.ts'
+import { levelChunks, makeLevel } from './level-volume.ts'
 import { fromName, toName } from './names.ts'
 import { soleOwner } from './owners.ts'
 import { schemaRow } from './schema.ts'
@@ -28,7 +29,8 @@ type Snapshot = ReturnType<Handle['snapshot']>
 /** With `create: false` it fails where there is no store yet. */
 export const openLevel = async (path: string, { create = true } = {}): Promise<EmbeddedEngine> => {
   try {
-    await (create ? prepareStore : needStore)('level', path)
+    const isThere = await (create ? prepareStore : needStore)('level', path)
+    if (!isThere) await makeLevel(path)
     const thread = await WriterThread.start('level', path)
     const handle = await openHandle(path)
     return new EmbeddedEngine(new LevelDatabase(path, handle, await openFiles('level', path), thread))
@@ -279,11 +281,13 @@ export class LevelWriter {
   readonly #handle: Handle
   readonly #rows: GroupRows
   readonly #writer: Writer
+  readonly #names: DirectoryNames
   #failure: QuoinError | undefined
   #committed: Promise<void> = Promise.resolve()
 
-  private constructor(handle: Handle) {
+  private constructor(path: string, handle: Handle) {
     this.#handle = handle
+    this.#names = new DirectoryNames(path)
     this.#rows = new GroupRows(handle)
     this.#writer = new Writer(this.#rows, soleOwner())
   }
@@ -299,7 +303,7 @@ export class LevelWriter {
       await handle.close()
       throw error
     }
-    return new LevelWriter(handle)
+    return new LevelWriter(path, handle)
   }
 
   /** A batch that walks comes alone. Resolves when the group before is committed, and this one is being. */
@@ -316,7 +320,7 @@ export class LevelWriter {
       await this.#committed
       if (this.#failure) throw this.#failure
       if (!written) return { done: Promise.resolve({ outcomes, written }) }
-      const commit = this.#rows.commit().catch(error => this.#fail(error))
+      const commit = this.#commit().catch(error => this.#fail(error))
       // A failure rejects the callers of this group, and by `#failure` all later ones.
       this.#committed = commit.catch(() => {})
       return { done: commit.then(() => ({ outcomes, written })) }
@@ -325,6 +329,11 @@ export class LevelWriter {
       await this.#rows.abort()
       throw error
     }
+  }
+
+  async #commit(): Promise<void> {
+    await this.#rows.commit()
+    await this.#names.sync()
   }
 
   /**

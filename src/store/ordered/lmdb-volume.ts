@@ -1,11 +1,11 @@
 /** An LMDB database for copying: rows in the order of their keys, out of it or into it. */
-import { link, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Transaction } from 'lmdb'
 import { QuoinError, successor } from '../../keyspace/index.ts'
 import type { KeyValue } from '../engine.ts'
 import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume, type VolumeMode } from './copy.ts'
-import { LMDB_FILE, MAKING, syncFile, syncFolder } from './directory.ts'
+import { LMDB_FILE, MAKING, placeFile, syncFile, syncFolder } from './directory.ts'
 import { type Handle, openHandle } from './lmdb-handle.ts'
 import { assertRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
@@ -58,18 +58,6 @@ export const makeLmdb = async (path: string): Promise<void> => {
     await rm(making, { recursive: true, force: true })
   }
   await syncFolder(path)
-}
-
-/** Links, which does not replace a file; file systems without links rename. */
-const placeFile = async (from: string, to: string): Promise<void> => {
-  try {
-    await link(from, to)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'].includes(code ?? '')) throw error
-    await rename(from, to)
-  }
 }
 
 export const openLmdbVolume = (path: string, mode: VolumeMode): Volume => {
