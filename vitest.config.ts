@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts', 'explorer/**/*.test.ts'],
+    // The fault simulator is preloaded by the linker of Linux.
+    exclude: [...configDefaults.exclude, ...(process.platform === 'linux' ? [] : ['test/faults/**'])],
     setupFiles: ['test/seed.ts'],
     testTimeout: 60_000,
     // Its modules name one another without extensions, which Node by itself does not understand.

@@ -1,10 +1,14 @@
 /**
- * Makes sure that the programs which tests start are on this machine: `redis-server`, 7 or later, and Chromium. Where it
+ * Makes sure that the programs which tests start are on this machine: `redis-server`, 7 or later, Chromium and a C
+ * compiler. Where it
  * may (Debian and its kin, as root) it installs what is missing; elsewhere it says what to run. The tests start servers
  * of their own, so a service that a package brings along is kept from starting.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+
+/** Compiles nothing, with the headers of the C library, which a compiler may lack. */
+const COMPILED = ['-E', '-include', 'stdio.h', '-xc', '/dev/null']
 
 const INSTALL_MS = 600_000
 /** Asked by Debian's packages whether they may start their service; the exit code 101 forbids it. */
@@ -35,6 +39,12 @@ const PROGRAMS = [
         .map(path => versionOf(path, /(\d+(?:\.\d+)+)/))
         .find(version => version !== undefined),
     packages: { debian: 'chromium', alpine: 'chromium', brew: '--cask chromium' }
+  },
+  {
+    name: 'cc',
+    major: 8,
+    version: () => (spawnSync('cc', COMPILED).status === 0 ? versionOf('cc', /(\d+\.\d+\.\d+)/) : undefined),
+    packages: { debian: 'gcc libc6-dev', alpine: 'gcc musl-dev', brew: 'gcc' }
   }
 ]
 
@@ -65,9 +75,16 @@ const aptGet = args => {
   return stderr?.trim().split('\n').at(-1) || error?.message || signal || `exit ${status}`
 }
 
-/** Installs a package, from fresh lists where those that are here do not lead to it; says what failed, if it did. */
-const install = name => {
-  const apt = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', name]
+/** Installs packages, from fresh lists where those that are here do not lead to them; says what failed, if it did. */
+const install = names => {
+  const apt = [
+    'install',
+    '--yes',
+    '--no-install-recommends',
+    '-o',
+    'DPkg::Lock::Timeout=120',
+    ...names.split(' ')
+  ]
   return withoutServices(() => {
     if (aptGet(apt) === undefined) return undefined
     return aptGet(['update']) ?? aptGet(apt)
@@ -107,7 +124,7 @@ const provide = program => {
   if (!suffices(installed, program)) {
     return fail(program, installed ? `apt-get has ${installed}` : 'apt-get did not bring one')
   }
-  say(`${name} ${installed} was installed from the package ${packages.debian}; no service is started`)
+  say(`${name} ${installed} was installed from ${packages.debian}; no service is started`)
 }
 
 // With a handler, an interrupt ends apt-get and not this process before it has put the policy back.
