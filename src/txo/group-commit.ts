@@ -2,6 +2,7 @@
  * Writes that come while another is under way are committed together when it is done. A caller that writes many parts
  * of one transaction at once would otherwise be in its own way: each commit changes what the others have read.
  */
+import { QuoinError } from '../keyspace/index.ts'
 
 interface Waiting<T> {
   readonly item: T
@@ -41,11 +42,21 @@ export class GroupCommit<T> {
       for (const { resolve } of group) resolve()
     } catch (error) {
       // What is wrong with one of them is the error of that one only.
-      if (group.length === 1) group[0]!.reject(error)
+      if (group.length === 1 || isOfStore(error)) for (const { reject } of group) reject(error)
       else for (const half of halves(group)) await this.#settle(half)
     }
   }
 }
+
+/** The store fails, whatever is committed: parts of the group would wait for it one after the other. */
+const isOfStore = (error: unknown): boolean => error instanceof QuoinError && OF_STORE.has(error.code)
+
+const OF_STORE: ReadonlySet<string> = new Set([
+  'ERR_STORE_CLOSED',
+  'ERR_STORE_CONNECTION',
+  'ERR_STORE_FAILED',
+  'ERR_STORE_REPLICAS'
+])
 
 const halves = <T>(group: readonly T[]): (readonly T[])[] => {
   const middle = Math.ceil(group.length / 2)
