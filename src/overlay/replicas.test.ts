@@ -48,7 +48,7 @@ it('a submission that comes again is not answered from memory before the replica
   const admitted = makeOutpoint(transaction.txid, 0)
   expect(await outputs.isInTopic(TOPIC, admitted)).toBe(true)
   await expect(submit()).rejects.toMatchObject(short)
-  // The same for an index that finds what it is told of.
+  // The same for a change that is applied already.
   await expect(outputs.admit(TOPIC, admitted)).rejects.toMatchObject(short)
 
   replica.process.kill('SIGCONT')

@@ -1,5 +1,5 @@
 /**
- * Judgements that stand: those whose topic is in the record of the transaction. Both are written in one commit; where a
+ * Judgements that stand: their topic is in the record of the transaction. Both are written in one commit; where a
  * database has lost writes, a judgement can be left alone, and vouches for outputs that are not there.
  */
 import { type Awaitable, andThen, together } from '../awaitable.ts'

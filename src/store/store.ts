@@ -331,7 +331,7 @@ export class Store extends StoreReads {
   }
 
   /**
-   * Resolves when all that can be read now is as durable as a commit promises: for answers that rest on what is found,
+   * Resolves when all that can be read now is as durable as a commit promises: for answers that rest on reads
    * and write nothing. Undefined where that is always so, which is everywhere but on Redis.
    */
   replicated(): Promise<void> | undefined {

@@ -80,7 +80,7 @@ const trySend = async (
 ): Promise<Sent> => {
   const beside = await apply(work)
   const changed = revise(work)
-  // Found as it should be: by now perhaps on one server only.
+  // Applied before, but perhaps not replicated yet.
   if (changed.size === 0 && !beside) return { changed: 0, committing: store.replicated() }
   const batch = store.batch()
   work.guardIn(batch)

@@ -1,4 +1,4 @@
-/** Writes that are committed together: whose error is it? */
+/** Errors of writes that are committed together. */
 import { describe, expect, it } from 'vitest'
 import { QuoinError } from '../keyspace/index.ts'
 import { GroupCommit } from './group-commit.ts'

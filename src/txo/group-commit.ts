@@ -48,7 +48,7 @@ export class GroupCommit<T> {
   }
 }
 
-/** The store fails, whatever is committed: parts of the group would wait for it one after the other. */
+/** The store refuses every commit: parts of the group would wait for it one after the other. */
 const isOfStore = (error: unknown): boolean => error instanceof QuoinError && OF_STORE.has(error.code)
 
 const OF_STORE: ReadonlySet<string> = new Set([

@@ -147,7 +147,8 @@ export class Journal {
   }
 
   /**
-   * What follows a position. Without a snapshot: where those are optimistic, who follows would wait for who writes. An
+   * What follows a position. Without a snapshot: where snapshots are optimistic, followers would wait for
+   * writers. An
    * entry without its change was trimmed meanwhile, and all before it with it.
    */
   async #page(after: number): Promise<LiveChange[]> {

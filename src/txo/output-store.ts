@@ -350,8 +350,8 @@ export class OutputStore {
   }
 
   /**
-   * Those that were verified before and that the index has a record of: what `verifyBeef` asks for. A transaction that is
-   * stored without a record has lost it with the database's last writes, and is taken in again.
+   * Verified transactions with a record in the index, for `verifyBeef`. A stored transaction without a record lost it with
+   * the last writes of the database, and is taken in again.
    */
   readonly known: Known = async txids => {
     const [verified, records] = await Promise.all([

@@ -65,7 +65,7 @@ export class Client {
 
   #request(command: Command, isOnce: boolean, deadline = performance.now() + this.timeout): Promise<Reply> {
     return new Promise((resolve, reject) =>
-      this.#send(new Retried(this, command, isOnce, deadline, resolve, reject))
+      this.#send(new RetriableCommand(this, command, isOnce, deadline, resolve, reject))
     )
   }
 
@@ -75,13 +75,13 @@ export class Client {
   }
 
   /** Nothing was done, or it may be done again. */
-  again(request: Retried, error: QuoinError): void {
+  again(request: RetriableCommand, error: QuoinError): void {
     const isFinal = error.code !== 'ERR_STORE_CONNECTION'
     if (isFinal || this.#isClosed || performance.now() >= request.deadline) request.reject(error)
     else setTimeout(() => this.#send(request), PAUSE)
   }
 
-  refused(request: Retried, reply: ReplyError): void {
+  refused(request: RetriableCommand, reply: ReplyError): void {
     if (reply.kind === 'NOSCRIPT') {
       request.command = withScript(request.command)
       this.#send(request)
@@ -95,7 +95,7 @@ export class Client {
 }
 
 /** A command that is sent until it is answered, or its time is over. */
-class Retried implements Request {
+class RetriableCommand implements Request {
   readonly #client: Client
   command: Command
   readonly #isOnce: boolean

@@ -26,7 +26,7 @@ const opened = async (url: string, options: RedisOptions): Promise<Subject> => {
   return store
 }
 
-/** One of each, with what they answer. */
+/** One read of each kind, with its answer. */
 const READS: readonly (readonly [string, (store: Subject) => Promise<unknown>, unknown])[] = [
   ['get', store => store.get('k'), 'v'],
   ['mget', store => store.mget(['k', 'none', 'k']), ['v', undefined, 'v']],

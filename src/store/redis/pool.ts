@@ -62,7 +62,7 @@ export class ConnectionPool {
     } else connection.close()
   }
 
-  /** Connects anew for what comes next: behind the same name may be another server by now. */
+  /** Later commands get a new connection: the name may resolve to another server by now. */
   renew(): void {
     this.#connection?.retire()
     this.#connection = undefined

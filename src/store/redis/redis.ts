@@ -56,11 +56,11 @@ class RedisEngine extends RedisReads implements Engine {
   readonly #replicas: number
   readonly #commits: Commits
   #closing: Promise<void> | undefined
-  readonly #reading: Running
+  readonly #reading: OpenReads
   lastWrite: LastWrite | undefined
 
   constructor(client: Client, replication: Replication | undefined, replicas: number) {
-    const reading: Running = { count: 0, onNone: undefined }
+    const reading: OpenReads = { count: 0, onNone: undefined }
     super(direct(client, reading))
     this.#client = client
     this.#replication = replication
@@ -149,18 +149,18 @@ class RedisEngine extends RedisReads implements Engine {
 const REFUSALS: ReadonlySet<string> = new Set(['ERR_STORE_PRECONDITION', 'ERR_STORE_LEASE_LOST'])
 
 /** Reads and snapshots under way: `close` waits for them. */
-interface Running {
+interface OpenReads {
   count: number
   onNone: (() => void) | undefined
 }
 
 /** Reads outside snapshots. */
-const direct = (client: Client, reading: Running): Caller => ({
+const direct = (client: Client, reading: OpenReads): Caller => ({
   read: (_names, command) => counted(reading, () => client.repeatable(command)),
   readAll: (names, command) => counted(reading, () => client.repeatableAll(names.map(command)))
 })
 
-const counted = async <T>(running: Running, run: () => Promise<T>): Promise<T> => {
+const counted = async <T>(running: OpenReads, run: () => Promise<T>): Promise<T> => {
   running.count++
   try {
     return await run()

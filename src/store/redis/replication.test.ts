@@ -1,4 +1,4 @@
-/** `?replicas=N`: what is acknowledged is on N replicas, and what happens when they are not there. */
+/** `?replicas=N`: acknowledged batches are on N replicas; missing replicas refuse acknowledgement. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { hset, set, valueAbsent, zadd, zincrby } from '../contract/steps.ts'
@@ -29,7 +29,7 @@ const replicated = async (
 }
 const attach = (replica: RedisServer, { port }: RedisServer): Promise<unknown> =>
   replica.command('REPLICAOF', '127.0.0.1', String(port))
-/** Those that have acknowledged something, which takes a second after they have joined, and something to send. */
+/** Replicas that have acknowledged an offset: they do so a second after joining, once there is something to send. */
 const online = async (primary: RedisServer): Promise<number> => {
   await primary.command('PUBLISH', 'anything', '')
   return (await primary.command('INFO', 'replication'))!.match(/state=online,offset=[1-9]/g)?.length ?? 0
@@ -108,7 +108,7 @@ it('of two replicas that are asked for, one is too few', async () => {
   expect(await second!.command('GET', 'va')).toBe('4')
 })
 
-it('what was acknowledged is there, and whole, after the primary was killed and the replica took over', async () => {
+it('every acknowledged batch is there, and whole, after the primary was killed and the replica took over', async () => {
   const [primary, replica] = await replicated(1)
   const store = await open(primary!, 1, { timeout: 1000 })
   const acknowledged: number[] = []

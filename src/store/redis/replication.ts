@@ -2,7 +2,7 @@
  * Commits that are acknowledged when replicas have them: batches, then WAIT on the same connection.
  * https://redis.io/docs/latest/commands/wait/
  *
- * The connection is one of their own, since WAIT holds up whatever comes behind it. Batches that come while one WAIT is
+ * The connection is one of their own, since WAIT blocks every later command of its connection. Batches that come while one WAIT is
  * out gather, and share the next.
  */
 import { QuoinError } from '../../keyspace/index.ts'
@@ -12,14 +12,14 @@ import { MARK } from './names.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
 
 interface Job {
-  /** A script; undefined for who only waits. */
+  /** A script; undefined for a job that only waits. */
   readonly command: Command | undefined
   readonly deadline: number
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: unknown) => void
 }
 
-interface Applied {
+interface AppliedJob {
   readonly job: Job
   readonly reply: Reply
 }
@@ -41,7 +41,7 @@ export class Replication {
   #failures = 0
   #isRunning = false
 
-  /** The milliseconds are those that replicas have. */
+  /** Replicas have the milliseconds to receive a batch. */
   constructor(client: Client, replicas: number, milliseconds: number) {
     this.#client = client
     this.#replicas = replicas
@@ -97,7 +97,7 @@ export class Replication {
   }
 
   async #commit(group: readonly Job[], connection: Connection): Promise<void> {
-    const applied: Applied[] = []
+    const applied: AppliedJob[] = []
     for (const job of group) {
       if (job.command === undefined) applied.push({ job, reply: null })
       else {
@@ -121,7 +121,7 @@ export class Replication {
     }
   }
 
-  #replied(job: Job, reply: Reply, applied: Applied[]): void {
+  #replied(job: Job, reply: Reply, applied: AppliedJob[]): void {
     // The index of a check that failed: nothing was written.
     if (typeof reply === 'number') job.resolve(reply)
     else if (!(reply instanceof ReplyError)) applied.push({ job, reply })
@@ -129,7 +129,7 @@ export class Replication {
     else this.#again(job, serverError(reply))
   }
 
-  #waited(applied: readonly Applied[], reached: number | ReplyError): void {
+  #waited(applied: readonly AppliedJob[], reached: number | ReplyError): void {
     if (typeof reached === 'number' && reached >= this.#replicas) {
       for (const { job, reply } of applied) job.resolve(reply)
       return

@@ -3,8 +3,8 @@
  * Redis is asked whether anything watched has changed.
  * https://redis.io/docs/latest/develop/using-commands/transactions/
  *
- * If something changed, what was read is known: all of it is read again in one transaction; then the reader runs over
- * the replies. Only if it asks for other things than before does it start over.
+ * If something changed, all reads so far are repeated in one transaction, and the reader runs over the replies. If it asks
+ * for other keys than before, it starts over.
  */
 import { QuoinError } from '../../keyspace/index.ts'
 import type { Reads } from '../engine.ts'
@@ -14,22 +14,22 @@ import type { ConnectionPool } from './pool.ts'
 import { type Caller, RedisReads } from './reads.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
 
-/** Times that what is read may change. */
+/** Changes of watched keys before a snapshot gives up. */
 const ATTEMPTS = 10
 /** Milliseconds; the pause before an attempt is random, and grows with each. */
 const PAUSE = 10
 const LONGEST_PAUSE = 1000
 
 export const snapshot = async <T>(client: Client, read: (reads: Reads) => Promise<T>): Promise<T> => {
-  const asked = new Map<string, Asked>()
+  const asked = new Map<string, ReadRequest>()
   const deadline = performance.now() + client.timeout
   for (let attempt = 0, changes = 0; changes < ATTEMPTS; attempt++) {
     if (attempt > 0) await pause(attempt)
-    const watching = new Watching(client.pool, asked)
+    const watching = new WatchedReads(client.pool, asked)
     const run = (): Promise<() => T> => outcomeOf(() => read(new RedisReads(watching)))
     let outcome: (() => T) | undefined
     try {
-      // What a read throws may come from reading two states; then it has to read again.
+      // An error of the reader may come from two states that it saw; then it reads again.
       if (attempt === 0) {
         const first = await run()
         if (await watching.holds()) outcome = first
@@ -57,7 +57,7 @@ const pause = (attempt: number): Promise<void> =>
   new Promise(resolve => setTimeout(resolve, Math.min(LONGEST_PAUSE, PAUSE * attempt) * Math.random()))
 
 /** A read, as it can be done again. */
-interface Asked {
+interface ReadRequest {
   readonly names: readonly Uint8Array[]
   readonly command: Command
   readonly found: ((reply: Reply) => Uint8Array[]) | undefined
@@ -75,20 +75,20 @@ const outcomeOf = async <T>(read: () => Promise<T>): Promise<() => T> => {
 }
 
 /** The reads of one attempt. */
-class Watching implements Caller {
+class WatchedReads implements Caller {
   readonly #pool: ConnectionPool
   #lent: Promise<Connection> | undefined
   readonly #watched = new Set<string>()
   readonly #running = new Set<Promise<unknown>>()
-  /** All that was asked for in this attempt and those before. */
-  readonly #asked: Map<string, Asked>
-  /** What was read ahead. */
+  /** The reads of this attempt and of earlier ones. */
+  readonly #asked: Map<string, ReadRequest>
+  /** Replies that were read ahead. */
   #replies: Map<string, Reply> | undefined
   #isComplete = true
   /** A read failed because of the server: the attempt is void, even if the reader does not mind. */
   #failure: unknown
 
-  constructor(pool: ConnectionPool, asked: Map<string, Asked>) {
+  constructor(pool: ConnectionPool, asked: Map<string, ReadRequest>) {
     this.#pool = pool
     this.#asked = asked
   }
@@ -120,7 +120,7 @@ class Watching implements Caller {
     return Promise.all(names.map(name => this.read([name], command(name))))
   }
 
-  /** Reads what was asked for in earlier attempts, in one transaction. */
+  /** Repeats the reads of earlier attempts in one transaction. */
   async readAhead(): Promise<void> {
     const connection = await this.#connection()
     const replies = await Promise.all([
@@ -156,7 +156,7 @@ class Watching implements Caller {
         else connection.close()
       },
       () => {
-        // Whoever wanted the connection was told why there is none.
+        // The reads that wanted the connection were rejected with the reason.
       }
     )
   }
@@ -166,7 +166,7 @@ class Watching implements Caller {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  async #read({ names, command, found }: Asked): Promise<Reply> {
+  async #read({ names, command, found }: ReadRequest): Promise<Reply> {
     const connection = await this.#connection()
     const reply = await this.#watch(connection, names, command)
     if (!found) return reply

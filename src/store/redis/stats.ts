@@ -1,4 +1,4 @@
-/** What the server tells of itself. */
+/** Facts about the server: version, memory, persistence, replicas. */
 import type { EngineStats } from '../engine.ts'
 import type { Client } from './client.ts'
 import { onlineReplicas } from './probe.ts'
@@ -7,7 +7,7 @@ import type { Reply } from './resp.ts'
 const text = (reply: Reply): string =>
   reply instanceof Uint8Array ? new TextDecoder().decode(reply) : String(reply)
 
-/** What it does not tell is `unknown`. */
+/** Facts that the server does not tell are `unknown`. */
 interface ServerStats {
   readonly version: string
   readonly memory: number
@@ -28,7 +28,7 @@ export const factsFrom = (reply: Reply): Map<string, string> => {
   return facts
 }
 
-/** What the server has of the store, and whether it keeps it. */
+/** Size of the store, and a warning if the server may lose it. */
 export const serverStats = async (engine: string, client: Client): Promise<EngineStats> => {
   const server = await statsOf(client)
   const warning = warningOf(server)
