@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DevChain } from '../src/chain/index.ts'
-import { openStore } from '../src/store/index.ts'
+import { nodeStore } from '../src/keyspaces.ts'
+import { claimLayouts, openStore } from '../src/store/index.ts'
 import { Indexer, OutputStore } from '../src/txo/index.ts'
 
 const BIN = fileURLToPath(new URL('../bin/quoin.js', import.meta.url))
@@ -21,6 +22,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quoin-verify-'))
   url = `lmdb:${folder}`
   const store = await openStore(url)
+  await claimLayouts(store, nodeStore().members)
   const chain = new DevChain()
   const indexer = new Indexer(new OutputStore(store), chain)
   for (let i = 0; i < 5; i++) await indexer.index(chain.beef(chain.fund(ADDRESS, 1000 + i).txid))

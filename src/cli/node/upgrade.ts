@@ -61,7 +61,7 @@ const report = ({ store, steps, before, rebuild }: Awaited<ReturnType<UpgradeFun
   else {
     print(`${store} is upgraded`)
     if (before !== undefined)
-      print(`The store as it was is in ${before}. Delete it when all is well: quoin verify --store ${store}`)
+      print(`The store as it was is in ${before}. Delete it when all is well: quoin verify ${store}`)
   }
 }
 

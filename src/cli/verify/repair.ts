@@ -20,12 +20,14 @@ export interface RepairCommand extends VerifyCommand {
 const ROUNDS = 6
 
 export const repair = async (url: string, options: RepairCommand): Promise<number> => {
-  const { openStore } = await import('../../store/index.ts')
+  const { checkLayouts, openStore } = await import('../../store/index.ts')
+  const { nodeStore } = await import('../../keyspaces.ts')
   const { json = false, dryRun = false } = options
   const limit = await parseLimit(options.limit)
   const progress = progressOn(process.stderr.isTTY === true)
   const store = await openStore(dryRun ? existing(url) : url, { create: false })
   try {
+    await checkLayouts(store, nodeStore().members)
     const run = new Repair(url, store, { limit, temp: options.temp, dryRun, progress })
     const outcome = await run.all()
     progress.clear()

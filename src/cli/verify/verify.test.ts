@@ -6,8 +6,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { chain, DevChain, type Transaction } from '../../chain/index.ts'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/verify/signed.testing.ts'
 import { formatOutpoint, formatTxid, makeOutpoint, type Topic, type Txid } from '../../keyspace/index.ts'
+import { nodeStore } from '../../keyspaces.ts'
 import { Engine, overlay, type QuoinTopic } from '../../overlay/index.ts'
-import { openStore, type Store } from '../../store/index.ts'
+import { claimLayouts, openStore, type Store, storeLayouts } from '../../store/index.ts'
 import {
   outputs as keys,
   type OutputStore,
@@ -48,6 +49,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quoin-verify-test-'))
   made = join(folder, 'made')
   const store = await openStore(`lmdb:${made}`)
+  await claimLayouts(store, nodeStore().members)
   dev = new DevChain({ seed: 'verify' })
   const outputs = new Outputs(store)
   const engine = new Engine({ outputs, tracker: dev, topics: { [TOPIC]: ones }, proofs: dev, index: true })
@@ -363,4 +365,12 @@ it('names the outpoint of a spend', async () => {
   await changed(store => store.hdel(SPENDS, makeOutpoint(coin.txid, 0)))
   const { json } = await verified()
   expect(json.findings!.map(({ subject }) => subject)).toContain(formatOutpoint(makeOutpoint(coin.txid, 0)))
+})
+
+it('refuses a store whose key layouts are not recorded', async () => {
+  const store = await openStore(url)
+  await store.del(storeLayouts.collections.layouts.encode())
+  await store.close()
+  await expect(verify(url, OPTIONS)).rejects.toMatchObject({ code: 'ERR_STORE_UPGRADE' })
+  await expect(repair(url, OPTIONS)).rejects.toMatchObject({ code: 'ERR_STORE_UPGRADE' })
 })

@@ -15,11 +15,13 @@ export interface VerifyCommand {
 }
 
 export const verify = async (url: string, { limit, temp, json = false }: VerifyCommand): Promise<number> => {
-  const { openStore } = await import('../../store/index.ts')
+  const { checkLayouts, openStore } = await import('../../store/index.ts')
+  const { nodeStore } = await import('../../keyspaces.ts')
   const findings = new Findings(await parseLimit(limit), !json)
   const progress = progressOn(process.stderr.isTTY === true)
   const store = await openStore(existing(url), { create: false })
   try {
+    await checkLayouts(store, nodeStore().members)
     const checks = {
       progress,
       report: ({ finding }: { finding: Parameters<Findings['add']>[0] }) => {

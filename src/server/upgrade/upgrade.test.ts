@@ -245,6 +245,20 @@ describe('an upgrade in place', () => {
     expect(await differencesIn(url)).toEqual([])
   })
 
+  it('begins again where a power loss has left a copy that does not open', async () => {
+    for (const each of [fixture, fixtures[2]!]) {
+      const { url, path } = placed(each)
+      const copy = `${path}.upgrading`
+      mkdirSync(copy)
+      writeFileSync(join(copy, 'unfinished.json'), JSON.stringify({ converting: path }))
+      writeFileSync(join(copy, 'CURRENT'), 'MANIFEST-000001\n')
+      writeFileSync(join(copy, 'MANIFEST-000001'), '')
+      writeFileSync(join(copy, 'data.mdb'), new Uint8Array(8192).fill(7))
+      await upgraded(url)
+      await expectWhole(url, each)
+    }
+  })
+
   it('names a directory that holds no store', async () => {
     await expect(upgraded(`lmdb:${folder}/nothing`)).rejects.toMatchObject({ code: 'ERR_STORE_OPTION' })
     await expect(upgraded(placed(fixture).url, { to: `level:${folder}/x` })).rejects.toMatchObject({

@@ -140,7 +140,7 @@ export const markLevel = (path: string): Promise<void> =>
   writeDurably(path, MARKER, { engine: 'level', schema: SCHEMA_VERSION })
 
 /** LMDB itself would refuse these files too, but not always survive it. */
-const checkLmdbFile = async (path: string): Promise<void> => {
+export const checkLmdbFile = async (path: string): Promise<void> => {
   const file = await open(join(path, LMDB_FILE))
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(PAGE_HEADER + 8), 0, PAGE_HEADER + 8, 0)
@@ -265,12 +265,12 @@ export const holdsFiles = async (kind: StoreKind, path: string): Promise<boolean
 export const isUnfinished = async (path: string): Promise<boolean> =>
   (await filesIn(path)).includes(UNFINISHED)
 
-/** Takes a directory for the conversion of a store, or takes up one that was cut off. */
-export const claimConversion = async (path: string, source: string): Promise<void> => {
+/** Takes a directory for the conversion of a store. Answers whether it takes up one that was cut off. */
+export const claimConversion = async (path: string, source: string): Promise<boolean> => {
   const files = await filesIn(path)
   if (files.includes(UNFINISHED)) {
     const { converting } = await readJson(join(path, UNFINISHED))
-    if (converting === resolve(source)) return
+    if (converting === resolve(source)) return true
   }
   if (files.length > 0) {
     throw new QuoinError(
@@ -281,6 +281,7 @@ export const claimConversion = async (path: string, source: string): Promise<voi
   }
   await makeDurably(path)
   await writeDurably(path, UNFINISHED, { converting: resolve(source), since: new Date().toISOString() })
+  return false
 }
 
 export const releaseConversion = async (path: string): Promise<void> => {

@@ -13,6 +13,7 @@ import type { BackupOptions, KeyValue } from '../engine.ts'
 import { seal, unseal } from '../ordered/checksum.ts'
 import { openVolume, type Volume } from '../ordered/copy.ts'
 import {
+  checkLmdbFile,
   claimConversion,
   holdsFiles,
   isUnfinished,
@@ -160,9 +161,8 @@ const convert = async (
   path: string,
   { onProgress, signal }: UpgradeOptions
 ): Promise<number> => {
-  await claimConversion(copy, path)
   const total = await source.count()
-  const into = await openVolume(kind, copy, 'write synced')
+  const into = await openCopy(kind, copy, path)
   try {
     let done = await into.count()
     const last = await into.lastKey()
@@ -185,6 +185,20 @@ const convert = async (
   await syncDirectory(copy)
   await releaseConversion(copy)
   return total
+}
+
+/** A power loss while the database was made may leave files that do not open: then the copy begins again. */
+const openCopy = async (kind: StoreKind, copy: string, path: string): Promise<Volume> => {
+  const isResumed = await claimConversion(copy, path)
+  try {
+    if (isResumed && kind === 'lmdb') await checkLmdbFile(copy)
+    return await openVolume(kind, copy, 'write synced')
+  } catch (error) {
+    if (!isResumed) throw error
+    await rm(copy, { recursive: true, force: true })
+    await claimConversion(copy, path)
+    return openVolume(kind, copy, 'write synced')
+  }
 }
 
 const isData = ({ key }: KeyValue): boolean => compareBytes(key, schemaRow.key) !== 0
