@@ -1,7 +1,7 @@
 /**
  * Compiles lmdb where it is installed. The binaries that its package comes with are debug builds (`-O3 -O0`: the last
  * one counts) and slow; its sources, compiled by node-gyp, are `-O3` throughout. lmdb's loader takes build/Release
- * before any prebuilt binary, so a file there is all that is needed.
+ * before any prebuilt binary, so a file there is all that is needed. Its error messages are given the room they need.
  *
  * Runs after `npm install`, and by hand: `node node_modules/quoin/scripts/native.mjs`. An installation never fails
  * because of it. `QUOIN_LMDB=prebuilt` keeps, or goes back to, the prebuilt binary.
@@ -176,6 +176,17 @@ const loadedBinary = (lmdb, env) => {
   }
 }
 
+const LIBRARY = 'dependencies/lmdb/libraries/liblmdb/mdb.c'
+
+/**
+ * lmdb 3.5.6 formats the error of a page that cannot be written into 100 bytes, which it needs more of: the heap is
+ * damaged by a full disk, and the process aborts.
+ */
+const enlargeBuffers = work => {
+  const path = join(work, LIBRARY)
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/= malloc\((100|300)\);/g, '= malloc(1000);'))
+}
+
 /** Compiles a copy of the sources, and moves the binary into place when it has proved to work. */
 const compile = async (lmdb, nodeGyp, headers, release) => {
   const build = dirname(release)
@@ -184,6 +195,7 @@ const compile = async (lmdb, nodeGyp, headers, release) => {
   try {
     for (const name of ['binding.gyp', 'package.json', 'src', 'dependencies'])
       cpSync(join(lmdb.root, name), join(work, name), { recursive: true })
+    enlargeBuffers(work)
     const options = { cwd: work, env: environment, onSignal: () => remove(work) }
     if (!headers)
       await run([...nodeGyp, 'install', '--ensure'], { ...options, limit: DOWNLOAD_MS }).catch(() => {
@@ -218,7 +230,7 @@ const main = async () => {
   const binary = join(release, 'lmdb.node')
   const stamp = join(release, 'quoin.json')
   const { platform, arch, versions } = process
-  const wanted = JSON.stringify({ lmdb: lmdb.version, platform, arch, abi: versions.modules })
+  const wanted = JSON.stringify({ lmdb: lmdb.version, platform, arch, abi: versions.modules, buffers: 1000 })
 
   const prebuilt = environment.QUOIN_LMDB === 'prebuilt'
   if (!prebuilt && existsSync(binary) && read(stamp) === wanted) return

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { bytes } from '../contract/steps.ts'
 import { openStore } from '../store.ts'
 import { storeError } from './failure.ts'
-import { assertRoom } from './room.ts'
+import { assertRoom, needFree } from './room.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quoin-full-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -69,6 +69,13 @@ describe('what a database says when there is no room', () => {
     { code: 'LEVEL_WRITE', message: 'Batch failed', cause: new Error('IO error: 000005.log: File too large') }
   ])('$message is ERR_STORE_FULL', said => {
     expect(storeError(said)).toMatchObject({ code: 'ERR_STORE_FULL' })
+  })
+
+  it('a disk with less room than a commit needs is full before it is written to', () => {
+    expect(() => needFree(folder)).not.toThrow()
+    expect(() => needFree(folder, Number.MAX_SAFE_INTEGER)).toThrow(
+      /the disk of .* has \d+ bytes left: make room/
+    )
   })
 
   it('an I/O error where there is room stays one', () => {
