@@ -181,4 +181,4 @@ const readTable = (): Layouts => {
   return layouts
 }
 
-export const LAYOUTS_0_1 = readTable()
+export const LAYOUTS_0_1: Layouts = readTable()
