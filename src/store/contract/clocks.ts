@@ -112,18 +112,21 @@ export const clocks: Cases = {
     same(await listed(store, 'leased'), `c@${NOW + 300} b@800 a@900`)
   },
   [`one look mends ${MEND_LIMIT} times, the latest first`]: async store => {
-    const all = Array.from({ length: MEND_LIMIT + 2 }, (_, i) => `i${String(i).padStart(5, '0')}`)
+    const all = Array.from({ length: 11 * MEND_LIMIT }, (_, i) => `i${String(i).padStart(5, '0')}`)
+    const [last, others] = [all.slice(-MEND_LIMIT), all.slice(0, -MEND_LIMIT)]
     await store.commit(
       ...all.map(item => enqueue('q', item, 5, 1)),
       lease('q', A, all.length, AHEAD + 60, ALLOWED, AHEAD),
-      ...all.slice(2).map(item => renew('q', item, AHEAD + 61, AHEAD)),
-      look()
+      ...last.map(item => renew('q', item, AHEAD + 61, AHEAD))
     )
-    const leftOver = all.slice(0, 2).map(item => `${item}@${AHEAD + 60}`)
-    const mended = all.slice(2).map(item => `${item}@${NOW + 61}`)
-    same(await listed(store, 'leased'), [...mended, ...leftOver].join(' '))
-    await store.commit(look(NOW + 1))
-    same(await store.leased(lease('q', B, 1, 200, ALLOWED, NOW + 60.5)), [])
-    same((await store.leased(lease('q', B, all.length, 200, ALLOWED, NOW + 61))).length, all.length)
+    await store.commit(look())
+    const [mended, left] = [
+      last.map(item => `${item}@${NOW + 61}`),
+      others.map(item => `${item}@${AHEAD + 60}`)
+    ]
+    same(await listed(store, 'leased'), [...mended, ...left].join(' '))
+    for (let i = 0; i < 10; i++) await store.commit(look())
+    same(items(await store.leased(lease('q', B, all.length, 200, ALLOWED, NOW + 60))), others.join(' '))
+    same(items(await store.leased(lease('q', B, all.length, 200, ALLOWED, NOW + 61))), last.join(' '))
   }
 }

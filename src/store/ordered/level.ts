@@ -145,6 +145,9 @@ const EMPTY = new Uint8Array()
 const ARENA = 64 * 1024
 const LARGE_ARENA = 64 * 1024 * 1024
 
+/** Rows in a range that is walked forwards even when its last rows are wanted. */
+const SHORT_WALK = 1000
+
 /** Rows that were written and are not in the database yet, or not for certain. */
 class Overlay {
   readonly #keys = new ByteTable()
@@ -243,13 +246,17 @@ class GroupRows implements RowWrites {
   async fetch(walks: readonly Walk[]): Promise<void> {
     this.#walks = true
     this.#fetched = await Promise.all(
-      walks.map(async ({ start, end, limit, reverse = false }) => ({
-        start,
-        keys: (await this.#handle.keys({ gte: start, lt: end, limit: limited(limit), reverse }).all()).map(
-          plain
-        )
-      }))
+      walks.map(async walk => ({ start: walk.start, keys: (await this.#walked(walk)).map(plain) }))
     )
+  }
+
+  /** Backwards LevelDB walks on through all that was deleted before the range, so a short one is walked forwards. */
+  async #walked({ start, end, limit, reverse = false }: Walk): Promise<Uint8Array[]> {
+    const range = { gte: start, lt: end }
+    if (!reverse) return this.#handle.keys({ ...range, limit: limited(limit) }).all()
+    const first = await this.#handle.keys({ ...range, limit: SHORT_WALK }).all()
+    if (first.length < SHORT_WALK) return first
+    return this.#handle.keys({ ...range, limit: limited(limit), reverse }).all()
   }
 
   /** Commits the group. The next may begin at once, and commit when the promise has resolved. */

@@ -9,18 +9,27 @@ import type { SortedSetChanges } from './sorted-sets.ts'
 const EMPTY = new Uint8Array()
 const ALL = Number.MAX_SAFE_INTEGER
 
+/** What a writer knows of the leases in its queues. */
+interface KnownLeases {
+  /** When the latest of its own began. */
+  readonly latestLease: number
+  /** Whether others may have leases in the queue. */
+  hasOthers(key: Uint8Array): boolean
+}
+
 /**
  * What `lease` and `wake` in the batch will walk. An operation before them may take items away, so as many more
- * are asked for as it could take. All leases of a queue are walked where others may have some.
+ * are asked for as it could take. Leases are walked as far as the writer does not know of them.
  */
 export const queueWalks = (
   batch: Uint8Array,
   hashes: HashChanges,
   sortedSets: SortedSetChanges,
-  hasOthers: (key: Uint8Array) => boolean
+  { latestLease, hasOthers }: KnownLeases
 ): Walk[] => {
   const walks: Walk[] = []
   let taken = 0
+  let latest = latestLease
   const took = (): void => {
     taken++
   }
@@ -37,7 +46,10 @@ export const queueWalks = (
     ztally: took,
     append: took,
     enqueue: took,
-    renew: took,
+    renew: (_key, _item, _until, clock) => {
+      latest = Math.max(latest, clock)
+      taken++
+    },
     remove: took,
     retry: took,
     bury: took,
@@ -46,6 +58,8 @@ export const queueWalks = (
     lease: (key, _token, count, _until, _allowed, now, clock) => {
       const leased = hasOthers(key) && sortedSets.walk(ROLE.leased, key, Number.POSITIVE_INFINITY)
       if (leased) walks.push({ ...leased, limit: ALL })
+      const isMended = !hasOthers(key) && latest <= clock
+      latest = Math.max(latest, clock)
       for (const [role, limit, time] of [
         [ROLE.leased, EXPIRE_LIMIT, clock],
         [ROLE.waiting, EXPIRE_LIMIT, now],
@@ -54,7 +68,8 @@ export const queueWalks = (
         const range = sortedSets.walk(role, key, time)
         if (range) walks.push({ ...range, limit: limit + taken })
         const above = sortedSets.walkAbove(role, key, time)
-        if (above) walks.push({ ...above, limit: MEND_LIMIT + taken, reverse: true })
+        if (above && !(role === ROLE.leased && isMended))
+          walks.push({ ...above, limit: MEND_LIMIT + taken, reverse: true })
       }
       taken += count + 2 * EXPIRE_LIMIT + 3 * MEND_LIMIT
       return undefined

@@ -28,6 +28,8 @@ export class QueueChanges {
   readonly #owners: LeaseOwners | undefined
   /** Queues with leases of this writer only. */
   readonly #ownQueues = new Set<string>()
+  /** When the latest of them began: what is known not to be ahead need not be walked, deleted rows among it. */
+  #latestLease = Number.NEGATIVE_INFINITY
 
   constructor(hashes: HashChanges, sortedSets: SortedSetChanges, owners?: LeaseOwners) {
     this.#hashes = hashes
@@ -75,11 +77,12 @@ export class QueueChanges {
     clock: number
   ): QueueItem[] {
     this.#endLeasesOfTheGone(key, allowed, now)
-    this.#mend(ROLE.leased, key, clock)
+    if (this.#hasOthers(key) || this.#latestLease > clock) this.#mend(ROLE.leased, key, clock)
     this.#endLeases(key, allowed, now, clock)
     this.#mend(ROLE.waiting, key, now)
     this.#endWaits(key, now)
     this.#mend(ROLE.due, key, now)
+    this.#latestLease = Math.max(this.#latestLease, clock)
     return this.#sortedSets.upTo(ROLE.due, key, now, count).map(({ member: item }) => {
       const record = this.#record(key, item)!
       const leased = {
@@ -97,6 +100,7 @@ export class QueueChanges {
 
   renew(key: Uint8Array, item: Uint8Array, until: number, clock: number): void {
     if (!this.#isIn(ROLE.leased, key, item)) return
+    this.#latestLease = Math.max(this.#latestLease, clock)
     this.#sortedSets.add(ROLE.leased, key, item, until)
     this.#save(key, item, { ...this.#record(key, item)!, since: clock })
   }
@@ -155,7 +159,10 @@ export class QueueChanges {
 
   /** What the batch will walk. */
   walks(batch: Uint8Array): Walk[] {
-    return queueWalks(batch, this.#hashes, this.#sortedSets, key => this.#hasOthers(key))
+    return queueWalks(batch, this.#hashes, this.#sortedSets, {
+      latestLease: this.#latestLease,
+      hasOthers: key => this.#hasOthers(key)
+    })
   }
 
   /** Times in a state that a clock which was ahead has written. */
@@ -188,7 +195,8 @@ export class QueueChanges {
     let hasOthers = false
     for (const { member: item } of this.#sortedSets.upTo(ROLE.leased, key, Number.POSITIVE_INFINITY, ALL)) {
       const record = this.#record(key, item)!
-      const { owner = EMPTY } = record
+      const { owner = EMPTY, since } = record
+      if (since !== undefined) this.#latestLease = Math.max(this.#latestLease, since)
       const name = toName(owner)
       if (!gone.has(name)) gone.set(name, owners.isGone(owner))
       if (gone.get(name)) this.#endLease(key, item, record, allowed, now)
@@ -199,9 +207,9 @@ export class QueueChanges {
     this.#ownQueues.add(toName(key))
   }
 
-  /** Whether a queue may have leases of other owners. */
+  /** Whether a queue may have leases that another has written. */
   #hasOthers(key: Uint8Array): boolean {
-    return this.#owners !== undefined && !this.#ownQueues.has(toName(key))
+    return !this.#ownQueues.has(toName(key))
   }
 
   #endLease(key: Uint8Array, item: Uint8Array, leased: ItemRecord, allowed: number, now: number): void {
