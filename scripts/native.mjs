@@ -1,7 +1,7 @@
 /**
  * Compiles lmdb where it is installed. The binaries that its package comes with are debug builds (`-O3 -O0`: the last
- * one counts) and slow; its sources, compiled by node-gyp, are `-O3` throughout. lmdb's loader takes build/Release
- * before any prebuilt binary, so a file there is all that is needed. Its error messages are given the room they need.
+ * one counts) and slow; its sources, compiled by node-gyp with two repairs, are `-O3` throughout. lmdb's loader takes
+ * build/Release before any prebuilt binary, so a file there is all that is needed.
  *
  * Runs after `npm install`, and by hand: `node node_modules/quoin/scripts/native.mjs`. An installation never fails
  * because of it. `QUOIN_LMDB=prebuilt` keeps, or goes back to, the prebuilt binary.
@@ -23,6 +23,22 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+/** Faults of lmdb's sources that take the process down when a file cannot be written. A text that is not there stays. */
+const REPAIRS = [
+  {
+    // The message of a write that failed is up to 130 bytes long.
+    file: 'dependencies/lmdb/libraries/liblmdb/mdb.c',
+    from: 'last_error = malloc(100);',
+    to: 'last_error = malloc(1000);'
+  },
+  {
+    // Closing the environment, which follows unless it is shared, deletes it again.
+    file: 'src/env.cpp',
+    from: '\t\tdelete extended_env;\n\t\t#endif\n\t\tif (rc == EXISTING_ENV_FOUND) {',
+    to: '\t\tif (rc == EXISTING_ENV_FOUND) delete extended_env;\n\t\t#endif\n\t\tif (rc == EXISTING_ENV_FOUND) {'
+  }
+]
 
 const DOWNLOAD_MS = 60_000
 const COMPILE_MS = 600_000
@@ -176,17 +192,6 @@ const loadedBinary = (lmdb, env) => {
   }
 }
 
-const LIBRARY = 'dependencies/lmdb/libraries/liblmdb/mdb.c'
-
-/**
- * lmdb 3.5.6 formats the error of a page that cannot be written into 100 bytes, which it needs more of: the heap is
- * damaged by a full disk, and the process aborts.
- */
-const enlargeBuffers = work => {
-  const path = join(work, LIBRARY)
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/= malloc\((100|300)\);/g, '= malloc(1000);'))
-}
-
 /** Compiles a copy of the sources, and moves the binary into place when it has proved to work. */
 const compile = async (lmdb, nodeGyp, headers, release) => {
   const build = dirname(release)
@@ -195,7 +200,8 @@ const compile = async (lmdb, nodeGyp, headers, release) => {
   try {
     for (const name of ['binding.gyp', 'package.json', 'src', 'dependencies'])
       cpSync(join(lmdb.root, name), join(work, name), { recursive: true })
-    enlargeBuffers(work)
+    for (const { file, from, to } of REPAIRS)
+      writeFileSync(join(work, file), readFileSync(join(work, file), 'utf8').replaceAll(from, to))
     const options = { cwd: work, env: environment, onSignal: () => remove(work) }
     if (!headers)
       await run([...nodeGyp, 'install', '--ensure'], { ...options, limit: DOWNLOAD_MS }).catch(() => {
@@ -230,7 +236,13 @@ const main = async () => {
   const binary = join(release, 'lmdb.node')
   const stamp = join(release, 'quoin.json')
   const { platform, arch, versions } = process
-  const wanted = JSON.stringify({ lmdb: lmdb.version, platform, arch, abi: versions.modules, buffers: 1000 })
+  const wanted = JSON.stringify({
+    lmdb: lmdb.version,
+    platform,
+    arch,
+    abi: versions.modules,
+    repairs: REPAIRS.length
+  })
 
   const prebuilt = environment.QUOIN_LMDB === 'prebuilt'
   if (!prebuilt && existsSync(binary) && read(stamp) === wanted) return
