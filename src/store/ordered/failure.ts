@@ -6,6 +6,9 @@ const READ_ONLY: readonly unknown[] = [1, 13, 30, 'EPERM', 'EACCES', 'EROFS']
 /** LMDB: MDB_VERSION_MISMATCH, MDB_INVALID. */
 const FOREIGN: readonly unknown[] = [-30794, -30793]
 
+/** Of LevelDB, about its file LOCK. */
+const LOCKED = /IO error: lock /
+
 const isFull = (code: unknown, message: string): boolean =>
   FULL.includes(code) || /no space left|file too large|quota exceeded|MDB_MAP_FULL/i.test(message)
 
@@ -44,7 +47,7 @@ export const storeError = (error: unknown, path = 'the store'): QuoinError => {
   }
   // Before the lock: LMDB and LevelDB name its file when they may not write it.
   if (isReadOnly(code, said)) return readOnlyError(path, said)
-  if (/LOCK|already held/i.test(said)) {
+  if (LOCKED.test(said)) {
     return new QuoinError(
       'ERR_STORE_LOCKED',
       'another process has the store open; close it there first',

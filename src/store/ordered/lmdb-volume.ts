@@ -7,7 +7,7 @@ import type { KeyValue } from '../engine.ts'
 import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume, type VolumeMode } from './copy.ts'
 import { LMDB_FILE, MAKING, placeFile, syncFile, syncFolder } from './directory.ts'
 import { type Handle, openHandle } from './lmdb-handle.ts'
-import { assertRoom } from './room.ts'
+import { assertRoom, probeRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
 
 /** All rows of one state. The transaction is given back at the end, however that comes about. */
@@ -45,6 +45,8 @@ const takeChunk = (handle: Handle, transaction: Transaction, start: Uint8Array |
 export const makeLmdb = async (path: string): Promise<void> => {
   const making = await mkdtemp(join(path, MAKING))
   try {
+    // The prebuilt lmdb takes the process down when it cannot write the first pages of a file.
+    probeRoom(join(making, 'probe'), 0)
     const handle = openHandle(making)
     try {
       handle.transactionSync(() => handle.putSync(schemaRow.key, schemaRow.value))

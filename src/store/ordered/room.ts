@@ -11,10 +11,17 @@ const PROBE_BYTES = 64 * 1024
 /** Throws what the system says when nothing can be written at the end of a file; otherwise it does nothing. */
 export const assertRoom = (file: string, failure: unknown): void => {
   if ((failure as { code?: unknown }).code !== EIO) return
-  const probe = `${file}.probe`
+  probeRoom(`${file}.probe`, statSync(file).size)
+}
+
+/** Throws when nothing can be written to a new file at that position. */
+export const probeRoom = (probe: string, at: number): void => {
   const descriptor = openSync(probe, 'w')
   try {
-    writeSync(descriptor, new Uint8Array(PROBE_BYTES), 0, PROBE_BYTES, statSync(file).size)
+    // A disk takes what it has room for, and refuses the rest.
+    for (let done = 0; done < PROBE_BYTES; ) {
+      done += writeSync(descriptor, new Uint8Array(PROBE_BYTES - done), 0, PROBE_BYTES - done, at + done)
+    }
   } finally {
     closeSync(descriptor)
     rmSync(probe, { force: true })
