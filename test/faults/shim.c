@@ -179,13 +179,15 @@ static ssize_t write_at(int fd, const struct iovec *parts, int count, off_t at, 
     count = 1;
   }
   ssize_t written = moves ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, from, 0);
-  ssize_t left = written;
-  off_t to = from;
-  for (int i = 0; i < count && left > 0; i++) {
-    size_t length = (ssize_t)parts[i].iov_len < left ? parts[i].iov_len : (size_t)left;
-    emit('W', descriptors[fd].file, to, 0, parts[i].iov_base, length);
-    to += length;
-    left -= length;
+  if (written > 0) {
+    char *whole = malloc(written), *to = whole;
+    if (!whole) abort();
+    for (int i = 0; i < count && to < whole + written; i++) {
+      size_t left = whole + written - to, length = parts[i].iov_len < left ? parts[i].iov_len : left;
+      to = mempcpy(to, parts[i].iov_base, length);
+    }
+    emit('W', descriptors[fd].file, from, 0, whole, written);
+    free(whole);
   }
   if (written > 0 && descriptors[fd].synchronous) {
     int fails = strikes(FAILS_SYNC);

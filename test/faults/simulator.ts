@@ -25,7 +25,8 @@ const compile = (folder: string): string => {
 
 interface Recording {
   readonly events: readonly Event[]
-  readonly output: readonly string[]
+  /** The signals that took programs down. */
+  readonly deaths: readonly NodeJS.Signals[]
 }
 
 /** What is known of a store that a crash left. */
@@ -40,7 +41,11 @@ interface Left {
 export interface Simulator {
   newFolder(): string
   /** Runs the programs at once, each with its arguments, and records what they write below the folder. */
-  record(folder: string, programs: readonly (readonly string[])[]): Promise<Recording>
+  record(
+    folder: string,
+    programs: readonly (readonly string[])[],
+    options?: { readonly mayDie: boolean }
+  ): Promise<Recording>
   /** What is wrong with a store. */
   check(left: Left): Promise<string[]>
   close(): Promise<void>
@@ -59,7 +64,7 @@ export const startSimulator = (): Simulator => {
     return folder
   }
 
-  const record = async (folder: string, programs: readonly (readonly string[])[]): Promise<Recording> => {
+  const record: Simulator['record'] = async (folder, programs, { mayDie } = { mayDie: false }) => {
     const trace = `${folder}.trace`
     const env = {
       ...process.env,
@@ -68,10 +73,13 @@ export const startSimulator = (): Simulator => {
       FAULTS_TRACE: trace,
       UV_USE_IO_URING: '0'
     }
-    const output = await Promise.all(programs.map(args => run(args, env)))
+    const ends = await Promise.all(programs.map(args => run(args, env)))
+    const deaths = ends.flatMap(({ signal }) => signal ?? [])
+    const failed = ends.find(({ code }) => code !== 0)
+    if (failed && !(mayDie && deaths.length > 0)) throw new Error(failed.said)
     const events = readTrace(trace)
     rmSync(trace)
-    return { events, output }
+    return { events, deaths }
   }
 
   const check = async (left: Left): Promise<string[]> => {
@@ -100,18 +108,22 @@ export const startSimulator = (): Simulator => {
 
 const RUN_MS = 120_000
 
-const run = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> => {
+interface End {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly said: string
+}
+
+const run = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<End> => {
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_MS })
-  let [output, errors] = ['', '']
-  child.stdout.on('data', data => {
-    output += data
-  })
-  child.stderr.on('data', data => {
-    errors += data
-  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', data => {
+      output += data
+    })
+  }
   const [code, signal] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${signal ?? code}: ${errors}${output}`)
-  return output
+  return { code, signal, said: `${args.join(' ')} ended with ${signal ?? code}: ${output}` }
 }
 
 /** The arguments of a writer of numbered batches (`writer.mjs`). */
@@ -127,3 +139,12 @@ export const writer = (
   url,
   ...[first, count, inFlight].map(String)
 ]
+
+/** The arguments of a process that has faults, one after the other (`failing.mjs`). */
+export const failing = (
+  kind: string,
+  folder: string,
+  first: number,
+  count: number,
+  faults: readonly string[]
+): string[] => [here('failing.mjs'), kind, folder, String(first), String(count), ...faults]
