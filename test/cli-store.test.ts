@@ -1,7 +1,7 @@
 /** `quoin store …` as a person or a script runs it: the built program, its output and its exit codes. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -64,7 +64,7 @@ describe('quoin store', () => {
     [['stats', '--help'], 'quoin store stats lmdb:./data'],
     [['backup', '--help'], 'it must be new or empty'],
     [['restore', '--help'], 'quoin store restore ./backup level:./data'],
-    [['verify', '--help'], 'Exits 1 when the backup is damaged']
+    [['verify', '--help'], 'Exits 1 when something is damaged']
   ])('%j teaches by example', async (args, expected) => {
     const { status, stdout } = await quoin(...args)
     expect(status).toBe(0)
@@ -240,5 +240,43 @@ describe('quoin store backup, verify, restore', () => {
     expect(stderr).toContain('ERR_STORE_FULL')
     expect(status).toBe(2)
     expect(existsSync(at('copy'))).toBe(false)
+  })
+})
+
+describe('quoin store verify of a store', () => {
+  it('reads every row beside the process that writes, and says that all is well', async () => {
+    const { status, stdout, stderr } = await quoin('verify', `lmdb:${at('live')}`)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toMatch(/^lmdb:.*: valid, \d+ rows read\n$/)
+    expect((await quoin('verify', `level:${at('level')}`)).status).toBe(0)
+  })
+
+  it('names each damaged row, and exits with 1', async () => {
+    const path = at('damaged')
+    await (await make(`lmdb:${path}`, 100, 10)).close()
+    const file = join(path, 'data.mdb')
+    const content = readFileSync(file)
+    for (let from = content.indexOf('vkey 42'); from !== -1; from = content.indexOf('vkey 42', from + 1)) {
+      content[from + 9]! ^= 1
+    }
+    writeFileSync(file, content)
+    const { status, stdout } = await quoin('verify', `lmdb:${path}`)
+    expect(status).toBe(1)
+    expect(stdout).toContain(
+      `value  ${Buffer.from('vkey 42').toString('hex')}\n  its checksum does not fit\n`
+    )
+    expect(stdout).toMatch(/not valid: 1 damaged row, \d+ rows read/)
+    const { data } = await json('verify', `lmdb:${path}`)
+    expect(data).toMatchObject({
+      valid: false,
+      damaged: 1,
+      listed: [{ collection: 'value', fault: 'checksum' }]
+    })
+  })
+
+  it('refuses what has no rows in files', async () => {
+    const { status, stderr } = await quoin('verify', `lmdb:${at('nowhere')}`)
+    expect(status).toBe(2)
+    expect(stderr).toContain('ERR_STORE_OPTION')
   })
 })

@@ -33,6 +33,7 @@ export {
 } from './layouts.ts'
 export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
+export { type InspectedRow, type Inspection, inspectStore } from './ordered/inspect.ts'
 export { storeRows } from './ordered/layout.ts'
 export { pollQueue } from './polling.ts'
 export {

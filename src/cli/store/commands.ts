@@ -21,6 +21,7 @@ Examples:
   quoin store stats lmdb:./data                     how large is it, and what does it run on?
   quoin store backup lmdb:./data ./backup           copy it, beside the process that writes to it
   quoin store verify ./backup                       read the copy and compare
+  quoin store verify lmdb:./data                    read every row and check its checksum
   quoin store restore ./backup lmdb:./restored      make a store of it, of either kind
 
 Stores: lmdb:PATH, level:PATH; stats also redis://HOST:PORT`
@@ -44,14 +45,24 @@ Examples:
 
   group
     .command('verify')
-    .description('read a backup and compare it with what it says it holds')
-    .argument('<directory>', 'the backup')
+    .description('read every row of a store, or of a backup, and report damage')
+    .argument('<target>', 'the store (lmdb:PATH, level:PATH), or the directory of a backup')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  quoin store verify ./backup\n\nExits 1 when the backup is damaged or was not finished.'
+      `
+Examples:
+  quoin store verify lmdb:./data
+  quoin store verify ./backup
+
+Of a store, every row is read: its checksum, the order of keys, whether a read by key finds it, and whether there are as
+many as the database says. Each damaged row is reported with its collection and key, to the end. A process of its own
+reads, so that a page that makes LMDB crash is reported too. A node may write to an LMDB store meanwhile; LevelDB lets one
+process in. Of a backup, the rows are compared with its manifest. Exits 1 when something is damaged.
+
+Whether the rows say the right thing: quoin verify lmdb:./data`
     )
-    .action((directory: string, { json = false }: Json) => finish(json, () => verify(directory, json)))
+    .action((target: string, { json = false }: Json) => finish(json, () => verify(target, json)))
 
   addRestore(group, 'quoin store restore')
   // What an operator does most has a short name too.

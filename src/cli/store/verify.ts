@@ -1,10 +1,55 @@
-/** `quoin store verify`: whether a backup is what it says. */
+/** `quoin store verify`: whether a backup is what it says, or whether every row of a store is whole. */
 import { QuoinError } from '../../keyspace/index.ts'
+import type { InspectedRow } from '../../store/index.ts'
 import { EXIT } from '../exit.ts'
-import { paint, print, printJson } from '../terminal.ts'
+import { count, paint, plural, print, printJson } from '../terminal.ts'
+import { progressOn } from '../verify/progress.ts'
 import { store, summary, watched } from './work.ts'
 
-export const verify = async (directory: string, json: boolean): Promise<number> => {
+/** Rows that are listed; all are counted. */
+const LISTED = 1000
+
+export const verify = (target: string, json: boolean): Promise<number> =>
+  /^(lmdb|level):/.test(target) ? verifyStore(target, json) : verifyBackupIn(target, json)
+
+const verifyStore = async (url: string, json: boolean): Promise<number> => {
+  const { inspectStore } = await store()
+  const progress = progressOn(process.stderr.isTTY === true)
+  const listed: InspectedRow[] = []
+  try {
+    const { rows, damaged, faults } = await inspectStore(url, {
+      onProgress: (done, total) => progress.report('reading, rows', done, total),
+      onDamage: row => {
+        if (listed.length === LISTED) return
+        listed.push(row)
+        progress.clear()
+        if (!json) print(`${paint('bold', row.collection)}  ${row.row}\n  ${SAID[row.fault]}`)
+      }
+    })
+    progress.clear()
+    const valid = damaged + faults.length === 0
+    if (json) printJson({ store: url, valid, rows, damaged, faults, listed })
+    else {
+      for (const fault of faults) print(fault)
+      const outcome = valid
+        ? paint('green', 'valid')
+        : paint('red', `not valid: ${plural(damaged, 'damaged row')}`)
+      print(`${url}: ${outcome}, ${count(rows)} rows read`)
+      if (!valid) print('Restore a backup (quoin store restore), or see docs/verify-and-repair.md')
+    }
+    return valid ? EXIT.ok : EXIT.no
+  } finally {
+    progress.clear()
+  }
+}
+
+const SAID: Readonly<Record<InspectedRow['fault'], string>> = {
+  checksum: 'its checksum does not fit',
+  order: 'it lies out of the order of the keys',
+  unreachable: 'a walk finds it, and a read by its key does not'
+}
+
+const verifyBackupIn = async (directory: string, json: boolean): Promise<number> => {
   const { verifyBackup } = await store()
   try {
     const backup = await watched(options => verifyBackup(directory, options))
