@@ -385,7 +385,7 @@ describe('quoin demo', () => {
     for (const link of links) expect((await fetch(link)).status, link).toBe(200)
     child.kill('SIGINT')
     expect(await ended).toBe(0)
-    expect((await quoin('verify', '--store', at)).status).toBe(0)
+    expect((await quoin('verify', at)).status).toBe(0)
   })
 })
 
@@ -510,7 +510,7 @@ describe('quoin import', () => {
     expect(JSON.parse((await importing(path, '--store', at)).stdout).files).toMatchObject([
       { from: 0, failed: 2 }
     ])
-    const verified = await quoin('verify', '--store', at, '--json')
+    const verified = await quoin('verify', at, '--json')
     expect(JSON.parse(verified.stdout)).toMatchObject({ valid: true })
     const opened = await openStore(at)
     const { outputs: count } = await new OutputStore(opened).searchBalance({
@@ -588,7 +588,7 @@ it('quoin backup and restore are what they are under quoin store', async () => {
   expect((await quoin('demo', '--exit', '--store', at)).status).toBe(0)
   expect((await quoin('backup', at, join(folder, 'backup'))).status).toBe(0)
   expect((await quoin('restore', join(folder, 'backup'), `level:${join(folder, 'restored')}`)).status).toBe(0)
-  const { status, stdout } = await quoin('verify', '--store', `level:${join(folder, 'restored')}`, '--json')
+  const { status, stdout } = await quoin('verify', `level:${join(folder, 'restored')}`, '--json')
   expect(status).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ valid: true, transactions: 10 })
 })

@@ -186,7 +186,7 @@ describe.each([
       expect(cut).toBeGreaterThan(0)
       child.kill('SIGTERM')
       await once(child, 'exit')
-      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'verify', '--store', store], {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'verify', store], {
         env: ENVIRONMENT,
         encoding: 'utf8'
       })

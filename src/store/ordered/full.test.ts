@@ -89,7 +89,7 @@ describe('what a database says of its files', () => {
   it.each([
     ['IO error: lock /a/LOCK: already held by process', 'ERR_STORE_LOCKED'],
     ['IO error: lock /a/LOCK: Resource temporarily unavailable', 'ERR_STORE_LOCKED'],
-    ['IO error: /a/LOCK: Permission denied', 'ERR_STORE_ENGINE'],
+    ['IO error: /a/LOCK: Permission denied', 'ERR_STORE_READ_ONLY'],
     ['Input/output error: Attempting to write page at position 8192, size 4096, blocks 1', 'ERR_STORE_ENGINE']
   ])('%s is %s', (message, code) => {
     expect(storeError(new Error(message)).code).toBe(code)
