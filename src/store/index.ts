@@ -35,6 +35,7 @@ export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
 export { type InspectedRow, type Inspection, inspectStore } from './ordered/inspect.ts'
 export { storeRows } from './ordered/layout.ts'
+export { mendRow, type RowOutcome } from './ordered/mend-rows.ts'
 export { pollQueue } from './polling.ts'
 export {
   type Failure,

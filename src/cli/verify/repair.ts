@@ -9,6 +9,7 @@ import { paint, plural, print, printJson } from '../terminal.ts'
 import { checkFacts, checkIndex, type Found } from './check.ts'
 import { Findings, printFinding } from './findings.ts'
 import { type Progress, progressOn } from './progress.ts'
+import { inspectRows, rowFinding } from './rows.ts'
 import { withTemporaryStore } from './temporary.ts'
 import { ofOneState, parseLimit, type VerifyCommand } from './verify.ts'
 
@@ -25,19 +26,38 @@ export const repair = async (url: string, options: RepairCommand): Promise<numbe
   const { json = false, dryRun = false } = options
   const limit = await parseLimit(options.limit)
   const progress = progressOn(process.stderr.isTTY === true)
-  const store = await openStore(dryRun ? existing(url) : url, { create: false })
   try {
-    await checkLayouts(store, nodeStore().members)
-    const run = new Repair(url, store, { limit, temp: options.temp, dryRun, progress })
-    const outcome = await run.all()
+    const outcome = new Outcome(limit, dryRun)
+    const isWhole = await repairRows(url, outcome, progress)
+    if (isWhole) {
+      const store = await openStore(dryRun ? existing(url) : url, { create: false })
+      try {
+        await checkLayouts(store, nodeStore().members)
+        await new Repair(url, store, outcome, { limit, temp: options.temp, dryRun, progress }).all()
+      } finally {
+        await store.close()
+      }
+    }
     progress.clear()
     if (json) printJson({ store: url, dryRun, ...outcome.asJson })
     else outcome.print(url)
     return outcome.left.total > 0 ? EXIT.no : EXIT.ok
   } finally {
     progress.clear()
-    await store.close()
   }
+}
+
+/** Mends damaged rows; answers whether all rows can be read then. */
+const repairRows = async (url: string, outcome: Outcome, progress: Progress): Promise<boolean> => {
+  const { mendRow } = await import('../../store/index.ts')
+  const { rows, faults } = await inspectRows(url, progress)
+  for (const finding of faults) outcome.left.add(finding)
+  for (const row of faults.length > 0 ? [] : rows) {
+    const became = await mendRow(url, row, { dryRun: outcome.dryRun })
+    if (became === 'left') outcome.left.add(rowFinding(row, true))
+    else if (became !== 'changed') outcome.mend('row-damaged')
+  }
+  return rows.length === 0 || (outcome.left.total === 0 && !outcome.dryRun)
 }
 
 interface RepairOptions {
@@ -89,25 +109,27 @@ class Outcome {
 class Repair {
   readonly #url: string
   readonly #store: Store
+  readonly #outcome: Outcome
   readonly #options: RepairOptions
   /** Facts that were mended, by kind and subject: found again, they are left. */
   readonly #facts = new Set<string>()
 
-  constructor(url: string, store: Store, options: RepairOptions) {
+  constructor(url: string, store: Store, outcome: Outcome, options: RepairOptions) {
     this.#url = url
     this.#store = store
+    this.#outcome = outcome
     this.#options = options
   }
 
-  async all(): Promise<Outcome> {
+  async all(): Promise<void> {
     const { limit, dryRun } = this.#options
-    const outcome = new Outcome(limit, dryRun)
+    const outcome = this.#outcome
     for (let round = 1; ; round++) {
       const before = sum(outcome.mended)
       outcome.left = new Findings(limit, false)
       outcome.changed = 0
       await this.#round(outcome)
-      if (dryRun || sum(outcome.mended) === before || round === ROUNDS) return outcome
+      if (dryRun || sum(outcome.mended) === before || round === ROUNDS) return
     }
   }
 

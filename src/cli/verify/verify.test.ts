@@ -9,6 +9,8 @@ import { formatOutpoint, formatTxid, makeOutpoint, type Topic, type Txid } from 
 import { nodeStore } from '../../keyspaces.ts'
 import { Engine, overlay, type QuoinTopic } from '../../overlay/index.ts'
 import { claimLayouts, openStore, type Store, storeLayouts } from '../../store/index.ts'
+import { openVolume } from '../../store/ordered/copy.ts'
+import { TAG } from '../../store/ordered/layout.ts'
 import {
   outputs as keys,
   type OutputStore,
@@ -62,6 +64,12 @@ beforeAll(async () => {
   late = pay(coin, 0, [1])
   await dev.submit(late)
   for (const each of [mined, coin, late]) await engine.submit({ beef: dev.beef(each.txid), topics: [TOPIC] })
+  // So many that the hash of records and spends has a row for each field.
+  for (let i = 0; i < 15; i++) {
+    const other = pay(dev.fund(payTo(key), 1000), 0, [1, 800 + i])
+    await dev.submit(other)
+    await engine.submit({ beef: dev.beef(other.txid), topics: [TOPIC] })
+  }
   await engine.close()
   const batch = store.batch()
   for (let height = 0; height <= dev.height; height++) {
@@ -292,11 +300,10 @@ describe.each(
     expect(kindsOf(found)).toContain(kind)
     const dry = await repaired({ dryRun: true })
     expect(dry.json.wouldMend).toHaveProperty([kind])
-    expect(kindsOf(await verified())).toEqual(kindsOf(found))
     const { json, code } = await repaired()
-    // Without its proof a transaction needs its ancestors, which were never stored.
-    const left = kind.startsWith('proof-') && !asBefore ? ['beef-incomplete'] : []
-    expect(json.left!.map(each => each.kind)).toEqual(kind === 'proof-foreign' ? [] : left)
+    // Without its proof a transaction needs its ancestors, of which some were never stored.
+    const mayBeLeft = kind.startsWith('proof-') ? ['beef-incomplete'] : []
+    for (const each of json.left!) expect(mayBeLeft).toContain(each.kind)
     expect(code).toBe(json.left!.length > 0 ? 1 : 0)
     expect((await verified()).json.findings).toEqual(json.left)
     if (asBefore) expect(await stateOf()).toEqual(before)
@@ -373,4 +380,76 @@ it('refuses a store whose key layouts are not recorded', async () => {
   await store.close()
   await expect(verify(url, OPTIONS)).rejects.toMatchObject({ code: 'ERR_STORE_UPGRADE' })
   await expect(repair(url, OPTIONS)).rejects.toMatchObject({ code: 'ERR_STORE_UPGRADE' })
+})
+
+describe('damaged rows', () => {
+  const damage = async (
+    which: (key: Uint8Array) => boolean,
+    change: (value: Uint8Array) => void
+  ): Promise<number> => {
+    const volume = await openVolume('lmdb', url.slice('lmdb:'.length), 'write')
+    let changed = 0
+    for await (const rows of volume.chunks()) {
+      for (const { key, value } of rows) {
+        if (key[0] === TAG.meta || !which(key)) continue
+        const copy = value.slice()
+        change(copy)
+        await volume.put({ key, value: copy })
+        changed++
+      }
+    }
+    await volume.close()
+    return changed
+  }
+  const contains = (key: Uint8Array, part: Uint8Array): boolean =>
+    Buffer.from(key).includes(Buffer.from(part))
+
+  it('with one flipped bit each are reported, corrected, and the store is as before', async () => {
+    const before = await stateOf()
+    let row = 0
+    const changed = await damage(
+      () => row++ % 40 === 0,
+      value => {
+        value[0]! ^= 32
+      }
+    )
+    expect(changed).toBeGreaterThan(5)
+    const found = await verified()
+    expect(found.json.findings!.filter(({ kind }) => kind === 'row-damaged')).toHaveLength(changed)
+    expect((await repaired({ dryRun: true })).json.wouldMend).toEqual({ 'row-damaged': changed })
+    expect(await repaired()).toMatchObject({
+      code: 0,
+      json: { mended: { 'row-damaged': changed }, left: [] }
+    })
+    expect((await verified()).json.findings).toEqual([])
+    expect(await stateOf()).toEqual(before)
+  })
+
+  it.each([
+    ['an output', (key: Uint8Array) => key[0] === TAG.hash && contains(key, late.txid)],
+    ['a record', (key: Uint8Array) => key[0] === TAG.field && contains(key, late.txid) && key.length === 39],
+    ['a spend', (key: Uint8Array) => key[0] === TAG.field && contains(key, makeOutpoint(coin.txid, 0))]
+  ] as const)('with more damage are deleted and derived again: %s', async (_, which) => {
+    const before = await stateOf()
+    const changed = await damage(which, value => value.fill(0x5a))
+    expect(changed).toBeGreaterThan(0)
+    expect(kindsOf(await verified())).toContain('row-damaged')
+    expect(await repaired()).toMatchObject({
+      code: 0,
+      json: { mended: { 'row-damaged': changed }, left: [] }
+    })
+    expect((await verified()).json.findings).toEqual([])
+    expect(await stateOf()).toEqual(before)
+  })
+
+  it('of sorted sets with more damage are left, with advice, and nothing else is touched', async () => {
+    await damage(
+      key => key[0] === TAG.member && contains(key, late.txid),
+      value => value.fill(0x5a)
+    )
+    const { code, json } = await repaired()
+    expect(code).toBe(1)
+    expect(json.mended).toEqual({})
+    expect(json.left![0]!.advice).toContain('restore a backup')
+  })
 })

@@ -1,11 +1,13 @@
 /** `quoin verify`: whether a store is what follows from its transactions. */
+import type { Finding } from '../../finding.ts'
 import type { Store, StoreReads } from '../../store/index.ts'
 import { EXIT } from '../exit.ts'
 import { existing } from '../store-url.ts'
 import { count, paint, plural, print, printJson } from '../terminal.ts'
-import { checkFacts, checkIndex } from './check.ts'
+import { type Checks, checkFacts, checkIndex } from './check.ts'
 import { Findings } from './findings.ts'
 import { progressOn } from './progress.ts'
+import { inspectRows, rowFinding } from './rows.ts'
 import { withTemporaryStore } from './temporary.ts'
 
 export interface VerifyCommand {
@@ -15,35 +17,58 @@ export interface VerifyCommand {
 }
 
 export const verify = async (url: string, { limit, temp, json = false }: VerifyCommand): Promise<number> => {
-  const { checkLayouts, openStore } = await import('../../store/index.ts')
-  const { nodeStore } = await import('../../keyspaces.ts')
   const findings = new Findings(await parseLimit(limit), !json)
   const progress = progressOn(process.stderr.isTTY === true)
+  const report = ({ finding }: { readonly finding: Finding }): void => {
+    progress.clear()
+    findings.add(finding)
+  }
+  try {
+    const { rows, faults } = await inspectRows(url, progress)
+    for (const row of rows) report({ finding: rowFinding(row, false) })
+    for (const finding of faults) report({ finding })
+    // Reading on could end the process.
+    const transactions =
+      faults.length > 0 ? undefined : await checkContents(url, temp, rows.length > 0, { progress, report })
+    progress.clear()
+    if (json) printJson(asJson(url, transactions, findings))
+    else print(`${url}: ${transactionsOf(transactions)}, ${outcomeOf(findings)}`)
+    return findings.total > 0 ? EXIT.no : EXIT.ok
+  } finally {
+    progress.clear()
+  }
+}
+
+/** Answers how many transactions there are; undefined when a damaged row ended the check. */
+const checkContents = async (
+  url: string,
+  temp: string | undefined,
+  isDamaged: boolean,
+  checks: Checks
+): Promise<number | undefined> => {
+  const { checkLayouts, openStore, QuoinError } = await import('../../store/index.ts')
+  const { nodeStore } = await import('../../keyspaces.ts')
   const store = await openStore(existing(url), { create: false })
   try {
     await checkLayouts(store, nodeStore().members)
-    const checks = {
-      progress,
-      report: ({ finding }: { finding: Parameters<Findings['add']>[0] }) => {
-        progress.clear()
-        findings.add(finding)
-      }
-    }
-    const transactions = await withTemporaryStore(temp, rebuilt =>
+    return await withTemporaryStore(temp, rebuilt =>
       ofOneState(url, store, async reads => {
         await checkFacts(reads, checks)
         return checkIndex(reads, rebuilt, checks)
       })
     )
-    progress.clear()
-    if (json) printJson(asJson(url, transactions, findings))
-    else print(`${url}: ${count(transactions)} transactions, ${outcomeOf(findings)}`)
-    return findings.total > 0 ? EXIT.no : EXIT.ok
+  } catch (error) {
+    if (isDamaged && error instanceof QuoinError && error.code === 'ERR_STORE_CORRUPT') return undefined
+    throw error
   } finally {
-    progress.clear()
     await store.close()
   }
 }
+
+const transactionsOf = (transactions: number | undefined): string =>
+  transactions === undefined
+    ? 'not checked to the end, since rows are damaged: run quoin repair, and verify again'
+    : `${count(transactions)} transactions`
 
 /**
  * A file of this machine is read as it is at one moment. Redis would have to watch every key that is read, so a server is
@@ -66,10 +91,10 @@ const outcomeOf = (findings: Findings): string =>
     ? `${paint('red', plural(findings.total, 'finding'))} (${findings.summary})`
     : paint('green', 'everything is what follows from the transactions')
 
-const asJson = (url: string, transactions: number, findings: Findings): unknown => ({
+const asJson = (url: string, transactions: number | undefined, findings: Findings): unknown => ({
   store: url,
   valid: findings.total === 0,
-  transactions,
+  transactions: transactions ?? null,
   counts: Object.fromEntries(findings.counts),
   findings: findings.listed
 })
