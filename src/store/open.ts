@@ -1,6 +1,7 @@
 /** Opens the engine that a URL names. */
 import { QuoinError } from '../keyspace/index.ts'
 import type { Engine } from './engine.ts'
+import { type PatienceOptions, patient } from './patient.ts'
 import { parseFilesUrl } from './url.ts'
 
 const EXAMPLES = 'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HOST:PORT'
@@ -8,10 +9,12 @@ const EXAMPLES = 'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HO
 export interface OpenOptions {
   /** `false` fails where there is no store yet, instead of making one. Of servers it means nothing. */
   readonly create?: boolean
+  /** Waits for a server whose connection is lost, instead of rejecting; see `patient.ts`. */
+  readonly patience?: PatienceOptions
 }
 
 /** An engine is loaded when it is asked for: none needs what another brings along. */
-export const openEngine = async (url: string, { create }: OpenOptions = {}): Promise<Engine> => {
+export const openEngine = async (url: string, { create, patience }: OpenOptions = {}): Promise<Engine> => {
   const files = parseFilesUrl(url)
   const creating = create === undefined ? {} : { create }
   if (files?.kind === 'lmdb') {
@@ -20,7 +23,10 @@ export const openEngine = async (url: string, { create }: OpenOptions = {}): Pro
   }
   if (files?.kind === 'level') return (await import('./ordered/level.ts')).openLevel(files.path, creating)
   if (url === 'memory:') return (await import('./ordered/memory.ts')).openMemory()
-  if (/^rediss?(-cluster)?:/.test(url)) return (await import('./redis/index.ts')).openRedis(url)
+  if (/^rediss?(-cluster)?:/.test(url)) {
+    const engine = await (await import('./redis/index.ts')).openRedis(url)
+    return patience ? patient(engine, patience) : engine
+  }
   throw new QuoinError('ERR_STORE_URL', `no store is called ${JSON.stringify(url)}; there are ${EXAMPLES}`, {
     url
   })

@@ -8,6 +8,7 @@ import { existing } from '../store-url.ts'
 import { paint, plural, print, printJson } from '../terminal.ts'
 import { checkFacts, checkIndex, type Found } from './check.ts'
 import { Findings, printFinding } from './findings.ts'
+import { openForLong } from './open.ts'
 import { type Progress, progressOn } from './progress.ts'
 import { inspectRows, rowFinding } from './rows.ts'
 import { withTemporaryStore } from './temporary.ts'
@@ -21,7 +22,7 @@ export interface RepairCommand extends VerifyCommand {
 const ROUNDS = 6
 
 export const repair = async (url: string, options: RepairCommand): Promise<number> => {
-  const { checkLayouts, openStore } = await import('../../store/index.ts')
+  const { checkLayouts } = await import('../../store/index.ts')
   const { nodeStore } = await import('../../keyspaces.ts')
   const { json = false, dryRun = false } = options
   const limit = await parseLimit(options.limit)
@@ -30,7 +31,7 @@ export const repair = async (url: string, options: RepairCommand): Promise<numbe
     const outcome = new Outcome(limit, dryRun)
     const isWhole = await repairRows(url, outcome, progress)
     if (isWhole) {
-      const store = await openStore(dryRun ? existing(url) : url, { create: false })
+      const store = await openForLong(dryRun ? existing(url) : url, () => progress.clear())
       try {
         await checkLayouts(store, nodeStore().members)
         await new Repair(url, store, outcome, { limit, temp: options.temp, dryRun, progress }).all()

@@ -6,6 +6,7 @@ import { existing } from '../store-url.ts'
 import { count, paint, plural, print, printJson } from '../terminal.ts'
 import { type Checks, checkFacts, checkIndex } from './check.ts'
 import { Findings } from './findings.ts'
+import { openForLong } from './open.ts'
 import { progressOn } from './progress.ts'
 import { inspectRows, rowFinding } from './rows.ts'
 import { withTemporaryStore } from './temporary.ts'
@@ -46,9 +47,9 @@ const checkContents = async (
   isDamaged: boolean,
   checks: Checks
 ): Promise<number | undefined> => {
-  const { checkLayouts, openStore, QuoinError } = await import('../../store/index.ts')
+  const { checkLayouts, QuoinError } = await import('../../store/index.ts')
   const { nodeStore } = await import('../../keyspaces.ts')
-  const store = await openStore(existing(url), { create: false })
+  const store = await openForLong(existing(url), () => checks.progress.clear())
   try {
     await checkLayouts(store, nodeStore().members)
     return await withTemporaryStore(temp, rebuilt =>
