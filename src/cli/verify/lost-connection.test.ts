@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { encodeText, type Txid } from '../../keyspace/index.ts'
-import { openStore } from '../../store/index.ts'
+import { nodeStore } from '../../keyspaces.ts'
+import { claimLayouts, openStore } from '../../store/index.ts'
 import { type RedisServer, startRedis } from '../../store/redis/server.testing.ts'
 import { OutputStore } from '../../txo/index.ts'
 import { repair } from './repair.ts'
@@ -48,6 +49,7 @@ beforeAll(async () => {
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   const store = await openStore(redis.url)
+  await claimLayouts(store, nodeStore().members)
   const outputs = new OutputStore(store)
   for (let i = 0; i < TRANSACTIONS; i++) {
     const txid = new Uint8Array(32).fill(i % 251) as Txid

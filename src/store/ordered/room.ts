@@ -1,6 +1,6 @@
 /**
- * Tells a full disk before it is written to, and from a broken one after. LMDB reports a write that was cut short as an I/O error, whatever the reason;
- * so what it could not do is tried once more with a file of its own.
+ * Finds a full disk before a commit, and tells it from a broken one after a commit that failed: LMDB reports a write that
+ * was cut short as an I/O error, whatever the reason, so the same write is tried once more with another file.
  */
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { QuoinError } from '../../keyspace/index.ts'
