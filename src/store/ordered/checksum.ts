@@ -8,17 +8,26 @@ import { storeRows } from './layout.ts'
 
 const CHECKSUM = 4
 const SCRATCH = 64 * 1024
+const VIEWS = 2048
 
-let scratch = new Uint8Array(SCRATCH)
+/** Most rows are sealed in this memory, by views that are made once: to make one takes as long as to hash 100 bytes. */
+const scratch = new Uint8Array(SCRATCH)
+const views: Uint8Array[] = []
 
 /** The value with its checksum, in memory that the next call uses again. */
 export const seal = (key: Uint8Array, value: Uint8Array): Uint8Array => {
   const { length } = value
-  if (length + CHECKSUM > scratch.length) scratch = new Uint8Array(2 * length + CHECKSUM)
-  else if (scratch.length > SCRATCH && length < SCRATCH / 2) scratch = new Uint8Array(SCRATCH)
-  scratch.set(value)
-  writeWord(digest(value, 0, length, digest(key, 0, key.length, 0)), scratch, length)
-  return scratch.subarray(0, length + CHECKSUM)
+  const row = viewOf(length + CHECKSUM)
+  if (length > 0) row.set(value)
+  writeWord(digest(value, 0, length, digest(key, 0, key.length, 0)), row, length)
+  return row
+}
+
+const viewOf = (length: number): Uint8Array => {
+  if (length > SCRATCH) return new Uint8Array(length)
+  if (length > VIEWS) return scratch.subarray(0, length)
+  views[length] ??= scratch.subarray(0, length)
+  return views[length]
 }
 
 /** The value of a row without its checksum, which must be right. */
@@ -26,6 +35,9 @@ export const unseal = (key: Uint8Array, row: Uint8Array): Uint8Array => {
   if (!isSealed(digest(key, 0, key.length, 0), row, row.length)) throw damage(key)
   return row.subarray(0, row.length - CHECKSUM)
 }
+
+/** Of a row of this length; 0 of one that is too short to have a checksum. */
+export const valueLength = (row: number): number => Math.max(0, row - CHECKSUM)
 
 /** The digest of a key that lies in `source`, for `isSealed`. */
 export const keyDigest = (source: Uint8Array, start: number, end: number): number =>
