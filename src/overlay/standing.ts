@@ -2,7 +2,7 @@
  * Judgements that stand: their topic is in the record of the transaction. Both are written in one commit; where a
  * database has lost writes, a judgement can be left alone, and vouches for outputs that are not there.
  */
-import { type Awaitable, andThen, together } from '../awaitable.ts'
+import { type Awaitable, andThen } from '../awaitable.ts'
 import type { Txid } from '../keyspace/index.ts'
 import type { OutputStore } from '../txo/index.ts'
 import { type Judgements, overlay } from './keys.ts'
@@ -10,14 +10,13 @@ import { type Judgements, overlay } from './keys.ts'
 const { judgements } = overlay.collections
 const NONE: Judgements = {}
 
-/** Of one transaction; on Redis, one round trip. */
+/** Of one transaction. A new one has no judgement, and costs one read. */
 export const standingJudgements = (outputs: OutputStore, txid: Txid): Awaitable<Judgements> =>
-  andThen(
-    together([outputs.store.use(judgements).atHand(txid), outputs.recordAtHand(txid)]),
-    ([judged, record]) => {
-      if (!judged || !record) return NONE
-      const applied: readonly string[] = record.topics
-      const standing = Object.entries(judged).filter(([topic]) => applied.includes(topic))
-      return standing.length === Object.keys(judged).length ? judged : Object.fromEntries(standing)
-    }
+  andThen(outputs.store.use(judgements).atHand(txid), judged =>
+    judged ? andThen(outputs.recordAtHand(txid), record => standing(judged, record?.topics ?? [])) : NONE
   )
+
+const standing = (judged: Judgements, applied: readonly string[]): Judgements => {
+  const kept = Object.entries(judged).filter(([topic]) => applied.includes(topic))
+  return kept.length === Object.keys(judged).length ? judged : Object.fromEntries(kept)
+}
