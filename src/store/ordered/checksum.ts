@@ -32,9 +32,13 @@ const viewOf = (length: number): Uint8Array => {
 
 /** The value of a row without its checksum, which must be right. */
 export const unseal = (key: Uint8Array, row: Uint8Array): Uint8Array => {
-  if (!isSealed(digest(key, 0, key.length, 0), row, row.length)) throw damage(key)
+  if (!isSound(key, row)) throw damage(key)
   return row.subarray(0, row.length - CHECKSUM)
 }
+
+/** Whether a row has the checksum of its key and its value. */
+export const isSound = (key: Uint8Array, row: Uint8Array): boolean =>
+  isSealed(digest(key, 0, key.length, 0), row, row.length)
 
 /** Of a row of this length; 0 of one that is too short to have a checksum. */
 export const valueLength = (row: number): number => Math.max(0, row - CHECKSUM)

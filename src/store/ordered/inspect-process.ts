@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
-import { compareBytes, fromHex, QuoinError, toHex } from '../../keyspace/index.ts'
+import { compareBytes, fromHex, toHex } from '../../keyspace/index.ts'
 import type { KeyValue } from '../engine.ts'
-import { unseal } from './checksum.ts'
+import { isSound } from './checksum.ts'
 import type { StoreKind } from './directory.ts'
 import { storeError } from './failure.ts'
 import type { InspectedRow, InspectLine, InspectRequest } from './inspect.ts'
@@ -114,16 +114,6 @@ const faultOf = (
   if (last && compareBytes(last, key) >= 0 !== reverse) return 'order'
   const found = get(key)
   return found && compareBytes(new Uint8Array(found), value) === 0 ? undefined : 'unreachable'
-}
-
-const isSound = (key: Uint8Array, value: Uint8Array): boolean => {
-  try {
-    unseal(key, value)
-    return true
-  } catch (error) {
-    if (error instanceof QuoinError) return false
-    throw error
-  }
 }
 
 try {

@@ -6,7 +6,7 @@
  */
 import { fromHex, QuoinError } from '../../keyspace/index.ts'
 import { parseFilesUrl } from '../url.ts'
-import { unseal } from './checksum.ts'
+import { isSound } from './checksum.ts'
 import { needStore, type StoreKind } from './directory.ts'
 import type { InspectedRow } from './inspect.ts'
 import { TAG } from './layout.ts'
@@ -70,16 +70,6 @@ const correctedRow = ({ key, value }: Row): Row | undefined => {
     bytes[bit >> 3]! ^= 1 << (bit & 7)
   }
   return found
-}
-
-const isSound = (key: Uint8Array, value: Uint8Array): boolean => {
-  try {
-    unseal(key, value)
-    return true
-  } catch (error) {
-    if (error instanceof QuoinError) return false
-    throw error
-  }
 }
 
 interface Writable {
