@@ -16,7 +16,7 @@ import {
   openStore,
   type Store
 } from '../../store/index.ts'
-import { outputEvents, outputFields, outputs, spendFields } from '../../txo/index.ts'
+import { outputEvents, outputFields, outputs, spendFields, type TransactionRecord } from '../../txo/index.ts'
 import { isAboutTheTransaction, nodeIndexer, toTopics, withTokens } from '../intake.ts'
 import { type OpenNode, openNode } from '../node.ts'
 import type { Config } from '../settings.ts'
@@ -34,10 +34,16 @@ export interface RebuildOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+interface Refusal {
+  readonly txid: string
+  readonly code: string
+  readonly reason: string
+}
+
 export interface Rebuild {
   readonly transactions: number
   /** Transactions that were not taken again, with the reasons. */
-  readonly refused: readonly { readonly txid: string; readonly code: string; readonly reason: string }[]
+  readonly refused: readonly Refusal[]
 }
 
 const { transaction: transactions, proof: proofs } = chain.collections
@@ -116,15 +122,14 @@ const replay = async (
   const hasRecords = includesLayouts(recorded, pickLayouts(outputs, ['spends']))
   const hasOutputs = includesLayouts(recorded, pickLayouts(outputs, ['output']))
   const indexer = nodeIndexer(node, config)
-  const refused: Rebuild['refused'][number][] = []
+  const refused: Refusal[] = []
   for (const [done, txid] of order.entries()) {
     signal?.throwIfAborted()
     if (done % 100 === 0) onProgress('indexing and submitting transactions', done, order.length)
     const record = hasRecords ? await from.use(spends).at().get(recordField, txid) : undefined
     const wanted = config.index !== 'off' && (!hasOutputs || (await wasIndexed(from, txid)))
-    const topics = record
-      ? record.topics.filter(topic => node.engine.topics.has(topic))
-      : [...node.engine.topics.keys()]
+    const [topics, missing] = topicsOf(node, record)
+    for (const topic of missing) refuse(refused, txid, unhosted(topic))
     try {
       const beef = await transactionsOf.beef(txid)
       if (wanted) await indexer.index(beef, record?.seen)
@@ -132,14 +137,32 @@ const replay = async (
       await withTokens(node, topics.length > 0 ? toTopics(node, topics) : async () => undefined)(beef)
     } catch (error) {
       if (!isAboutTheTransaction(error)) throw error
-      const { code, message: reason } = error
-      if (refused.length < MAX_REFUSED) refused.push({ txid: formatTxid(txid), code, reason })
+      refuse(refused, txid, error)
     }
   }
   await node.tokens?.pipeline.settle()
   onProgress('indexing and submitting transactions', order.length, order.length)
   return { transactions: order.length, refused }
 }
+
+const refuse = (refused: Refusal[], txid: Txid, { code, message: reason }: QuoinError): void => {
+  if (refused.length < MAX_REFUSED) refused.push({ txid: formatTxid(txid), code, reason })
+}
+
+/** The topics that had a transaction: those that the node hosts, and those whose plug-in is not loaded. */
+const topicsOf = (
+  { engine: { topics } }: OpenNode,
+  record: TransactionRecord | undefined
+): readonly [hosted: readonly string[], missing: readonly string[]] =>
+  record
+    ? [record.topics.filter(topic => topics.has(topic)), record.topics.filter(topic => !topics.has(topic))]
+    : [[...topics.keys()], []]
+
+const unhosted = (topic: string): QuoinError =>
+  new QuoinError(
+    'ERR_TOPIC_UNKNOWN',
+    `the node has no topic ${topic}: name its plug-in with --plugins, and rebuild again`
+  )
 
 /** The indexer gives each output that it has seen the event of its transaction. */
 const wasIndexed = async (from: Store, txid: Txid): Promise<boolean> => {

@@ -311,6 +311,18 @@ describe.each([fixtures[0]!, fixtures[2]!].map(fixture => [fixture.name, fixture
         expect([path, found.answers[path]]).toEqual([path, answers[path]])
     })
 
+    it('reports the transactions of topics whose plug-in is not named', async () => {
+      const { url } = await tampered(fixture, 'outputs', 'topicOutputs')
+      const { rebuild } = await upgraded(url, { plugins: [] })
+      expect(rebuild!.refused).not.toEqual([])
+      for (const refusal of rebuild!.refused) {
+        expect(refusal).toMatchObject({
+          code: 'ERR_TOPIC_UNKNOWN',
+          reason: expect.stringContaining('tm_hello')
+        })
+      }
+    })
+
     it('is refused when its transactions cannot be read', async () => {
       const { url } = await tampered(fixture, 'chain', 'transaction')
       await expect(upgraded(url)).rejects.toMatchObject({ code: 'ERR_STORE_UPGRADE' })
