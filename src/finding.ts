@@ -15,7 +15,7 @@ export type FindingKind =
   | 'beef-incomplete'
   /** A spend by a transaction that is not indexed. */
   | 'spend-unknown-spender'
-  /** A spend by a transaction that has no such input. */
+  /** A spend by a transaction that does not have the input. */
   | 'spend-no-input'
   /** An input of an indexed transaction that spends a known output, and is not recorded. */
   | 'spend-missing'

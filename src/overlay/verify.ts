@@ -320,7 +320,7 @@ class Check {
   }
 }
 
-/** Whether a queue has an item, in whichever state. */
+/** Whether a queue has an item, in any state. */
 const isQueued = async (reads: StoreReads, queue: Uint8Array, item: Uint8Array): Promise<boolean> => {
   for (const state of ['due', 'leased', 'waiting', 'dead'] as const) {
     const items = await reads.atHand.qlist(queue, state, { count: PAGE })

@@ -1,4 +1,4 @@
-/** What takes transactions that come from files, or from another store, into a node without its server. */
+/** Ingest of transactions from files, or from another store, into a node without its server. */
 import { claimsOf } from '../bsv21/index.ts'
 import { Beef, chain } from '../chain/index.ts'
 import { QuoinError } from '../error.ts'

@@ -21,7 +21,7 @@ export const discoveryQueue = (store: Store, now = wallClock): Queue<Txid> =>
 export const queueOfToken = (store: Store, token: TokenId, now = wallClock): Queue<Outpoint> =>
   store.queueAt(tokenQueue, [token], optionsOf(now))
 
-/** Without a clock of its own a queue has those of the store: leases end by one that nobody sets. */
+/** A queue without a clock of its own uses the clocks of the store, whose leases end by the monotonic clock. */
 const optionsOf = (now: Clock): QueueOptions => (now === wallClock ? TRIES : { ...TRIES, now })
 
 /** Queues an output of a token. What was given up is worth another look when it comes again. */

@@ -1,4 +1,4 @@
-/** `quoin repair`: mends in place what `quoin verify` finds, until nothing is left that can be mended. */
+/** `quoin repair`: mends the findings of `quoin verify` in place, in rounds, until a round mends none. */
 import type { Finding, FindingKind } from '../../finding.ts'
 import type { AnyLookup } from '../../overlay/index.ts'
 import type { Store } from '../../store/index.ts'

@@ -1,4 +1,4 @@
-/** `quoin verify`: whether a store is what follows from its transactions. */
+/** `quoin verify`: compares a store with the index that its transactions give. */
 import type { Finding } from '../../finding.ts'
 import type { Store, StoreReads } from '../../store/index.ts'
 import { EXIT } from '../exit.ts'
