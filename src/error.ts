@@ -93,10 +93,14 @@ export type ErrorCode =
   | 'ERR_BEEF_FORMAT'
   /** A BEEF is larger, deeper or costlier than the limits allow. */
   | 'ERR_BEEF_LIMIT'
+  /** `Transaction.fromBEEF` of @bsv/sdk would visit the ancestry of a BEEF more often than the limit allows. */
+  | 'ERR_BEEF_EXPANSION'
   /** A proof does not lead to the header of its block. */
   | 'ERR_PROOF_INVALID'
   /** The process that runs scripts of no known form cannot be started. */
   | 'ERR_INTERPRETER'
+  /** The queue of scripts for the interpreter is full; `details.seconds` is when to try again. */
+  | 'ERR_INTERPRETER_BUSY'
   /** Bytes are no block header. */
   | 'ERR_HEADER_FORMAT'
   /** A header breaks a rule of its network. */
@@ -115,10 +119,16 @@ export type ErrorCode =
   | 'ERR_TOPIC_UNKNOWN'
   /** A topic threw, took too long, or said what cannot be. */
   | 'ERR_TOPIC_FAILED'
+  /** An evaluation read coins of a topic that another commit changed; the submission reads them again. */
+  | 'ERR_STALE_READ'
   /** No lookup service has this name. */
   | 'ERR_LOOKUP_UNKNOWN'
   /** A plug-in cannot be loaded or installed: its module exports none, or a name of it is taken, or is none. */
   | 'ERR_PLUGIN'
+  /** The process of a plug-in is restarting after a failure; `details.seconds` is when to try again. */
+  | 'ERR_PLUGIN_UNAVAILABLE'
+  /** A process of a plug-in ended, crossed its memory limit, or passed its deadline during a call. */
+  | 'ERR_PLUGIN_ENDED'
   /** A lookup service threw, or said what cannot be. */
   | 'ERR_LOOKUP_FAILED'
   /** A request is malformed; `details.where` and `details.path` say where. */

@@ -146,6 +146,38 @@ export interface LookupService extends Documented {
   lookup(question: LookupQuestion): Promise<LookupFormula>
 }
 
+/** A payload with bytes where the form of `@bsv/overlay` has scripts and arrays of numbers. */
+export type InBytes<Payload> = Payload extends unknown
+  ? { [Key in keyof Payload]: Payload[Key] extends number[] | Script | undefined ? Uint8Array : Payload[Key] }
+  : never
+
+/** A topic manager in another process: it takes the BEEF as bytes. */
+export interface HostedTopic extends Documented {
+  readonly takesBytes: true
+  identifyAdmissibleOutputs(
+    beef: Uint8Array,
+    previousCoins: readonly number[],
+    offChainValues: Uint8Array | undefined,
+    mode: Mode
+  ): Promise<AdmittanceInstructions>
+  identifyNeededInputs?(
+    beef: Uint8Array,
+    offChainValues?: Uint8Array
+  ): Promise<{ txid: string; outputIndex: number }[]>
+}
+
+/** A lookup service in another process: it takes scripts, BEEF and off-chain values as bytes. */
+export interface HostedLookup extends Documented {
+  readonly takesBytes: true
+  readonly admissionMode: AdmissionMode
+  readonly spendNotificationMode: SpendNotificationMode
+  outputAdmittedByTopic(payload: InBytes<OutputAdmittedByTopic>): Promise<void>
+  outputSpent?(payload: InBytes<OutputSpent>): Promise<void>
+  outputNoLongerRetainedInHistory?(txid: string, outputIndex: number, topic: string): Promise<void>
+  outputEvicted(txid: string, outputIndex: number): Promise<void>
+  lookup(question: LookupQuestion): Promise<LookupFormula>
+}
+
 /** An output that a topic admits, as a lookup of Quoin's own sees it. */
 export interface AdmittedOutput {
   readonly topic: Topic

@@ -1,0 +1,38 @@
+/** A plug-in module as an operator names it: what to load, under which name, and with which database. */
+import type { Logger } from '../logger.ts'
+
+export type Hydration = 'mongo' | 'knex'
+
+/** One export of a module. Several specs of one module share a process. */
+export interface ModuleSpec {
+  /** An absolute path, or the name of a package. */
+  readonly module: string
+  /** The directory that package names are resolved from. */
+  readonly directory: string
+  /** The export to take, `default` unless given. */
+  readonly export?: string | undefined
+  /** `tm_…` or `ls_…`: the name of a topic or lookup that the export is, where the export does not name it. */
+  readonly name?: string | undefined
+  /** Handed to the class, factory or plug-in. */
+  readonly options?: unknown
+  /** The database that a factory takes as its first argument (BRC-102). */
+  readonly hydrateWith?: Hydration | undefined
+  /** Runs a plug-in of Quoin's own form in a process of its own, too. Modules of `@bsv/overlay`'s form always are. */
+  readonly isolate?: boolean | undefined
+  /** Topics whose membership its lookups are told of; all unless given. */
+  readonly topics?: readonly string[] | undefined
+  /** Deliveries that a lookup service of the module takes at a time. */
+  readonly concurrency?: number | undefined
+}
+
+export interface HostOptions {
+  readonly logger: Logger
+  /** The URL of a MongoDB server, with the name of the database. */
+  readonly mongo?: string | undefined
+  /** A configuration of Knex. */
+  readonly knex?: Readonly<Record<string, unknown>> | undefined
+  /** Milliseconds that a call may take. */
+  readonly callTimeout: number
+  /** Megabytes that a process may have. */
+  readonly memoryMb: number
+}
