@@ -119,7 +119,7 @@ export type ErrorCode =
   | 'ERR_TOPIC_UNKNOWN'
   /** A topic threw, took too long, or said what cannot be. */
   | 'ERR_TOPIC_FAILED'
-  /** An evaluation read coins of a topic that another commit changed; the submission reads them again. */
+  /** Another commit changed a coin or removed an ancestor that was read; reading again helps. */
   | 'ERR_STALE_READ'
   /** No lookup service has this name. */
   | 'ERR_LOOKUP_UNKNOWN'
@@ -207,3 +207,7 @@ export type ErrorCode =
   | 'ERR_LIQUIDITY_EXPORT'
   /** A state is imported into an empty store only. */
   | 'ERR_LIQUIDITY_NOT_EMPTY'
+
+/** Whether an error is one of this library with the code. */
+export const hasCode = (error: unknown, code: ErrorCode): error is QuoinError =>
+  error instanceof QuoinError && error.code === code

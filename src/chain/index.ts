@@ -93,7 +93,8 @@ export {
   writeTransaction
 } from './transaction.ts'
 export { type BeefOptions, TransactionStore } from './transactions.ts'
-export { Interpreter } from './verify/interpreter.ts'
+export { Interpreter, type InterpreterOptions, sharedInterpreter } from './verify/interpreter.ts'
+export type { PoolState } from './verify/process-pool.ts'
 export {
   isPublicKeyForm,
   readSignature,

@@ -1,10 +1,11 @@
 /**
- * Scripts of no known form are run by `Spend` of @bsv/sdk, in a process of their own and for a limited time: ten bytes
+ * Scripts of no known form are run by `Spend` of @bsv/sdk, in processes of their own and for a limited time: ten bytes
  * of script (`5 1000000000 OP_NUM2BIN`) make it fill an array until V8 gives up, and a few more keep it busy for hours.
  */
-import { LimitedProcess } from './limited-process.ts'
+import { availableParallelism } from 'node:os'
+import { type PoolState, ProcessPool } from './process-pool.ts'
 
-/** Inputs of one transaction, with what they spend. */
+/** Inputs of one transaction, with the outputs that they spend. */
 export interface Job {
   readonly raw: Uint8Array
   readonly spends: readonly {
@@ -14,9 +15,14 @@ export interface Job {
   }[]
 }
 
-/** The first input that may not spend its output, if there is one. Where the job was broken off, none is named. */
+/** The first input that may not spend its output, if there is one. A job that was broken off names none. */
 export interface Answer {
   readonly failed?: { readonly input?: number; readonly reason: string }
+}
+
+export interface InterpreterOptions {
+  /** 2 to 4, by the cores of the machine, unless given; at least 2. */
+  readonly processes?: number
 }
 
 /** A process does not inherit the loader that runs this module when it is not compiled, so it starts one itself. */
@@ -26,31 +32,52 @@ const ENTRY = import.meta.url.endsWith('.ts')
 
 const OPTIONS = {
   memoryMb: 512,
-  // It keeps 3.6 KB for every public key that it has ever seen.
+  // `Spend` keeps 3.6 KB for every public key that it has ever seen.
   renewAfterMs: 60_000
 }
+/** Jobs without a client are one client together. */
+const ANONYMOUS = ''
 
+/** Runs scripts in a pool of processes, which are started when they are needed. */
 export class Interpreter {
-  readonly #process = new LimitedProcess<Job, Answer>(new URL(ENTRY, import.meta.url), OPTIONS)
+  readonly #pool: ProcessPool<Job, Answer>
 
-  /** Runs the scripts of a job for no longer than this, not counting the jobs before it. */
-  async run(job: Job, limitMs: number): Promise<Answer & { readonly milliseconds: number }> {
-    const outcome = await this.#process.run(job, limitMs)
+  constructor({ processes = Math.min(4, Math.max(2, availableParallelism())) }: InterpreterOptions = {}) {
+    this.#pool = new ProcessPool(new URL(ENTRY, import.meta.url), { ...OPTIONS, processes })
+  }
+
+  get state(): PoolState {
+    return this.#pool.state
+  }
+
+  /**
+   * Runs the scripts of a job for no more milliseconds of processor time than the limit. Clients share the processes
+   * equally; refused with `ERR_INTERPRETER_BUSY` when the queue, or the client's share of it, is full.
+   */
+  async run(
+    job: Job,
+    limitMs: number,
+    client = ANONYMOUS
+  ): Promise<Answer & { readonly milliseconds: number }> {
+    const outcome = await this.#pool.run({ job, limitMs, client, bytes: bytesOf(job) })
     const { milliseconds } = outcome
     return 'broken' in outcome
       ? { milliseconds, failed: { reason: outcome.broken } }
       : { milliseconds, ...outcome.answer }
   }
 
-  /** Ends the process when it has done what it was given. Used again, it starts a new one. */
+  /** Refuses jobs that have not ended, and ends the processes. A later job starts them again. */
   close(): Promise<void> {
-    return this.#process.close()
+    return this.#pool.close()
   }
 }
 
+const bytesOf = ({ raw, spends }: Job): number =>
+  spends.reduce((sum, { script }) => sum + script.length, raw.length)
+
 let shared: Interpreter | undefined
 
-/** The one that is used where none is given. */
+/** The interpreter of callers without an interpreter of their own. */
 export const sharedInterpreter = (): Interpreter => {
   shared ??= new Interpreter()
   return shared

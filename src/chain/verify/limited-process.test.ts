@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { constants, getPriority } from 'node:os'
 import { afterAll, describe, expect, test } from 'vitest'
 import { LimitedProcess } from './limited-process.ts'
 
@@ -45,6 +46,42 @@ describe('a limited process', () => {
     expect(next).toHaveProperty('answer')
     expect(next).not.toHaveProperty('answer', before)
     expect(isRunning(before as number)).toBe(false)
+  })
+
+  test('is charged for processor time, not for a wait for the processor', async () => {
+    const stopped = (await pid()) as number
+    const limitMs = 2000
+    const begun = performance.now()
+    const onBegin = (): void => {
+      setTimeout(() => process.kill(stopped, 'SIGSTOP'), 100)
+      setTimeout(() => process.kill(stopped, 'SIGCONT'), 1.5 * limitMs)
+    }
+    const outcome = await worker.run({ name: 'work', value: 200 }, limitMs, { onBegin })
+    expect(outcome).toHaveProperty('answer', stopped)
+    expect(performance.now() - begun).toBeGreaterThan(limitMs)
+    expect(outcome.milliseconds).toBeLessThan(limitMs)
+  })
+
+  test('is killed when it waits for the processor for too long', async () => {
+    const stopped = (await pid()) as number
+    const outcome = await worker.run({ name: 'work', value: 300 }, 400, {
+      onBegin: () => setTimeout(() => process.kill(stopped, 'SIGSTOP'), 60)
+    })
+    expect(outcome).toHaveProperty('broken', 'took too long')
+  })
+
+  test('runs at a lower priority than the program', async () => {
+    expect(getPriority((await pid()) as number)).toBe(
+      getPriority() + constants.priority.PRIORITY_BELOW_NORMAL
+    )
+  })
+
+  test('is interrupted by its caller', async () => {
+    const onBegin = (interrupt: () => void): void => void setTimeout(interrupt, 50)
+    expect(await worker.run({ name: 'loop' }, 60_000, { onBegin })).toHaveProperty('broken', 'interrupted')
+    expect(worker.isReady).toBe(false)
+    await worker.start()
+    expect(worker.isReady).toBe(true)
   })
 
   test('may run out of memory without taking the program with it', async () => {

@@ -5,6 +5,13 @@ const jobs = {
   loop: () => {
     for (;;);
   },
+  /** Uses so many milliseconds of processor time. */
+  work: milliseconds => {
+    const used = () => process.cpuUsage().user + process.cpuUsage().system
+    const before = used()
+    while (used() - before < milliseconds * 1000);
+    return process.pid
+  },
   exhaust: () => {
     const kept = []
     for (;;) kept.push(new Array(100_000).fill(kept.length))

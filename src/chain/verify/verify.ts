@@ -30,7 +30,7 @@ export interface VerifyLimits {
   readonly signatures: number
   /** Bytes of all scripts that these inputs have, and spend. */
   readonly scriptBytes: number
-  /** Milliseconds that the interpreter runs, for scripts of no known form. */
+  /** Milliseconds of processor time of the interpreter, for scripts of no known form. */
   readonly interpreterMs: number
 }
 
@@ -45,8 +45,10 @@ export interface VerifyOptions {
   readonly tracker: RootTracker
   readonly known?: Known
   readonly limits?: Partial<VerifyLimits>
-  /** A process of one's own for scripts of no known form, instead of the one that all share. */
-  readonly interpreter?: Interpreter
+  /** Runs scripts of no known form, instead of the interpreter that all share. */
+  readonly interpreter?: Interpreter | undefined
+  /** The client on whose behalf scripts are run, for the fairness of the interpreter. */
+  readonly client?: string | undefined
 }
 
 export interface Verified {
@@ -58,7 +60,8 @@ export interface Verified {
 
 /**
  * Verifies the subject of a BEEF. Throws `ERR_TX_INVALID` with `txid`, `input` and `reason`, `ERR_TX_UNKNOWN` when a
- * transaction is missing, and `ERR_BEEF_LIMIT` when it would cost too much.
+ * transaction is missing, `ERR_BEEF_LIMIT` when it would cost too much, and `ERR_INTERPRETER_BUSY` when the client has to
+ * try again later.
  *
  * @example
  * const { transactions, proofs } = await verifyBeef(Beef.parse(bytes), { tracker, known })
@@ -76,7 +79,7 @@ export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<
   checkSize(spends, limits)
   await checkProofs(ancestry, options.tracker)
   const jobs = await checkSignatures(spends, limits)
-  if (jobs.length > 0) await interpret(jobs, options.interpreter ?? sharedInterpreter(), limits)
+  if (jobs.length > 0) await interpret(jobs, options, limits)
   return { transactions, proofs }
 }
 
@@ -199,12 +202,12 @@ interface Work {
 
 const interpret = async (
   works: readonly Work[],
-  interpreter: Interpreter,
+  { interpreter = sharedInterpreter(), client }: VerifyOptions,
   { interpreterMs }: VerifyLimits
 ): Promise<void> => {
   let left = interpreterMs
   for (const { transaction, job } of works) {
-    const { failed, milliseconds } = await interpreter.run(job, left)
+    const { failed, milliseconds } = await interpreter.run(job, left, client)
     if (failed) throw invalid(transaction, failed.reason, failed.input)
     left = Math.max(1, left - milliseconds)
   }
