@@ -153,6 +153,11 @@ export class Queue<T = Uint8Array> {
     return { ...lease, until }
   }
 
+  /** If the lease was lost, the whole batch fails with `ERR_STORE_LEASE_LOST`. */
+  heldIn(batch: Batch, lease: Lease<T>): void {
+    this.#held(batch, lease)
+  }
+
   /** The work is done: the item leaves the queue. Best in the batch that holds the work's own writes. */
   async acknowledge(lease: Lease<T>): Promise<void> {
     const batch = this.#batch()

@@ -115,14 +115,22 @@ const applyClaimed = (
   }
   for (const [topic, admissions] of change.admissions) {
     for (const [vout, admission] of admissions) {
-      admitIn(draftOf(work.addOutput(txid, vout)), topic, admission)
+      const name = work.addOutput(txid, vout)
+      admitIn(draftOf(name), topic, admission)
+      if (admission.isRestored) work.setReason(name, topic, 'restored')
     }
   }
   for (const [topic, vout] of pairs(change.marked)) {
     const name = work.addOutput(txid, vout)
     if (work.spend(name).after === undefined) markIn(draftOf(name), topic)
   }
-  for (const [topic, vout] of pairs(change.expelled)) expelIn(draftOf(work.addOutput(txid, vout)), topic)
+  for (const [topic, vouts] of change.expelled) {
+    for (const [vout, reason] of vouts) {
+      const name = work.addOutput(txid, vout)
+      expelIn(draftOf(name), topic)
+      work.setReason(name, topic, reason)
+    }
+  }
   for (const vout of change.erased) draftOf(work.addOutput(txid, vout)).clear()
   slot.after = after
   const placed = position && blockPosition.codec.encode(position)
@@ -184,7 +192,7 @@ const claim = async (
 }
 
 const missing = (txid: Txid): QuoinError =>
-  new QuoinError('ERR_TX_UNKNOWN', `transaction ${formatTxid(txid)} is no longer in the index`, {
+  new QuoinError('ERR_STALE_READ', `transaction ${formatTxid(txid)} is no longer in the index`, {
     txid: formatTxid(txid)
   })
 

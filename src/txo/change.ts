@@ -6,6 +6,7 @@
 import type { Outpoint, Topic, Txid } from '../keyspace/index.ts'
 import type { Batch } from '../store/index.ts'
 import type { BlockPosition } from './position.ts'
+import type { MembershipReason } from './working-set.ts'
 
 export interface OutputChange {
   readonly satoshis?: number
@@ -20,6 +21,8 @@ export interface Admission {
   readonly inputs?: readonly Outpoint[]
   /** Transactions that the topic needs beside it. */
   readonly dependencies?: readonly Txid[]
+  /** The output was a member before, and left with a spender that was rolled back. */
+  readonly isRestored?: boolean
 }
 
 /** The events of an output that is spent, asked for only when the output itself is not indexed. */
@@ -36,12 +39,13 @@ export class Change {
   readonly outputs = new Map<number, OutputChange[]>()
   readonly admissions = new Map<Topic, Map<number, Admission>>()
   readonly applied = new Set<Topic>()
-  readonly expelled = new Map<Topic, Set<number>>()
+  readonly expelled = new Map<Topic, Map<number, MembershipReason>>()
   readonly marked = new Map<Topic, Set<number>>()
   readonly erased = new Set<number>()
   readonly spends = new Map<Outpoint, SpentEvents>()
   readonly needed = new Set<Txid>()
   isKnown = false
+  isProved = false
   readonly writes: ((batch: Batch) => void | Promise<void>)[] = []
 
   constructor(
@@ -79,8 +83,8 @@ export class Change {
   }
 
   /** A topic no longer has an output of the transaction. */
-  expel(topic: Topic, vout: number): this {
-    this.expelled.set(topic, (this.expelled.get(topic) ?? new Set()).add(vout))
+  expel(topic: Topic, vout: number, reason: MembershipReason = 'removed'): this {
+    this.expelled.set(topic, (this.expelled.get(topic) ?? new Map()).set(vout, reason))
     return this
   }
 
@@ -93,6 +97,12 @@ export class Change {
   /** Nothing is known of an output of the transaction any more, by whatever writer. */
   erase(vout: number): this {
     this.erased.add(vout)
+    return this
+  }
+
+  /** The commit replaces the proof of the transaction, or removes it. */
+  proved(): this {
+    this.isProved = true
     return this
   }
 

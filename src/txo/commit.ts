@@ -2,6 +2,7 @@
  * One commit of the index: load, apply, write the difference, on the condition that nothing that was read has changed
  * meanwhile; if it has, once more from the beginning. Whatever it takes, it is one batch.
  */
+import { hasCode } from '../error.ts'
 import {
   formatOutpoint,
   formatTxid,
@@ -13,11 +14,14 @@ import {
   txidOf,
   voutOf
 } from '../keyspace/index.ts'
+import { remembered } from '../remembered.ts'
 import type { Batch, Store } from '../store/index.ts'
 import type { EventKeys, EventTypes } from './events.ts'
 import type { Journal, StoredChange } from './journal.ts'
 import { outputs } from './keys.ts'
 import type { LedgerChange, LedgerOutput, Ledgers } from './ledger.ts'
+import { membershipEntries } from './membership.ts'
+import { membershipChanges } from './membership-diff.ts'
 import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
@@ -33,21 +37,31 @@ export interface Committing {
   readonly journal: Journal
   readonly ledgers: Ledgers | undefined
   readonly now: () => number
+  /** Called after a commit with the topics whose membership logs it appended to. */
+  readonly onMembership: (topics: readonly Topic[]) => void
 }
 
-/** Works out a commit on a working set; what it answers, if anything, is written beside, in the same batch. */
-export type Work = (work: WorkingSet) => Promise<((batch: Batch) => void | Promise<void>) | undefined>
+/** Works out a commit on a working set. */
+export type Work = (work: WorkingSet) => Promise<WorkResult>
+
+interface WorkResult {
+  /** More to write in the same batch. */
+  readonly beside?: ((batch: Batch) => void | Promise<void>) | undefined
+  /** Transactions whose proofs the commit replaces, by name. */
+  readonly proved?: ReadonlySet<string> | undefined
+}
 
 /** Commits, and answers whether anything of the index has changed. */
 export const commitWork = async (context: Committing, apply: Work): Promise<boolean> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { changed, committing } = await send(context, apply)
+      const { changed, news, topics, committing } = await send(context, apply)
       await committing
-      if (changed > 0) context.journal.published(changed)
+      if (news > 0) context.journal.published(news)
+      if (topics.length > 0) context.onMembership(topics)
       return changed > 0
     } catch (error) {
-      if (!isCode(error, 'ERR_STORE_PRECONDITION')) throw error
+      if (!hasCode(error, 'ERR_STORE_PRECONDITION')) throw error
       if (attempt === ATTEMPTS) {
         throw new QuoinError('ERR_STORE_BUSY', `what a commit read changed ${ATTEMPTS} times; try again`)
       }
@@ -58,6 +72,10 @@ export const commitWork = async (context: Committing, apply: Work): Promise<bool
 interface Sent {
   /** How many transactions are others than before. */
   readonly changed: number
+  /** Changes that the journal got. */
+  readonly news: number
+  /** Topics whose membership changed. */
+  readonly topics: readonly Topic[]
   readonly committing: Promise<unknown> | undefined
 }
 
@@ -67,7 +85,7 @@ const send = async (context: Committing, apply: Work): Promise<Sent> => {
   try {
     return await trySend(context, work, apply)
   } catch (error) {
-    if (!isCode(error, 'ERR_TXO_CONFLICT')) throw error
+    if (!hasCode(error, 'ERR_TXO_CONFLICT')) throw error
     await recordConflict(context, work, error)
     throw error
   }
@@ -78,20 +96,25 @@ const trySend = async (
   work: WorkingSet,
   apply: Work
 ): Promise<Sent> => {
-  const beside = await apply(work)
+  const { beside, proved = NONE_PROVED } = await apply(work)
   const changed = revise(work)
   // Applied before, but perhaps not replicated yet.
-  if (changed.size === 0 && !beside) return { changed: 0, committing: store.replicated() }
+  if (changed.size === 0 && !beside)
+    return { changed: 0, news: 0, topics: [], committing: store.replicated() }
   const batch = store.batch()
   work.guardIn(batch)
   const names = changed.size > 0 ? touched(work) : new Set<string>()
+  let news = 0
   if (changed.size > 0) {
     work.writeIn(batch)
     writeRows(batch, work, names, events)
     for (const txid of changed) {
-      if (isNews(work, txid)) journal.appendIn(batch, describe(work, txid))
+      if (!isNews(work, txid)) continue
+      journal.appendIn(batch, describe(work, txid))
+      news++
     }
   }
+  const topics = changed.size + proved.size > 0 ? appendMembership(batch, work, names, proved) : []
   // Not waited for without need: a batch that waits holds its memory.
   const writing = beside?.(batch)
   if (writing) await writing
@@ -104,8 +127,26 @@ const trySend = async (
       () => posted.settle(false)
     )
   }
-  return { changed: changed.size, committing }
+  return { changed: changed.size, news, topics, committing }
 }
+
+const NONE_PROVED: ReadonlySet<string> = new Set()
+
+const appendMembership = (
+  batch: Batch,
+  work: WorkingSet,
+  names: ReadonlySet<string>,
+  proved: ReadonlySet<string>
+): Topic[] => {
+  const byTopic = membershipChanges(work, names, proved)
+  for (const [topic, changes] of byTopic) {
+    for (const entry of membershipEntries(changes)) batch.append(membershipKey(topic), entry)
+  }
+  return [...byTopic.keys()]
+}
+
+/** Keys of membership logs, in memory of their own: they are kept. */
+const membershipKey = remembered(1000, (topic: Topic) => outputs.collections.membership.encode(topic).slice())
 
 /** Puts back what did not change, and counts the revision of every transaction that did; answers those. */
 const revise = (work: WorkingSet): Set<string> => {
@@ -285,6 +326,3 @@ const recordConflict = async (
     .add(parseTxid(String(details['txid'])), now())
   await batch.commit()
 }
-
-const isCode = (error: unknown, code: string): error is QuoinError =>
-  error instanceof QuoinError && error.code === code

@@ -37,6 +37,16 @@ export {
 export type { Ledger, LedgerOutput, Posting } from './ledger.ts'
 export type { LoadedOutput, LoadOptions } from './load.ts'
 export {
+  changeCursor,
+  changePlace,
+  MAX_CHANGES,
+  type MembershipChange,
+  type MembershipEntry,
+  MembershipLog,
+  membershipEntries,
+  topicsWithMembership
+} from './membership.ts'
+export {
   type At,
   type Balance,
   OutputStore,

@@ -2,7 +2,7 @@
  * The indexer: takes transactions as BEEF, verifies them, and commits each with everything that comes with it at once:
  * the transaction and its ancestors, their proofs, what they spend, and what its outputs mean (D4).
  */
-import { Beef, type RootTracker, type Verified, verifyBeef } from '../chain/index.ts'
+import { Beef, type Interpreter, type RootTracker, type Verified, verifyBeef } from '../chain/index.ts'
 import { formatTxid, QuoinError, type Txid } from '../keyspace/index.ts'
 import type { Change } from './change.ts'
 import { indexTransaction } from './index-transaction.ts'
@@ -13,6 +13,8 @@ import { Proofs } from './proofs.ts'
 export interface IndexerOptions {
   /** Parsers to use, by tag; all unless given. */
   readonly tags?: readonly string[]
+  /** Runs scripts of no known form, instead of the interpreter that all share. */
+  readonly interpreter?: Interpreter
 }
 
 /** What of a transaction is indexed. */
@@ -26,12 +28,14 @@ export class Indexer {
   readonly #tracker: RootTracker
   readonly #proofs: Proofs
   readonly #tags: readonly string[] | undefined
+  readonly #interpreter: Interpreter | undefined
 
-  constructor(outputs: OutputStore, tracker: RootTracker, { tags }: IndexerOptions = {}) {
+  constructor(outputs: OutputStore, tracker: RootTracker, { tags, interpreter }: IndexerOptions = {}) {
     this.#outputs = outputs
     this.#tracker = tracker
     this.#proofs = new Proofs(outputs, tracker)
     this.#tags = tags
+    this.#interpreter = interpreter
   }
 
   /**
@@ -51,15 +55,16 @@ export class Indexer {
     const beef = Beef.parse(bytes)
     for (let attempt = 1; ; attempt++) {
       const { known } = this.#outputs.transactions
-      const verified = await verifyBeef(beef, { tracker: this.#tracker, known })
+      const options = { tracker: this.#tracker, known, interpreter: this.#interpreter }
+      const verified = await verifyBeef(beef, options)
       try {
         await this.#outputs.commit(...(await this.#changes(beef, verified, seen, depth)))
         for (const { txid, bump } of verified.proofs) await this.#proofs.recheck(txid, bump)
         return beef.subject
       } catch (error) {
         // Something that was known has been taken back meanwhile: it has to be verified like anything else.
-        const isLate = error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN'
-        if (!isLate || attempt === ATTEMPTS) throw error
+        const isStale = error instanceof QuoinError && error.code === 'ERR_STALE_READ'
+        if (!isStale || attempt === ATTEMPTS) throw error
       }
     }
   }

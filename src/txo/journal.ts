@@ -3,10 +3,10 @@
  * subscribers read it from any position that is still there and then follow it, so nothing is lost or repeated
  * across a reconnect, a restart, or between processes.
  */
-import { randomBytes } from 'node:crypto'
 import { QuoinError } from '../keyspace/index.ts'
 import type { Batch, Log, Store } from '../store/index.ts'
-import { CHANGE_ID, changeFields, outputs } from './keys.ts'
+import { newId } from './change-id.ts'
+import { changeFields, outputs } from './keys.ts'
 
 /** What happened: a transaction was added to, got another place in the chain, or was taken back. */
 export type ChangeKind = 'saved' | 'moved' | 'removed'
@@ -54,27 +54,14 @@ const POLL = 1
 /** Changes to trim at once, so that not every commit does. */
 const TRIM_EVERY = 1024
 
-/** What tells the names of this process from those of others. */
-const PROCESS = randomBytes(CHANGE_ID - 8)
-let lastMoment = 0
-
-/** The name of a change: microseconds since 1970, later than those of any before, and whose it is. */
-const newId = (): Uint8Array => {
-  lastMoment = Math.max(lastMoment + 1, Math.round((performance.timeOrigin + performance.now()) * 1000))
-  const id = new Uint8Array(CHANGE_ID)
-  const view = new DataView(id.buffer)
-  view.setUint32(0, Math.floor(lastMoment / 2 ** 32))
-  view.setUint32(4, lastMoment % 2 ** 32)
-  id.set(PROCESS, 8)
-  return id
-}
-
 export class Journal {
   readonly #store: Store
   readonly #log: Log<Uint8Array>
   readonly #keep: number
   readonly #waiting = new Set<() => void>()
   #untrimmed = 0
+  /** Changes that this process appended. */
+  appended = 0
   #trimming: Promise<unknown> = Promise.resolve()
 
   constructor(store: Store, keep: number) {
@@ -92,6 +79,7 @@ export class Journal {
   /** Something was committed: whoever waits looks again. */
   published(count: number): void {
     for (const wake of this.#waiting) wake()
+    this.appended += count
     this.#untrimmed += count
     if (this.#untrimmed < TRIM_EVERY) return
     this.#untrimmed = 0

@@ -210,6 +210,13 @@ export const outputs = keyspace(
       value: sortedSetOf(txid('txid')),
       about: 'Transactions applied to a topic.'
     }),
+    membership: collection({
+      key: ['l:tp:', topic('topic')],
+      scans: [[]],
+      value: logOf(bytes('entry')),
+      about:
+        'The membership log of a topic: outputs admitted, spent, restored, removed or evicted, and transactions that moved in the chain, in the order of the commits.'
+    }),
     merkle: collection({
       key: ['z:merkle:', topic('topic'), ':', decimal('state', { bits: 32 })],
       scans: [[]],

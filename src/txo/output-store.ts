@@ -20,6 +20,7 @@ import { Journal, type LiveChange, type Subscription } from './journal.ts'
 import { outputs, satoshisFields } from './keys.ts'
 import { type Ledger, Ledgers } from './ledger.ts'
 import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
+import { MembershipLog } from './membership.ts'
 import { outputState } from './output-state.ts'
 import type { BlockPosition } from './position.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
@@ -81,6 +82,7 @@ export class OutputStore {
   readonly journal: Journal
   readonly #committing: Committing
   readonly #committed: ((seconds: number) => void)[] = []
+  readonly #membershipChanged: ((topics: readonly Topic[]) => void)[] = []
   readonly #forgetting: ((batch: Batch, txid: Txid) => void | Promise<void>)[] = []
 
   constructor(store: Store, options: OutputStoreOptions = {}) {
@@ -90,7 +92,16 @@ export class OutputStore {
     this.journal = new Journal(store, options.journal ?? 100_000)
     const now = options.now ?? (() => Date.now() / 1000)
     const ledgers = options.ledger && new Ledgers(store, options.ledger)
-    this.#committing = { store, events: this.events, journal: this.journal, ledgers, now }
+    this.#committing = {
+      store,
+      events: this.events,
+      journal: this.journal,
+      ledgers,
+      now,
+      onMembership: topics => {
+        for (const changed of this.#membershipChanged) changed(topics)
+      }
+    }
   }
 
   /**
@@ -115,11 +126,16 @@ export class OutputStore {
       const gone = [...work.records()]
         .filter(([, { before, after }]) => before && !after)
         .map(([txid]) => txid)
-      const beside = changes.flatMap(({ writes }) => writes)
-      if (gone.length + beside.length === 0) return undefined
-      return batch => {
-        if (gone.length > 0) return this.#forget(batch, gone).then(() => writeAll(batch, beside))
-        return writeAll(batch, beside)
+      const writes = changes.flatMap(change => change.writes)
+      const proved = changes.flatMap(({ txid, isProved }) => (isProved ? [nameOf(txid)] : []))
+      return {
+        ...(gone.length + writes.length > 0 && {
+          beside: (batch: Batch) => {
+            if (gone.length > 0) return this.#forget(batch, gone).then(() => writeAll(batch, writes))
+            return writeAll(batch, writes)
+          }
+        }),
+        ...(proved.length > 0 && { proved: new Set(proved) })
       }
     })
   }
@@ -179,7 +195,7 @@ export class OutputStore {
       await work.guard([nameOf(txid)])
       const visited = await rollback(work, nameOf(txid), known?.outputs.length)
       gone = visited.filter(name => work.record(name).before)
-      return batch => this.#forget(batch, visited)
+      return { beside: batch => this.#forget(batch, visited) }
     })
     return gone.map(txidOfName)
   }
@@ -220,6 +236,16 @@ export class OutputStore {
   /** Calls back after each commit, with the seconds that it took until it was durable. */
   onCommit(committed: (seconds: number) => void): void {
     this.#committed.push(committed)
+  }
+
+  /** Calls back after each commit of this process with the topics whose membership logs it appended to. */
+  onMembership(changed: (topics: readonly Topic[]) => void): void {
+    this.#membershipChanged.push(changed)
+  }
+
+  /** What happened to the outputs of a topic, in the order of the commits. */
+  membership(topic: Topic): MembershipLog {
+    return new MembershipLog(this.store, topic)
   }
 
   /** Outpoints and scores, a page at a time. */

@@ -116,18 +116,28 @@ export class Proofs {
 
   async #move(txid: Txid, position: BlockPosition, bump: Bump): Promise<void> {
     const change = await this.#change(txid, position)
-    change.also(batch => this.#outputs.transactions.saveProofIn(batch, txid, bump))
-    await this.#outputs.commit(change)
+    change.proved().also(batch => this.#outputs.transactions.saveProofIn(batch, txid, bump))
+    await this.#commit(change)
     await this.recheck(txid, bump)
   }
 
   async #unmine(txid: Txid): Promise<void> {
     const change = await this.#change(txid, null)
-    change.also(async batch => {
+    change.proved().also(async batch => {
       if (!(await this.#isWrong(txid))) throw new Settled()
       this.#outputs.transactions.removeProofIn(batch, txid)
     })
-    await this.#outputs.commit(change)
+    await this.#commit(change)
+  }
+
+  async #commit(change: Change): Promise<void> {
+    try {
+      await this.#outputs.commit(change)
+    } catch (error) {
+      // Rolled back since it was read.
+      if (error instanceof QuoinError && error.code === 'ERR_STALE_READ') throw notStored(change.txid)
+      throw error
+    }
   }
 
   /** Refused when the transaction is not stored, or has been taken back when it is committed. */

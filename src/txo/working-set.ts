@@ -17,6 +17,9 @@ const SATOSHIS = satoshis.encode()
 const { satoshis: amount } = satoshisFields.collections
 const NONE: readonly never[] = []
 
+/** Why an output enters or leaves a topic, where the difference of its states does not show it. */
+export type MembershipReason = 'restored' | 'removed' | 'evicted' | 'refused'
+
 /** Something before and after. */
 export interface Slot<T> {
   readonly before: T
@@ -52,6 +55,8 @@ export class WorkingSet {
   readonly #outputs = new Map<string, Slot<OutputState>>()
   /** Transactions of which all outputs are here. */
   readonly #whole = new Map<string, Set<string>>()
+  /** By the name of the output and the topic. */
+  readonly #reasons = new Map<string, MembershipReason>()
 
   constructor(reads: StoreReads) {
     this.#reads = reads
@@ -150,6 +155,14 @@ export class WorkingSet {
     const name = outpointName(txid, vout)
     this.#whole.get(txid)!.add(name)
     return name
+  }
+
+  setReason(name: string, topic: string, reason: MembershipReason): void {
+    this.#reasons.set(`${name}${topic}`, reason)
+  }
+
+  reasonFor(name: string, topic: string): MembershipReason | undefined {
+    return this.#reasons.get(`${name}${topic}`)
   }
 
   isGuarded(name: string): boolean {

@@ -12,6 +12,7 @@ import { openStore, type TypedRow } from '../../store/index.ts'
 import { Change } from '../change.ts'
 import { Indexer } from '../indexer.ts'
 import { outputs as outputKeys } from '../keys.ts'
+import { membershipDifference } from '../membership.testing.ts'
 import { OutputStore } from '../output-store.ts'
 import { verifyIndex } from '../verify.ts'
 import { firstDifference, showDifference } from './differences.testing.ts'
@@ -34,6 +35,9 @@ export const checkRest = async (player: Player): Promise<void> => {
   await checkConflicts(player)
   await checkProvable(player)
   await checkFollowers(player)
+  for (const topic of TOPICS) {
+    fail('the membership log', await membershipDifference(player.target.outputs, topic))
+  }
 }
 
 /** What has to hold at any time. */

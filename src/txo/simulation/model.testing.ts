@@ -242,7 +242,7 @@ export class Model {
   #plugin({ txid, marks }: Extract<Operation, { kind: 'plugin' }>): string {
     const id = formatTxid(txid)
     const known = this.stored.get(id)
-    if (!known) return 'ERR_TX_UNKNOWN'
+    if (!known) return 'ERR_STALE_READ'
     const isSpent = (vout: number): boolean => this.spenders.has(`${id}.${vout}`)
     this.stored.set(id, { ...known, record: { ...known.record, ...marked(known.record, marks, isSpent) } })
     return DONE

@@ -34,7 +34,7 @@ const EVERYTHING = [
   'prove ERR_PROOF_INVALID',
   'prove ERR_TX_UNKNOWN',
   'plugin done',
-  'plugin ERR_TX_UNKNOWN',
+  'plugin ERR_STALE_READ',
   'reconcile done',
   'rollback done',
   'rollbackTo done',
