@@ -7,7 +7,7 @@ import { DISCOVERY } from './topic-names.ts'
 import { discoveryTopic, tokenTopics } from './topics.ts'
 
 /** Topics of tokens that are not active take no transactions. */
-export const tokenOverlay = (outputs: OutputStore, activation: Activation): Installed => ({
+export const tokenOverlay = (outputs: OutputStore, activation: Activation): Omit<Installed, 'delivery'> => ({
   topics: { [DISCOVERY]: discoveryTopic },
   families: [{ find: tokenTopics, open: topic => activation.open(topic) }],
   lookups: { ls_bsv21: tokenLookup(outputs) }

@@ -13,16 +13,18 @@ export interface Admitting {
   /** Outputs that it keeps in the topic. */
   readonly inputs: readonly Outpoint[]
   readonly offChainValues: Uint8Array | undefined
+  /** It was a member before, and left with a spender that was rolled back. */
+  readonly isRestored?: boolean
 }
 
 /** With what lookups of Quoin's own say of it, most of which have nothing to wait for. */
 export const admitOutput = (
   change: Change,
-  { lookups, transaction, topic, vout, inputs, offChainValues }: Admitting
+  { lookups, transaction, topic, vout, inputs, offChainValues, isRestored = false }: Admitting
 ): Awaitable<void> => {
   const output = transaction.outputs[vout]!
   const outpoint = makeOutpoint(transaction.txid, vout)
-  change.admit(topic, vout, { inputs }).output(vout, { satoshis: output.satoshis })
+  change.admit(topic, vout, { inputs, isRestored }).output(vout, { satoshis: output.satoshis })
   const take = (said: Indexed | undefined): void => {
     if (said) change.output(vout, said)
     if (said?.also) change.also(said.also)

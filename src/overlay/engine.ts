@@ -8,8 +8,10 @@ import {
   Beef,
   type Bump,
   bytesKey,
+  type Interpreter,
   type ProofSource,
   type RootTracker,
+  sharedInterpreter,
   type Transaction
 } from '../chain/index.ts'
 import {
@@ -22,17 +24,18 @@ import {
   txidOf,
   voutOf
 } from '../keyspace/index.ts'
+import type { Batch } from '../store/index.ts'
 import { Turns } from '../turns.ts'
 import { Change, type OutputStore, Proofs } from '../txo/index.ts'
 import { admitOutput } from './admission.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
-import { takeBackIn } from './arrivals.ts'
+import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
+import { LookupOutbox } from './delivery/lookup-outbox.ts'
 import { Failures } from './failures.ts'
 import { overlay } from './keys.ts'
 import { type Logger, SILENT } from './logger.ts'
-import { Notices } from './notices.ts'
 import { SecondThoughts } from './second-thoughts.ts'
-import type { Steak } from './steak.ts'
+import type { Steak, TopicAnswer } from './steak.ts'
 import { type Broadcast, Submission, type Submitting } from './submission.ts'
 import { type TopicFamily, Topics } from './topics.ts'
 import {
@@ -59,8 +62,16 @@ export interface EngineOptions {
   /** Where proofs come from when a reorg makes others void. */
   readonly proofs?: ProofSource
   readonly logger?: Logger
+  /** Runs scripts of no known form, instead of the interpreter that all engines of the process share. */
+  readonly interpreter?: Interpreter
   /** Milliseconds that a topic may take, 10,000 unless given. */
   readonly topicTimeout?: number
+  /** Milliseconds that a lookup service may take for one entry of a membership log, 10,000 unless given. */
+  readonly lookupTimeout?: number
+  /** Milliseconds that a submission waits for the lookup services of its topics, 250 unless given; 0 is not at all. */
+  readonly lookupWait?: number
+  /** By the name of a lookup service: which topics it is told of, and which submissions wait for it. */
+  readonly delivery?: Readonly<Record<string, DeliveryOptions>>
 }
 
 export interface Submitted {
@@ -68,6 +79,8 @@ export interface Submitted {
   readonly beef: Uint8Array | Beef
   readonly topics: readonly string[]
   readonly offChainValues?: Uint8Array | undefined
+  /** The client that submits; clients share the interpreter equally. Submissions without one are one client together. */
+  readonly client?: string | undefined
 }
 
 /** Proofs are believed: for tests on one machine. */
@@ -81,9 +94,11 @@ export class Engine {
   readonly proofs: Proofs
   readonly topics: Topics
   readonly lookups: ReadonlyMap<string, AnyLookup>
+  readonly interpreter: Interpreter
   readonly #options: EngineOptions
   readonly #tracker: RootTracker
-  readonly #notices: Notices
+  /** What lookup services in the form of `@bsv/overlay` are told, and how far. */
+  readonly outbox: LookupOutbox
   readonly #secondThoughts: SecondThoughts
   /** Why submissions failed, as far as that is remembered. */
   readonly failures = new Failures()
@@ -95,11 +110,17 @@ export class Engine {
     const { outputs, tracker, topics = {}, lookups = {}, logger = SILENT } = options
     this.#options = options
     this.outputs = outputs
+    this.interpreter = options.interpreter ?? sharedInterpreter()
     this.#tracker = tracker === 'scripts only' ? TRUSTING : tracker
     this.proofs = new Proofs(outputs, this.#tracker, options.proofs)
     this.topics = new Topics(topics, options.families ?? [])
     this.lookups = new Map(Object.entries(lookups))
-    this.#notices = new Notices(outputs, this.lookups, logger)
+    this.outbox = new LookupOutbox(outputs, this.lookups, {
+      logger,
+      delivery: options.delivery,
+      timeout: options.lookupTimeout ?? 10_000,
+      wait: options.lookupWait ?? 250
+    })
     this.#secondThoughts = new SecondThoughts(
       outputs,
       {
@@ -108,14 +129,13 @@ export class Engine {
       },
       logger
     )
-    outputs.onForget((batch, txid) => takeBackIn(outputs, batch, txid))
     outputs.onForget((batch, txid) => this.#secondThoughts.takenBackIn(batch, txid))
-    outputs.onForget((batch, txid) => this.#notices.forgetIn(batch, txid))
+    outputs.onForget((batch, txid) => removeJudgementsIn(outputs, batch, txid))
   }
 
-  /** Begins telling services what they have yet to be told, from before this process was started too. */
+  /** Begins deliveries and re-evaluations from before this process. */
   start(): void {
-    this.#notices.start()
+    this.outbox.start()
     this.#secondThoughts.start()
   }
 
@@ -123,7 +143,7 @@ export class Engine {
   async close(): Promise<void> {
     await Promise.allSettled(this.#running.values())
     await this.#secondThoughts.close()
-    await this.#notices.close()
+    await this.outbox.close()
   }
 
   /**
@@ -139,12 +159,14 @@ export class Engine {
     }
     const beef = submitted.beef instanceof Beef ? submitted.beef : Beef.parse(submitted.beef)
     const working = this.#inTurn(beef.subject, async () => {
-      const given = { beef, offChainValues: submitted.offChainValues, mode }
+      const given = { beef, offChainValues: submitted.offChainValues, mode, client: submitted.client }
       return new Submission(this.#submitting(), given).judge(topics)
     })
     try {
       const steak = await working
       await this.settle()
+      const delivering = this.outbox.settled(topics.filter(topic => changes(steak[topic])) as Topic[])
+      if (delivering) await delivering
       for (const topic of topics) this.failures.set(beef.subject, topic, steak[topic]?.error)
       return steak
     } catch (error) {
@@ -167,12 +189,12 @@ export class Engine {
       tracker: this.#tracker,
       topics: this.topics,
       lookups: this.lookups,
-      notices: this.#notices,
       secondThoughts: this.#secondThoughts,
       proofs: this.proofs,
       index: this.#options.index ?? false,
       broadcast: this.#options.broadcast,
-      topicTimeout: this.#options.topicTimeout ?? 10_000
+      topicTimeout: this.#options.topicTimeout ?? 10_000,
+      interpreter: this.interpreter
     }
   }
 
@@ -198,7 +220,15 @@ export class Engine {
       return makeOutpoint(spent.txid, spent.vout)
     })
     const { lookups } = this
-    await admitOutput(change, { lookups, transaction, topic, vout, inputs, offChainValues: undefined })
+    await admitOutput(change, {
+      lookups,
+      transaction,
+      topic,
+      vout,
+      inputs,
+      offChainValues: undefined,
+      isRestored: true
+    })
   }
 
   /** One after the other for one transaction. */
@@ -241,7 +271,7 @@ export class Engine {
     if (!known) return false
     const vout = voutOf(outpoint)
     const change = new Change(txidOf(outpoint)).erase(vout)
-    for (const topic of known.topics ?? []) change.expel(topic, vout)
+    for (const topic of known.topics ?? []) change.expel(topic, vout, 'evicted')
     const { evictions } = overlay.collections
     change.also(batch =>
       batch
@@ -250,7 +280,8 @@ export class Engine {
         .set(Date.now() / 1000)
     )
     await this.outputs.commit(change)
-    await this.#notices.evicted(outpoint)
+    const delivering = this.outbox.settled(known.topics ?? [])
+    if (delivering) await delivering
     return true
   }
 
@@ -264,9 +295,10 @@ export class Engine {
     return this.outputs.store.use(overlay.collections.judgements).getMany(txids.map(txid => [txid]))
   }
 
-  /** Lookup services that have yet to be told of a transaction, with what they said when they were. */
-  untold(txid: Txid): Promise<{ service: string; reason: string | undefined }[]> {
-    return this.#notices.untold(txid)
+  /** Lookup services that have yet to be told of a transaction, with the reason if one failed. */
+  async undelivered(txid: Txid): Promise<{ service: string; reason: string | undefined }[]> {
+    const judged = (await this.judgements(txid)) ?? {}
+    return this.outbox.undelivered(txid, Object.keys(judged) as Topic[])
   }
 
   topicMetaData(): Promise<Record<string, MetaData>> {
@@ -276,6 +308,22 @@ export class Engine {
   lookupMetaData(): Promise<Record<string, MetaData>> {
     return metaData(this.lookups)
   }
+}
+
+/** Whether an answer says that the membership of the topic changed. */
+const changes = (answer: TopicAnswer | undefined): boolean =>
+  answer !== undefined &&
+  answer.outputsToAdmit.length + answer.coinsToRetain.length + answer.coinsRemoved.length > 0
+
+/** Part of the commit that rolls back a transaction. */
+const removeJudgementsIn = async ({ store }: OutputStore, batch: Batch, txid: Txid): Promise<void> => {
+  const { judgements, offChainValues, evictions } = overlay.collections
+  const judged = await store.use(judgements).get(txid)
+  if (!judged) return
+  batch.use(judgements).at(txid).delete()
+  batch.use(offChainValues).at(txid).delete()
+  const vouts = new Set(Object.values(judged).flatMap(({ outputsToAdmit }) => outputsToAdmit))
+  for (const vout of vouts) batch.use(evictions).at(txid, vout).delete()
 }
 
 const metaData = async (

@@ -1,9 +1,12 @@
 /** The overlay engine: topics admit outputs, lookups answer questions about them. */
 export { type AnsweredOutput, answerBeef } from './answer.ts'
+export type { DeliveryOptions, DeliveryState, LookupDelivery } from './delivery/lookup-delivery.ts'
+export type { LookupOutbox, NamedDeliveryState } from './delivery/lookup-outbox.ts'
 export { Engine, type EngineOptions, type Submitted } from './engine.ts'
 export { hello } from './examples/hello.ts'
 export type { Failure } from './failures.ts'
 export * from './gasp/index.ts'
+export * from './hosting/index.ts'
 export { type Judgement, type Judgements, overlay } from './keys.ts'
 export { healthLog, type Logger, SILENT } from './logger.ts'
 export {

@@ -1,9 +1,20 @@
 /** One topic judging one transaction: in whichever form the topic is written, what it says becomes a judgement. */
 import { type Awaitable, isPending } from '../awaitable.ts'
-import type { Transaction } from '../chain/index.ts'
+import type { Beef, Transaction } from '../chain/index.ts'
 import { QuoinError } from '../keyspace/index.ts'
+import { boundBeef } from './hosting/index.ts'
 import type { Judgement } from './keys.ts'
-import { type AnyTopic, type Candidate, isQuoinTopic, type Mode, type PreviousCoin } from './types.ts'
+import {
+  type AnyTopic,
+  type Candidate,
+  type HostedTopic,
+  isHostedTopic,
+  isQuoinTopic,
+  type Mode,
+  type PreviousCoin,
+  type QuoinTopic,
+  type TopicManager
+} from './types.ts'
 
 export interface Judging {
   readonly transaction: Transaction
@@ -11,16 +22,19 @@ export interface Judging {
   readonly offChainValues: Uint8Array | undefined
   readonly mode: Mode
   /** With the transactions of the previous coins, made when a topic asks for it. */
-  readonly beef: () => Promise<Uint8Array>
+  readonly beef: () => Promise<Uint8Array | Beef>
   /** Milliseconds that a topic may take. */
   readonly timeout: number
 }
 
 export const judge = async (name: string, topic: AnyTopic, judging: Judging): Promise<Judgement> => {
   const { transaction, previousCoins } = judging
-  const said = await inTime(name, judging.timeout, () =>
-    isQuoinTopic(topic) ? judgeOwn(topic, judging) : judgeForeign(topic, judging)
-  )
+  // The host of a topic in another process ends calls that take too long.
+  const said = isHostedTopic(topic)
+    ? await judgeHosted(topic, judging)
+    : await inTime(name, judging.timeout, () =>
+        isQuoinTopic(topic) ? judgeOwn(topic, judging) : judgeForeign(topic, judging)
+      )
   const previous = previousCoins.map(({ input }) => input)
   const outputs = indexes(name, 'output', said.outputs, transaction.outputs.length)
   const retained = indexes(name, 'input', said.retain ?? [], transaction.inputs.length).filter(input =>
@@ -42,16 +56,16 @@ interface Said {
 }
 
 const judgeOwn = (
-  topic: Extract<AnyTopic, { admit: unknown }>,
+  topic: QuoinTopic,
   { transaction, previousCoins, offChainValues, mode }: Judging
 ): Awaitable<Said> => topic.admit({ transaction, previousCoins, offChainValues, mode } satisfies Candidate)
 
 const judgeForeign = async (
-  topic: Exclude<AnyTopic, { admit: unknown }>,
+  topic: TopicManager,
   { previousCoins, offChainValues, mode, beef }: Judging
 ): Promise<Said> => {
   const instructions = await topic.identifyAdmissibleOutputs(
-    [...(await beef())],
+    Array.from(boundBeef(await beef())),
     previousCoins.map(({ input }) => input),
     offChainValues && [...offChainValues],
     mode
@@ -59,11 +73,24 @@ const judgeForeign = async (
   return { outputs: instructions.outputsToAdmit, retain: instructions.coinsToRetain }
 }
 
+const judgeHosted = async (
+  topic: HostedTopic,
+  { previousCoins, offChainValues, mode, beef }: Judging
+): Promise<Said> => {
+  const inputs = previousCoins.map(({ input }) => input)
+  const said = await topic.identifyAdmissibleOutputs(boundBeef(await beef()), inputs, offChainValues, mode)
+  return {
+    outputs: said.outputsToAdmit,
+    retain: said.coinsToRetain,
+    ...(said.refused && { refused: said.refused })
+  }
+}
+
 /** In order, each once; what is no index of the transaction is the topic's fault. */
 const indexes = (topic: string, of: string, given: readonly number[], count: number): number[] => {
-  const wrong =
-    !Array.isArray(given) || given.find(each => !Number.isInteger(each) || each < 0 || each >= count)
-  if (wrong !== undefined) {
+  const isWrong =
+    !Array.isArray(given) || given.some(each => !Number.isInteger(each) || each < 0 || each >= count)
+  if (isWrong) {
     throw new QuoinError('ERR_TOPIC_FAILED', `${topic} names an ${of} that the transaction does not have`, {
       topic
     })

@@ -1,10 +1,10 @@
-/** The keys of the overlay engine: what each submission was answered, and who has yet to be told of it. */
+/** The keys of the overlay engine: judgements, the cursors of lookup services, and queues. */
 import {
   alphabet,
   collection,
+  hash,
   json,
   keyspace,
-  logOf,
   outpoint,
   queueOf,
   text,
@@ -31,6 +31,18 @@ export interface Judgement {
 /** By topic. */
 export type Judgements = Readonly<Record<string, Judgement>>
 
+export const cursorFields = keyspace(
+  'cursor-fields',
+  {
+    cursor: collection({
+      key: [topic('topic')],
+      value: json<number>(),
+      about: 'The last position that needs no delivery.'
+    })
+  },
+  { about: 'Fields of the cursors of a lookup service.' }
+)
+
 export const overlay = keyspace(
   'overlay',
   {
@@ -44,36 +56,41 @@ export const overlay = keyspace(
       value: json<string>(),
       about: 'What was submitted beside a transaction, for those who have yet to be told, in base64.'
     }),
-    evicted: collection({
-      key: ['t:', txid('txid'), ':gone'],
-      value: json<readonly number[]>(),
-      about:
-        'Outputs that a topic had of a transaction that was taken back, for those who have yet to be told.'
-    }),
     evictions: collection({
       key: ['t:', txid('txid'), ':evicted', u32('vout')],
       value: json<number>(),
       about: 'When the operator evicted an output, in unix seconds.'
     }),
+    cursors: collection({
+      key: ['lookup:', alphabet('service', NAME, { max: 128 })],
+      value: hash(cursorFields),
+      about: 'The position in the membership log of each topic up to which a lookup service is told.'
+    }),
+    initialCursors: collection({
+      key: ['lookups'],
+      value: hash(cursorFields),
+      about: 'Where lookup services without a cursor begin: the ends of the logs when the store was upgraded.'
+    }),
+    replays: collection({
+      key: ['lookup:', alphabet('service', NAME, { max: 128 }), ':replays'],
+      value: json<number>(),
+      about:
+        'How often the cursors of a lookup service were set back, so that other processes read them again.'
+    }),
+    deliverer: collection({
+      key: ['q:deliverer:', alphabet('service', NAME, { max: 128 })],
+      value: queueOf(text('role')),
+      about: 'The lease of the process that delivers to a lookup service.'
+    }),
+    failedDeliveries: collection({
+      key: ['q:deliver:', alphabet('service', NAME, { max: 128 })],
+      value: queueOf(text('entry')),
+      about: 'Entries of membership logs, `{topic}@{position}`, whose delivery to a lookup service failed.'
+    }),
     notify: collection({
       key: ['q:notify:', alphabet('service', NAME, { max: 128 })],
       value: queueOf(txid('txid')),
-      about: 'Transactions that a lookup service has yet to be told of.'
-    }),
-    arrivedOutputs: collection({
-      key: ['l:arrived:', topic('topic')],
-      value: logOf(outpoint('outpoint')),
-      about: 'Outputs that a topic admitted and that it has not seen spent, in the order in which they came.'
-    }),
-    arrivedTransactions: collection({
-      key: ['l:arrived:', topic('topic'), ':tx'],
-      value: logOf(txid('txid')),
-      about: 'Transactions that changed a topic, in the order in which they came.'
-    }),
-    takenBack: collection({
-      key: ['l:arrived:', topic('topic'), ':back'],
-      value: logOf(txid('txid')),
-      about: 'Transactions of a topic that were taken back; other nodes may have them still.'
+      about: 'Transactions that version 0.1 had yet to tell a lookup service of.'
     }),
     judgeAgain: collection({
       key: ['q:again:judge'],

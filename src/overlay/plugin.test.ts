@@ -64,6 +64,16 @@ describe('a plug-in', () => {
     await engine.close()
   })
 
+  it('whose lookup service has a database of its own waits for it in the submissions to its own topics', async () => {
+    const service = { ...topic, admissionMode: 'locking-script', outputEvicted: async () => undefined }
+    const plugin = (name: string): Plugin => ({
+      name,
+      setup: () => ({ topics: { [`tm_${name}`]: topic }, lookups: { [`ls_${name}`]: service as never } })
+    })
+    const { delivery } = await install(plugin('one'), plugin('two'), hello)
+    expect(delivery).toEqual({ ls_one: { home: ['tm_one'] }, ls_two: { home: ['tm_two'] } })
+  })
+
   it('logs under its name', async () => {
     const lines: unknown[] = []
     const say = (event: string, fields?: object): unknown => lines.push([event, fields])

@@ -25,10 +25,11 @@ import {
   registerEvents,
   scriptEvents
 } from '../txo/index.ts'
+import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { overlay } from './keys.ts'
 import { type Logger, SILENT } from './logger.ts'
 import type { TopicFamily } from './topics.ts'
-import type { AnyLookup, AnyTopic } from './types.ts'
+import { type AnyLookup, type AnyTopic, isQuoinLookup } from './types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: collections of any keys and values; each is inferred.
 type Declarations = Readonly<Record<string, Declaration<any, any, any>>>
@@ -39,6 +40,8 @@ export interface PluginContext {
   /** To read from. What lookups say of outputs is written with the admission. */
   readonly outputs: OutputStore
   readonly logger: Logger
+  /** The options that the configuration of the node has for the plug-in. */
+  readonly options?: unknown
   /** Types of events of its own; their texts begin with the name of the plug-in. Once. */
   events<const E extends EventDeclarations>(declared: E): Events<E>['types']
   /** Collections of its own, of whatever a store has. Once. */
@@ -49,11 +52,15 @@ export interface Installed {
   readonly topics: Readonly<Record<string, AnyTopic>>
   readonly lookups: Readonly<Record<string, AnyLookup>>
   readonly families: readonly TopicFamily[]
+  /** Of lookup services in the form of `@bsv/overlay`: submissions to the topics of their plug-in wait for them. */
+  readonly delivery: Readonly<Record<string, DeliveryOptions>>
 }
 
 export interface Plugin {
   /** Lower-case letters, digits, `_` and `-`. */
   readonly name: string
+  /** Asks for a process of its own, where its module is hosted (`hostPlugins`): for plug-ins with topics alone. */
+  readonly isolate?: boolean
   readonly setup: (context: PluginContext) => Partial<Installed> | Promise<Partial<Installed>>
 }
 
@@ -75,13 +82,22 @@ export const installPlugins = async (
   const topics: Record<string, AnyTopic> = {}
   const lookups: Record<string, AnyLookup> = {}
   const families: TopicFamily[] = []
+  const delivery: Record<string, DeliveryOptions> = {}
   for (const { name, setup } of plugins) {
     const made = await setup(contextOf(name, outputs, keyspaces, logger))
     take(name, 'topic', topics, made.topics)
     take(name, 'lookup', lookups, made.lookups)
     families.push(...(made.families ?? []))
+    Object.assign(delivery, deliveryOf(made), made.delivery)
   }
-  return { topics, lookups, families }
+  return { topics, lookups, families, delivery }
+}
+
+const deliveryOf = ({ topics, lookups = {} }: Partial<Installed>): Record<string, DeliveryOptions> => {
+  if (!topics) return {}
+  const home = Object.keys(topics)
+  const foreign = Object.entries(lookups).filter(([, lookup]) => !isQuoinLookup(lookup))
+  return Object.fromEntries(foreign.map(([name]) => [name, { home }]))
 }
 
 const OWN: readonly AnyKeyspace[] = [chain, outputKeys, outputEvents.keyspace, scriptEvents.keyspace, overlay]

@@ -12,8 +12,12 @@ export interface TopicAnswer {
 /** By topic. */
 export type Steak = Record<string, TopicAnswer>
 
-export const answerOf = ({ outputsToAdmit, coinsToRetain, coinsRemoved }: Judgement): TopicAnswer => ({
-  outputsToAdmit: [...outputsToAdmit],
+/** Without outputs that an operator evicted: the topic has them no longer. */
+export const answerOf = (
+  { outputsToAdmit, coinsToRetain, coinsRemoved }: Judgement,
+  evicted: ReadonlySet<number>
+): TopicAnswer => ({
+  outputsToAdmit: outputsToAdmit.filter(vout => !evicted.has(vout)),
   coinsToRetain: [...coinsToRetain],
   coinsRemoved: [...coinsRemoved]
 })

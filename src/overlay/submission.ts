@@ -3,6 +3,7 @@ import { type Awaitable, andThen, inOrder, isPending } from '../awaitable.ts'
 import {
   type Beef,
   type BeefTransaction,
+  type Interpreter,
   type RootTracker,
   type Transaction,
   type Verified,
@@ -21,17 +22,16 @@ import {
 } from '../keyspace/index.ts'
 import { Change, type Intake, indexTransaction, type OutputStore, type Proofs, takeIn } from '../txo/index.ts'
 import { admitOutput } from './admission.ts'
-import { arriveIn } from './arrivals.ts'
 import { coinInputs, hasNewCoins, previousCoins } from './coins.ts'
 import { judge } from './judge.ts'
 import { type Judgement, type Judgements, overlay } from './keys.ts'
-import type { Notices } from './notices.ts'
 import { leavingWith } from './removal.ts'
 import type { SecondThoughts } from './second-thoughts.ts'
 import { standingJudgements } from './standing.ts'
 import { answerOf, failureOf, type Steak } from './steak.ts'
 import type { Topics } from './topics.ts'
 import type { AnyLookup, Mode, PreviousCoin } from './types.ts'
+import { evictedOutputs } from './verify.ts'
 
 /** Sends a transaction to the network; throws when that does not take it. */
 export type Broadcast = (transaction: Transaction, beef: Uint8Array) => Promise<void>
@@ -41,22 +41,24 @@ export interface Submitting {
   readonly tracker: RootTracker
   readonly topics: Topics
   readonly lookups: ReadonlyMap<string, AnyLookup>
-  readonly notices: Notices
   readonly secondThoughts: SecondThoughts
   readonly proofs: Proofs
   readonly index: boolean | { readonly tags: readonly string[] }
   readonly broadcast: Broadcast | undefined
   readonly topicTimeout: number
+  readonly interpreter: Interpreter
 }
 
 export interface Given {
   readonly beef: Beef
   readonly offChainValues: Uint8Array | undefined
   readonly mode: Mode
+  readonly client?: string | undefined
 }
 
-const { judgements } = overlay.collections
-/** What it rests on may be taken back while it is looked at. */
+const NONE: ReadonlySet<number> = new Set()
+const { judgements, offChainValues: valuesOf } = overlay.collections
+/** Attempts at an evaluation whose coins another commit changes. */
 const ATTEMPTS = 5
 
 export class Submission {
@@ -73,8 +75,8 @@ export class Submission {
       try {
         return await this.#judge(topics)
       } catch (error) {
-        const isLate = error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN'
-        if (!isLate || attempt === ATTEMPTS) throw error
+        const isStale = error instanceof QuoinError && error.code === 'ERR_STALE_READ'
+        if (!isStale || attempt === ATTEMPTS) throw error
       }
     }
   }
@@ -85,15 +87,16 @@ export class Submission {
     const standing = standingJudgements(outputs, beef.subject)
     const before = isPending(standing) ? await standing : standing
     const open = topics.filter(topic => !Object.hasOwn(before, topic))
+    const evicted = open.length < topics.length ? await evictedOutputs(outputs.store, beef.subject) : NONE
     if (open.length === 0) {
       await outputs.store.replicated()
-      return steakOf(topics, before, new Map())
+      return steakOf(topics, before, new Map(), evicted)
     }
     const verified = await this.#verified()
     const subject = beef.find(beef.subject)?.transaction ?? (await outputs.transactions.get(beef.subject))
     if (!subject) throw new QuoinError('ERR_TX_UNKNOWN', 'the transaction itself is not given')
     const { judged, failed } = await this.#ask(subject, open, verified, before)
-    return steakOf(topics, { ...before, ...judged }, failed)
+    return steakOf(topics, { ...before, ...judged }, failed, evicted)
   }
 
   /** Judges anew where the coins that it spends are others than they were; answers whether any were. */
@@ -127,11 +130,11 @@ export class Submission {
   }
 
   #verified(): Promise<Verified> | Verified {
-    const { beef, mode } = this.#given
-    const { outputs, tracker } = this.#context
+    const { beef, mode, client } = this.#given
+    const { outputs, tracker, interpreter } = this.#context
     return mode === 'historical-tx-no-spv'
       ? onTrust(beef)
-      : verifyBeef(beef, { tracker, known: outputs.known })
+      : verifyBeef(beef, { tracker, known: outputs.known, interpreter, client })
   }
 
   async #askAll(
@@ -163,9 +166,9 @@ export class Submission {
   }
 
   /** With the transactions of the previous coins, which a BEEF with a proof of the subject leaves out. */
-  async #beefFor(subject: Transaction, coins: readonly PreviousCoin[]): Promise<Uint8Array> {
+  async #beefFor(subject: Transaction, coins: readonly PreviousCoin[]): Promise<Uint8Array | Beef> {
     const { beef } = this.#given
-    if (coins.length === 0 || !beef.find(subject.txid)?.bump) return beef.bytes
+    if (coins.length === 0 || !beef.find(subject.txid)?.bump) return beef
     const { transactions } = this.#context.outputs
     const parents = new Map<string, BeefTransaction>()
     for (const each of await transactions.ancestry(coins.map(({ outpoint }) => txidOf(outpoint)))) {
@@ -183,7 +186,7 @@ export class Submission {
     before: Judgements,
     judged: Judgements
   ): Promise<void> {
-    const { outputs, broadcast, notices, secondThoughts, proofs } = this.#context
+    const { outputs, broadcast, secondThoughts, proofs } = this.#context
     const { beef, mode, offChainValues } = this.#given
     const intake = takeIn(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
     if (broadcast && mode === 'current-tx' && !intake.position) {
@@ -194,7 +197,6 @@ export class Submission {
     const leaving: Change[] = []
     const told: Record<string, Judgement> = {}
     const left = new Map<string, readonly number[]>()
-    const expelled: number[] = []
     for (const [topic, judgement] of Object.entries(judged)) {
       const gone = before[topic] ? await this.#gone(subject, topic as Topic, before[topic]) : []
       left.set(topic, gone)
@@ -204,8 +206,7 @@ export class Submission {
       const removed = isPending(removing) ? await removing : removing
       for (const vout of before[topic]?.outputsToAdmit ?? []) {
         if (judgement.outputsToAdmit.includes(vout)) continue
-        change.expel(topic as Topic, vout)
-        expelled.push(vout)
+        change.expel(topic as Topic, vout, 'refused')
       }
       for (const outpoint of removed) {
         leaving.push(new Change(txidOf(outpoint)).expel(topic as Topic, voutOf(outpoint)))
@@ -222,8 +223,9 @@ export class Submission {
           .use(judgements)
           .at(subject.txid)
           .set({ ...before, ...told })
-        arriveIn(batch, subject, before, judged)
-        notices.enqueueIn(batch, subject.txid, offChainValues, expelled)
+        if (offChainValues) {
+          batch.use(valuesOf).at(subject.txid).set(Buffer.from(offChainValues).toString('base64'))
+        }
         return secondThoughts.judgedIn(batch, subject.txid, before, told)
       })
     )
@@ -231,7 +233,6 @@ export class Submission {
     if (mode !== 'historical-tx-no-spv') {
       for (const { txid, bump } of verified.proofs) await proofs.recheck(txid, bump)
     }
-    await notices.deliver(subject.txid)
   }
 
   /** What it spends may have been judged meanwhile; the commit holds only if what is read here stays so. */
@@ -245,7 +246,7 @@ export class Submission {
       Object.entries(judged).map(([topic, judgement]) => [topic, judgement.previousCoins])
     )
     return andThen(hasNewCoins(this.#context.outputs, subject, coins), isNew => {
-      if (isNew) throw late(subject)
+      if (isNew) throw staleRead(subject)
       return Object.keys(before).length > 0 ? this.#checkGone(subject, before, left) : undefined
     })
   }
@@ -267,7 +268,7 @@ export class Submission {
     for (const [topic, gone] of left) {
       const judged = before[topic]
       if (judged && (await this.#gone(subject, topic as Topic, judged)).length !== gone.length)
-        throw late(subject)
+        throw staleRead(subject)
     }
   }
 
@@ -314,8 +315,10 @@ export class Submission {
 const spentBy = ({ inputs }: Transaction, those: readonly number[]): Outpoint[] =>
   those.map(input => makeOutpoint(inputs[input]!.txid, inputs[input]!.vout))
 
-const late = ({ txid }: Transaction): QuoinError =>
-  new QuoinError('ERR_TX_UNKNOWN', 'what it was judged by changed meanwhile', { txid: formatTxid(txid) })
+const staleRead = ({ txid }: Transaction): QuoinError =>
+  new QuoinError('ERR_STALE_READ', 'coins that the transaction was evaluated by changed; try again', {
+    txid: formatTxid(txid)
+  })
 
 const sameCoins = ({ previousCoins: judged }: Judgement, coins: readonly number[]): boolean =>
   judged.length === coins.length && coins.every((input, i) => input === judged[i])
@@ -323,10 +326,14 @@ const sameCoins = ({ previousCoins: judged }: Judgement, coins: readonly number[
 const steakOf = (
   topics: readonly string[],
   judged: Judgements,
-  failed: ReadonlyMap<string, unknown>
+  failed: ReadonlyMap<string, unknown>,
+  evicted: ReadonlySet<number>
 ): Steak =>
   Object.fromEntries(
-    topics.map(topic => [topic, failed.has(topic) ? failureOf(failed.get(topic)) : answerOf(judged[topic]!)])
+    topics.map(topic => [
+      topic,
+      failed.has(topic) ? failureOf(failed.get(topic)) : answerOf(judged[topic]!, evicted)
+    ])
   )
 
 /** What a BEEF says, with nothing checked but its form. */

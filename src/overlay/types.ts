@@ -87,10 +87,10 @@ export interface Remark {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-export type AnyTopic = TopicManager | QuoinTopic
-
-export type AdmissionMode = 'locking-script' | 'whole-tx'
-export type SpendNotificationMode = 'none' | 'txid' | 'script' | 'whole-tx'
+export const ADMISSION_MODES = ['locking-script', 'whole-tx'] as const
+export type AdmissionMode = (typeof ADMISSION_MODES)[number]
+export const SPEND_MODES = ['none', 'txid', 'script', 'whole-tx'] as const
+export type SpendNotificationMode = (typeof SPEND_MODES)[number]
 
 export type OutputAdmittedByTopic =
   | {
@@ -151,6 +151,11 @@ export type InBytes<Payload> = Payload extends unknown
   ? { [Key in keyof Payload]: Payload[Key] extends number[] | Script | undefined ? Uint8Array : Payload[Key] }
   : never
 
+/** The instructions of a topic in another process. A topic of Quoin's form adds why it refused outputs. */
+export interface HostedAdmittance extends AdmittanceInstructions {
+  readonly refused?: Readonly<Record<number, string>>
+}
+
 /** A topic manager in another process: it takes the BEEF as bytes. */
 export interface HostedTopic extends Documented {
   readonly takesBytes: true
@@ -159,7 +164,7 @@ export interface HostedTopic extends Documented {
     previousCoins: readonly number[],
     offChainValues: Uint8Array | undefined,
     mode: Mode
-  ): Promise<AdmittanceInstructions>
+  ): Promise<HostedAdmittance>
   identifyNeededInputs?(
     beef: Uint8Array,
     offChainValues?: Uint8Array
@@ -209,7 +214,9 @@ export interface QuoinLookup extends Documented {
   lookup(query: unknown): Promise<readonly Found[]>
 }
 
-export type AnyLookup = LookupService | QuoinLookup
+export type AnyTopic = TopicManager | HostedTopic | QuoinTopic
+export type AnyLookup = LookupService | HostedLookup | QuoinLookup
 
+export const isHostedTopic = (topic: AnyTopic): topic is HostedTopic => 'takesBytes' in topic
 export const isQuoinTopic = (topic: AnyTopic): topic is QuoinTopic => 'admit' in topic
 export const isQuoinLookup = (lookup: AnyLookup): lookup is QuoinLookup => 'index' in lookup

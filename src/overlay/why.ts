@@ -63,7 +63,7 @@ export const why = async (engine: Engine, outpoint: Outpoint, topic?: string): P
     topic === undefined ? [...new Set([...engine.topics.keys(), ...Object.keys(facts.judged)])] : [topic]
   const reasons = [...ofTransaction(facts), ...ofOutput(facts)]
   for (const each of topics) reasons.push(...(await ofTopic(engine, facts, each)))
-  for (const { service, reason } of await engine.untold(facts.txid)) {
+  for (const { service, reason } of await engine.undelivered(facts.txid)) {
     const because = reason === undefined ? '' : `: ${reason}`
     reasons.push({
       code: 'untold',

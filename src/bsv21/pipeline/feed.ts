@@ -48,12 +48,16 @@ export class Feed {
     this.#queued = queued
   }
 
-  /** Commits a delivery, after the one before; answers how many transactions were queued. */
-  async take({ transactions, mark }: Delivery, before?: Promise<unknown>): Promise<number> {
+  /** Commits a delivery of a source, after the one before; answers how many transactions were queued. */
+  async take(
+    { transactions, mark }: Delivery,
+    { before, source }: { readonly before?: Promise<unknown> | undefined; readonly source?: string } = {}
+  ): Promise<number> {
     const beefs = transactions.map(({ beef }) => beef && readable(beef))
     // What a source says it brings may be among other things, or not there at all.
     const areDone = await this.#straight?.take(
-      beefs.map((beef, i) => (beef && isAbout(beef, transactions[i]!.txid) ? beef : undefined))
+      beefs.map((beef, i) => (beef && isAbout(beef, transactions[i]!.txid) ? beef : undefined)),
+      source
     )
     const givenUp = await this.#givenUp(beefs.filter((_, i): _ is Beef => areDone?.[i] === true))
     await before

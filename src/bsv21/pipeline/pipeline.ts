@@ -299,7 +299,7 @@ export class Pipeline {
         await before
         await this.#engine.proofs.reconcile(delivery.reorgFrom)
       }
-      const end = this.feed.take(delivery, before).then(() => {
+      const end = this.feed.take(delivery, { before, source: source.name }).then(() => {
         taking.shift()
         taken()
       })

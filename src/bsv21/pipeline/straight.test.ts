@@ -1,7 +1,7 @@
 /** The short way: what is judged at once, what is left for the queues, and how far a source is then. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DevChain, type Transaction, writeBeef } from '../../chain/index.ts'
-import { makeOutpoint, type TokenId } from '../../keyspace/index.ts'
+import { makeOutpoint, QuoinError, type TokenId } from '../../keyspace/index.ts'
 import { openStore, type Queue, type Store } from '../../store/index.ts'
 import { outputs as outputKeys, progressFields } from '../../txo/index.ts'
 import { bsv21 } from '../keys.ts'
@@ -159,6 +159,31 @@ describe('the short way', () => {
     expect(await take(moved)).toBe(1)
     await node.pipeline.settle()
     expect(await holder()).toBe(bob.address)
+  })
+
+  it('leaves for the queues what the interpreter is too busy for, and they try it again', async () => {
+    const moved = await next()
+    const busy = new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 1 })
+    const submit = vi.spyOn(node.engine, 'submit').mockRejectedValueOnce(busy).mockRejectedValueOnce(busy)
+    const delivery: Delivery = {
+      transactions: [arrivalOf(moved)],
+      reorgFrom: undefined,
+      mark: () => undefined
+    }
+    expect(await node.pipeline.feed.take(delivery, { source: 'a source' })).toBe(1)
+    expect(submit.mock.calls.map(([{ client }]) => client)).toEqual(['a source'])
+    await node.pipeline.settle()
+    // Not a dead letter: due again after a second.
+    expect(await queueOfToken(store, id).stats()).toMatchObject({ due: 1, dead: 0 })
+    await expect
+      .poll(
+        async () => {
+          await node.pipeline.settle()
+          return holder()
+        },
+        { timeout: 15_000 }
+      )
+      .toBe(bob.address)
   })
 
   it('takes nothing else for what it was said to be', async () => {

@@ -38,7 +38,7 @@ export class Straight {
   }
 
   /** Judges the subjects of those that it can; answers which, in the order given. The others are for the queues. */
-  take(beefs: readonly (Beef | undefined)[]): Promise<boolean[]> {
+  take(beefs: readonly (Beef | undefined)[], client?: string): Promise<boolean[]> {
     // What is so for one of them is so for all: the topic is asked again when they are submitted.
     const isActive = remembered(beefs.length + 1, (token: TokenId) => this.#activation.isActive(token))
     const announced = beefs.map(
@@ -48,7 +48,7 @@ export class Straight {
       announced.map(async one => {
         if (!one) return false
         try {
-          return await one.work(() => this.#takeOne(one.beef, isActive))
+          return await one.work(() => this.#takeOne(one.beef, isActive, client))
         } catch {
           // It fails there too, and there it is said why.
           return false
@@ -57,7 +57,7 @@ export class Straight {
     )
   }
 
-  async #takeOne(beef: Beef, isActive: IsActive): Promise<boolean> {
+  async #takeOne(beef: Beef, isActive: IsActive, client: string | undefined): Promise<boolean> {
     const subject = beef.find(beef.subject)
     if (!subject?.transaction || isAboutMore(beef)) return false
     const claims = [...claimsOf(subject.transaction).values()]
@@ -65,7 +65,7 @@ export class Straight {
     if (!(await areAll(tokens, isActive)) || !(await this.#isNext(subject))) return false
     const judging = tokens.map(topicOf)
     const topics = isForDiscovery(claims) ? [DISCOVERY, ...judging] : judging
-    const steak = await this.#engine.submit({ beef, topics }, 'historical-tx')
+    const steak = await this.#engine.submit({ beef, topics, client }, 'historical-tx')
     if (topics.some(topic => steak[topic]!.error)) return false
     // It may have been in the index before, with another proof or none.
     await proveIfKnown(this.#engine, subject)

@@ -259,7 +259,7 @@ export class World {
 const ACCEPTABLE: ReadonlySet<string> = new Set(['ERR_TXO_CONFLICT', 'ERR_TX_INVALID'])
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-const randomOf = (seed: number): (() => number) => {
+export const randomOf = (seed: number): (() => number) => {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -15,12 +15,21 @@ const LIES: ReadonlySet<string> = new Set([
   'ERR_TX_UNKNOWN',
   'ERR_BEEF_FORMAT',
   'ERR_BEEF_LIMIT',
+  'ERR_BEEF_EXPANSION',
   'ERR_PROOF_INVALID',
   'ERR_SYNC_PEER',
   'ERR_SYNC_LIMIT'
 ])
 /** Failures that may come right by themselves. */
-const PASSING: ReadonlySet<string> = new Set(['ERR_TXO_CONFLICT', 'ERR_TOPIC_FAILED', 'ERR_STORE_BUSY'])
+const PASSING: ReadonlySet<string> = new Set([
+  'ERR_TXO_CONFLICT',
+  'ERR_TOPIC_FAILED',
+  'ERR_PLUGIN_ENDED',
+  'ERR_PLUGIN_UNAVAILABLE',
+  'ERR_INTERPRETER_BUSY',
+  'ERR_STALE_READ',
+  'ERR_STORE_BUSY'
+])
 
 /** It spends what has yet to come. */
 export class Early extends Error {

@@ -12,14 +12,17 @@ import {
   txidOf
 } from '../../keyspace/index.ts'
 import type { Queue } from '../../store/index.ts'
-import { type OutputStore, outputs as outputKeys, progressFields } from '../../txo/index.ts'
-import { overlay } from '../keys.ts'
+import {
+  type MembershipChange,
+  type OutputStore,
+  outputs as outputKeys,
+  progressFields
+} from '../../txo/index.ts'
 import { standingJudgements } from '../standing.ts'
 import type { Peer } from './peer.ts'
 import { count, type State } from './queue-state.ts'
 import { type Listed, MAX_PAGE, readSyncResponse, VERSION } from './wire.ts'
 
-const { takenBack } = overlay.collections
 const { progress } = outputKeys.collections
 const { peer: peerField } = progressFields.collections
 
@@ -29,6 +32,15 @@ export type Kind = 'outputs' | 'applied'
 /** Whether a topic has seen a transaction. */
 export const isJudged = async (outputs: OutputStore, topic: Topic, txid: Txid): Promise<boolean> =>
   Object.hasOwn(await standingJudgements(outputs, txid), topic)
+
+/** Entries of the log that are read together. */
+const SCANNED = 1000
+
+/** The transaction whose rollback a change is part of. */
+const rolledBackBy = (change: MembershipChange): Txid | undefined => {
+  if (change.kind === 'retracted') return txidOf(change.outpoint)
+  return change.kind === 'restored' ? change.spender : undefined
+}
 
 export class Listing {
   readonly #outputs: OutputStore
@@ -45,20 +57,26 @@ export class Listing {
     this.#page = Math.min(page, MAX_PAGE)
   }
 
-  /** What was taken back here, the peer may have still. */
+  /** Transactions that were rolled back here are asked for again: the peer may still have them. */
   async askAgain(state: State): Promise<void> {
-    const { store } = this.#outputs
-    const log = store.logAt(takenBack, [this.#topic])
-    for (;;) {
-      const after = await this.#progress('#back')
-      const { entries } = await log.read({ after, limit: 1000 })
+    const log = this.#outputs.membership(this.#topic)
+    let after = await this.#progress('#retracted')
+    for (let unsaved = 0; ; ) {
+      const { entries } = await log.read({ after, limit: SCANNED })
       const last = entries.at(-1)
       if (!last) return
-      const items = entries.map(({ entry, position }) => ({
-        outpoint: makeOutpoint(entry, 0),
-        score: position
-      }))
-      await this.#enqueue(items, state, '#back', last.position)
+      const items = entries.flatMap(({ changes, position }) =>
+        changes.flatMap(change => {
+          const txid = rolledBackBy(change)
+          return txid ? [{ outpoint: makeOutpoint(txid, 0), score: position }] : []
+        })
+      )
+      after = last.position
+      unsaved += entries.length
+      // Progress without a retraction is worth a commit when it is long.
+      if (items.length === 0 && unsaved < SCANNED) continue
+      await this.#enqueue(items, state, '#retracted', after)
+      unsaved = 0
     }
   }
 
@@ -100,7 +118,7 @@ export class Listing {
     }
   }
 
-  async #progress(of: '' | '#applied' | '#back'): Promise<number> {
+  async #progress(of: '' | '#applied' | '#retracted'): Promise<number> {
     const stored = await this.#outputs.store
       .use(progress)
       .at()
@@ -112,7 +130,7 @@ export class Listing {
   async #enqueue(
     rows: readonly Listed[],
     state: State,
-    of: '' | '#applied' | '#back',
+    of: '' | '#applied' | '#retracted',
     next: number
   ): Promise<void> {
     const { store } = this.#outputs

@@ -11,6 +11,7 @@ import { DevChain, type Transaction } from '../../chain/index.ts'
 import { payTo } from '../../chain/verify/signed.testing.ts'
 import { formatTxid } from '../../keyspace/index.ts'
 import { openKnex } from '../../txo/engine-knex.testing.ts'
+import { changeCursor } from '../../txo/index.ts'
 import { listening, serveNode, serveReference } from './http.testing.ts'
 import { about, key, mint, pay, TestNode, TOPIC } from './node.testing.ts'
 import { syncTopic } from './topic-sync.ts'
@@ -136,7 +137,7 @@ describe('the reference pulls from Quoin', () => {
   it('remembers a position of ours as its last interaction', async () => {
     await node.submit(await mint(chain))
     await reference.startGASPSync()
-    expect(await reference.storage.getLastInteraction(nodeUrl, TOPIC)).toBe(1)
+    expect(await reference.storage.getLastInteraction(nodeUrl, TOPIC)).toBe(changeCursor(1, 0))
   })
 })
 
@@ -230,6 +231,6 @@ describe('what the reference cannot', () => {
     chain.isValidRootForHeight = isValidRootForHeight
     await reference.startGASPSync()
     expect(await unspentThere()).toEqual([])
-    expect(await reference.storage.getLastInteraction(nodeUrl, TOPIC)).toBe(1)
+    expect(await reference.storage.getLastInteraction(nodeUrl, TOPIC)).toBe(changeCursor(1, 0))
   })
 })

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DevChain, type Transaction } from '../../chain/index.ts'
 import { formatTxid, makeOutpoint, toHex } from '../../keyspace/index.ts'
+import { changeCursor, MAX_CHANGES } from '../../txo/index.ts'
 import { mint, pay, TestNode, TOPIC } from './node.testing.ts'
 import { foreignNode, syncResponse } from './serve.ts'
 import type { ListedOutput } from './wire.ts'
@@ -27,15 +28,22 @@ const row = ({ txid }: Transaction, outputIndex: number, score: number): ListedO
   score
 })
 
+/** The cursor of the last change that an entry of the log can have. */
+const end = (position: number): number => changeCursor(position, MAX_CHANGES - 1)
+
 describe('the list of outputs', () => {
   it('is what the topic has and nobody spent, in the order of arrival, and echoes since', async () => {
     const [a, b] = [await minted(), await minted([1, 1, 500])]
-    expect(await ask(0)).toEqual({ UTXOList: [row(a, 0, 1), row(b, 0, 2), row(b, 1, 3)], since: 0 })
-    expect(await ask(1)).toEqual({ UTXOList: [row(b, 0, 2), row(b, 1, 3)], since: 1 })
+    const [first, second, third] = [changeCursor(1, 0), changeCursor(2, 0), changeCursor(2, 1)]
+    const UTXOList = [row(a, 0, first), row(b, 0, second), row(b, 1, third)]
+    expect(await ask(0)).toEqual({ UTXOList, since: 0 })
+    expect(await ask(first)).toEqual({ UTXOList: UTXOList.slice(1), since: first })
+    expect(await ask(second)).toEqual({ UTXOList: UTXOList.slice(2), since: second })
     const c = pay([[b, 0]], [1])
     await chain.submit(c)
     await node.submit(c)
-    expect((await ask(0)).UTXOList).toEqual([row(a, 0, 1), row(b, 1, 3), row(c, 0, 4)])
+    // The entry of c begins with the spend of b.0.
+    expect((await ask(0)).UTXOList).toEqual([UTXOList[0], UTXOList[2], row(c, 0, changeCursor(3, 1))])
   })
 
   it('has what arrives mined after what arrived before it', async () => {
@@ -44,7 +52,7 @@ describe('the list of outputs', () => {
     chain.mine(3)
     await minted()
     await node.submit(old)
-    expect((await ask(2)).UTXOList).toEqual([row(old, 0, 3)])
+    expect((await ask(end(2))).UTXOList).toEqual([row(old, 0, changeCursor(3, 0))])
   })
 
   it('hundreds of outputs of one moment are paged through, each once, whatever the limit', async () => {
@@ -71,9 +79,9 @@ describe('the list of outputs', () => {
     await chain.submit(b)
     await node.submit(b)
     await node.engine.outputs.rollback(b.txid)
-    expect((await ask(0)).UTXOList).toEqual([row(a, 0, 3)])
+    expect((await ask(0)).UTXOList).toEqual([row(a, 0, changeCursor(3, 0))])
     await node.submit(b)
-    expect((await ask(3)).UTXOList).toEqual([row(b, 0, 4)])
+    expect((await ask(end(3))).UTXOList).toEqual([row(b, 0, changeCursor(4, 1))])
     await node.engine.outputs.rollback(a.txid)
     expect((await ask(0)).UTXOList).toEqual([])
     await node.submit(a)
@@ -92,7 +100,7 @@ describe('the list of outputs', () => {
   it('who has seen more than there is begins anew', async () => {
     await minted()
     expect((await ask(1_700_000_000_000)).UTXOList).toHaveLength(1)
-    expect((await ask(1)).UTXOList).toHaveLength(0)
+    expect((await ask(end(1))).UTXOList).toHaveLength(0)
   })
 
   it('a request of another version, or that is none, is refused', async () => {
@@ -139,13 +147,13 @@ describe('the list of transactions', () => {
       since: 0,
       applied: {
         transactions: [
-          { txid: formatTxid(a.txid), score: 1 },
-          { txid: formatTxid(burned.txid), score: 2 }
+          { txid: formatTxid(a.txid), score: changeCursor(1, 0) },
+          { txid: formatTxid(burned.txid), score: changeCursor(2, 0) }
         ],
-        last: 2
+        last: end(2)
       }
     })
-    expect((await ask(1)).applied!.transactions).toHaveLength(1)
+    expect((await ask(end(1))).applied!.transactions).toHaveLength(1)
     expect(await node.engine.judgements(other.txid)).toBeDefined()
   })
 })

@@ -1,72 +1,132 @@
 /**
- * The side of sync that answers. Outputs are listed in the order in which they came into the topic, each with a
- * position of its own as its score (`arrivals.ts`). `since` is taken as the last position that was seen, and what comes
- * after it is listed: nothing shares a position, so a page never begins where the last one did, and a node that asks
- * for as little as one output at a time gets through.
+ * The side of sync that answers, from the membership log of the topic. Every change in the log has a cursor of its own,
+ * which is the score of what it lists. `since` is taken as the last cursor that was seen, and later changes are listed:
+ * no two share a cursor, so a page never begins where the last one did, and a node that asks for as little as one output
+ * at a time gets through.
  */
 import {
   formatTxid,
   type Outpoint,
   QuoinError,
   type Topic,
+  type Txid,
   toHex,
   txidOf,
   voutOf
 } from '../../keyspace/index.ts'
-import type { LogEntry } from '../../store/index.ts'
-import { outputs as outputKeys } from '../../txo/index.ts'
+import {
+  changeCursor,
+  changePlace,
+  MAX_CHANGES,
+  type MembershipChange,
+  type OutputStore,
+  outputs as outputKeys
+} from '../../txo/index.ts'
 import type { Engine } from '../engine.ts'
-import { overlay } from '../keys.ts'
 import { type GraphNode, readNodeRequest, readSyncRequest, type SyncResponse } from './wire.ts'
 
-const { arrivedOutputs, arrivedTransactions } = overlay.collections
 const { topicOutputs } = outputKeys.collections
-/** Entries that are looked at together at most. */
+/** Entries that are read together. */
 const STRIDE = 1000
 
 /** The answer to `POST /requestSyncResponse`. */
 export const syncResponse = async (
   { outputs, topics }: Engine,
-  topic: string,
+  name: string,
   request: unknown
 ): Promise<SyncResponse> => {
   const { since, limit, applied } = readSyncRequest(request)
-  if (!topics.has(topic)) {
-    throw new QuoinError('ERR_TOPIC_UNKNOWN', `no topic is called ${topic}`, { topic })
+  if (!topics.has(name)) {
+    throw new QuoinError('ERR_TOPIC_UNKNOWN', `no topic is called ${name}`, { topic: name })
   }
-  const { store } = outputs
+  const topic = name as Topic
+  const last = await lastCursor(outputs, topic)
   if (applied !== undefined) {
-    const log = store.logAt(arrivedTransactions, [topic as Topic])
-    const { entries, last } = await log.read({ after: applied, limit })
-    const transactions = entries.map(({ entry, position }) => ({ txid: formatTxid(entry), score: position }))
+    const listed = await list(outputs, topic, applied, limit, transactionOf, each =>
+      hasRecords(outputs, each)
+    )
+    const transactions = listed.map(({ subject, score }) => ({ txid: formatTxid(subject), score }))
     return { UTXOList: [], since, applied: { transactions, last } }
   }
-  const log = store.logAt(arrivedOutputs, [topic as Topic])
-  // Who has seen more than there is has seen it of a store that is no more, and begins anew.
-  let after = since > (await log.last()) ? 0 : Math.floor(since)
-  const live: LogEntry<Outpoint>[] = []
-  for (;;) {
-    const stride = Math.min(STRIDE, limit - live.length)
-    const { entries } = await log.read({ after, limit: stride })
-    const spenders = await outputs.spends(entries.map(({ entry }) => entry))
-    const scores = await Promise.all(
-      entries.map(({ entry }) =>
-        store
-          .use(topicOutputs)
-          .at(topic as Topic)
-          .score(entry)
-      )
-    )
-    live.push(...entries.filter((_, i) => spenders[i] === null && scores[i] !== undefined))
-    if (entries.length < stride || live.length >= limit) break
-    after = entries.at(-1)!.position
-  }
-  const UTXOList = live.map(({ entry, position }) => ({
-    txid: formatTxid(txidOf(entry)),
-    outputIndex: voutOf(entry),
-    score: position
+  // A node that has seen more than there is has seen it of a store that is gone, and begins anew.
+  const after = since > last ? 0 : Math.floor(since)
+  const live = await list(outputs, topic, after, limit, admittedOf, each => areLive(outputs, topic, each))
+  const UTXOList = live.map(({ subject, score }) => ({
+    txid: formatTxid(txidOf(subject)),
+    outputIndex: voutOf(subject),
+    score
   }))
   return { UTXOList, since }
+}
+
+const lastCursor = async (outputs: OutputStore, topic: Topic): Promise<number> => {
+  const last = await outputs.membership(topic).last()
+  return last === 0 ? 0 : changeCursor(last, MAX_CHANGES - 1)
+}
+
+interface ListedSubject<T> {
+  readonly subject: T
+  readonly score: number
+}
+
+/** Subjects of changes after a cursor that are still there, each once, with the cursor of its last change. */
+const list = async <T extends Uint8Array>(
+  outputs: OutputStore,
+  topic: Topic,
+  after: number,
+  limit: number,
+  subjectOf: (change: MembershipChange) => T | undefined,
+  areThere: (subjects: readonly T[]) => Promise<readonly boolean[]>
+): Promise<ListedSubject<T>[]> => {
+  const log = outputs.membership(topic)
+  const listed = new Map<string, ListedSubject<T>>()
+  for (let { position } = changePlace(after); ; ) {
+    // The entry at the cursor may have more changes.
+    const { entries } = await log.read({ after: Math.max(0, position - 1), limit: STRIDE })
+    const found = entries.flatMap(entry =>
+      entry.changes.flatMap((change, index): ListedSubject<T>[] => {
+        const subject = subjectOf(change)
+        const score = changeCursor(entry.position, index)
+        return subject && score > after ? [{ subject, score }] : []
+      })
+    )
+    const isThere = await areThere(found.map(({ subject }) => subject))
+    for (const [i, each] of found.entries()) {
+      const name = toHex(each.subject)
+      if (!isThere[i]) continue
+      if (!listed.has(name) && listed.size === limit) return [...listed.values()]
+      listed.delete(name)
+      listed.set(name, each)
+    }
+    if (entries.length < STRIDE) return [...listed.values()]
+    position = entries.at(-1)!.position + 1
+  }
+}
+
+/** The transaction that changed the topic: it admitted an output, or spent one. */
+const transactionOf = (change: MembershipChange): Txid | undefined =>
+  change.kind === 'spent' ? change.spender : change.kind === 'admitted' ? txidOf(change.outpoint) : undefined
+
+const admittedOf = (change: MembershipChange): Outpoint | undefined =>
+  change.kind === 'admitted' || change.kind === 'restored' ? change.outpoint : undefined
+
+/** Transactions that were not rolled back. */
+const hasRecords = async (outputs: OutputStore, txids: readonly Txid[]): Promise<boolean[]> => {
+  const records = await Promise.all(txids.map(txid => outputs.record(txid)))
+  return records.map(record => record !== undefined)
+}
+
+const areLive = async (
+  outputs: OutputStore,
+  topic: Topic,
+  outpoints: readonly Outpoint[]
+): Promise<boolean[]> => {
+  const ofTopic = outputs.store.use(topicOutputs).at(topic)
+  const [spenders, scores] = await Promise.all([
+    outputs.spends(outpoints),
+    Promise.all(outpoints.map(outpoint => ofTopic.score(outpoint)))
+  ])
+  return outpoints.map((_, i) => spenders[i] === null && scores[i] !== undefined)
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Pulling a topic from another node: nothing is believed, nothing is passed over. */
 import { createServer, type Server } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DevChain, type Transaction, writeTransaction } from '../../chain/index.ts'
 import { payTo } from '../../chain/verify/signed.testing.ts'
 import { formatTxid, makeOutpoint, QuoinError, type Txid, toHex } from '../../keyspace/index.ts'
@@ -174,6 +174,20 @@ describe('of a Quoin node', () => {
     if (answer.status !== 'mined') throw new Error('it is mined')
     await a.engine.handleNewMerkleProof(one.txid, answer.bump)
     expect(await pullLater()).toMatchObject({ submitted: 1, failed: 0 })
+    await same()
+  })
+
+  it('what the interpreter is too busy for is tried again, and the host of the peer is its client', async () => {
+    await minted()
+    const busy = new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 1 })
+    const submit = vi.spyOn(b.engine, 'submit').mockRejectedValueOnce(busy)
+    const peer = { ...localPeer('a', a.engine), name: 'https://node.example:8443/overlay' }
+    expect(await pull(peer)).toMatchObject({ submitted: 0, failed: 1 })
+    expect(await pullLater(peer)).toMatchObject({ submitted: 1, failed: 0 })
+    expect(submit.mock.calls.map(([{ client }]) => client)).toEqual([
+      'node.example:8443',
+      'node.example:8443'
+    ])
     await same()
   })
 

@@ -21,9 +21,10 @@ import {
 } from '../../keyspace/index.ts'
 import { type Failure, type Lease, pollQueue, type Queue } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
+import { boundBeef } from '../hosting/index.ts'
 import { overlay } from '../keys.ts'
 import { type Logger, SILENT } from '../logger.ts'
-import { isQuoinTopic } from '../types.ts'
+import { isHostedTopic, isQuoinTopic } from '../types.ts'
 import { ATTEMPTS, Early, failureOf, reasonOf } from './failure.ts'
 import {
   beefOf,
@@ -81,6 +82,8 @@ export class TopicSync {
   readonly peer: Peer
   readonly queue: Queue<Outpoint>
   readonly #engine: Engine
+  /** The peer, for the fairness of the interpreter: its host, whatever the topic. */
+  readonly #client: string
   readonly #limits: GraphLimits
   readonly #listing: Listing
   readonly #pages: number
@@ -94,6 +97,7 @@ export class TopicSync {
     this.topic = topic as Topic
     this.peer = peer
     this.#engine = engine
+    this.#client = hostOf(peer)
     this.#limits = { ...GRAPH_LIMITS, ...options.limits }
     this.#pages = options.pages ?? 1000
     this.#backlog = options.backlog ?? 100_000
@@ -246,7 +250,11 @@ export class TopicSync {
         const candidate = { transaction: node.transaction, previousCoins: [], offChainValues: undefined }
         return (await topic.needs?.({ ...candidate, mode: 'historical-tx' })) ?? []
       }
-      const needed = (await topic.identifyNeededInputs?.([...beefOf(node, [node], [])])) ?? []
+      const beef = boundBeef(beefOf(node, [node], []))
+      const naming = isHostedTopic(topic)
+        ? topic.identifyNeededInputs?.(beef)
+        : topic.identifyNeededInputs?.(Array.from(beef))
+      const needed = (await naming) ?? []
       return needed.map(({ txid, outputIndex }) => makeOutpoint(parseTxid(txid), outputIndex))
     } catch (error) {
       this.#logger.warn('topic failed to name what it needs', {
@@ -268,7 +276,8 @@ export class TopicSync {
     const nodes = kind === 'applied' && !root.bump ? [root] : oldestFirst(graph)
     for (const node of nodes) {
       const beef = beefOf(node, graph, others)
-      const steak = await this.#engine.submit({ beef, topics: [this.topic] }, 'historical-tx')
+      const submission = { beef, topics: [this.topic], client: this.#client }
+      const steak = await this.#engine.submit(submission, 'historical-tx')
       const error = steak[this.topic]?.error
       if (error) throw new QuoinError('ERR_TOPIC_FAILED', error.message, { topic: this.topic })
     }
@@ -297,6 +306,8 @@ export class TopicSync {
     return this.#engine.outputs.transactions.ancestry([...missing.values()])
   }
 }
+
+const hostOf = ({ name }: Peer): string => (URL.canParse(name) ? new URL(name).host : name)
 
 /** Pulls a topic from a peer once. */
 export const syncTopic = (

@@ -1,4 +1,4 @@
-/** A plug-in module as an operator names it: what to load, under which name, and with which database. */
+/** A plug-in module as an operator names it: the export to load, its name, and its database. */
 import type { Logger } from '../logger.ts'
 
 export type Hydration = 'mongo' | 'knex'
@@ -9,6 +9,8 @@ export interface ModuleSpec {
   readonly module: string
   /** The directory that package names are resolved from. */
   readonly directory: string
+  /** Compiler options of a TypeScript module; those of the closest `tsconfig.json` above it unless given. */
+  readonly compilerOptions?: Readonly<Record<string, unknown>> | undefined
   /** The export to take, `default` unless given. */
   readonly export?: string | undefined
   /** `tm_…` or `ls_…`: the name of a topic or lookup that the export is, where the export does not name it. */
@@ -35,4 +37,6 @@ export interface HostOptions {
   readonly callTimeout: number
   /** Megabytes that a process may have. */
   readonly memoryMb: number
+  /** Milliseconds that a module may take to load and to connect to its database, 30,000 unless given. */
+  readonly loadTimeout?: number | undefined
 }

@@ -1,0 +1,6 @@
+/** Foreign plug-ins in processes of their own (D17). */
+export { boundBeef } from './bounded-beef.ts'
+export { hostPlugins, type PluginHost } from './host.ts'
+export type { HostedModuleState, ModuleStatus } from './hosted-module.ts'
+export type { ReloadReport, ServiceChange } from './reload-report.ts'
+export type { HostOptions, Hydration, ModuleSpec } from './spec.ts'

@@ -1,0 +1,180 @@
+/**
+ * One process that runs the code of a plug-in module: started with a memory limit and a low priority, spoken to in
+ * frames, and ended by SIGKILL. A thread would not do: V8 aborts the whole process when a script makes an array that is
+ * too large, and typed arrays are outside of the heap limits of a thread (README.md has the measurements).
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { constants, setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { serialize } from 'node:v8'
+import type { Logger } from '../logger.ts'
+import { FrameReader, FrameTooLong, frameHead } from './frames.ts'
+import { LineBuffer, OutputLog } from './output-log.ts'
+import { ANSWER_BYTES, type Answer, CONTROL_FD, CONTROL_LINE, MESSAGES_FD, type Request } from './protocol.ts'
+import { parseAnswer } from './reading.ts'
+
+/** A process does not inherit the loader that runs this module when it is not compiled, so it starts one itself. */
+const ENTRY = import.meta.url.endsWith('.ts') ? './process/main.source.mjs' : './process/main.js'
+/** Of the memory limit, the part for the heap of V8; the rest is for code, stacks and typed arrays. */
+const HEAP_SHARE = 0.75
+/** How long the pipes of an ended process are read. */
+const LAST_OUTPUT_MS = 500
+
+export interface ProcessOptions {
+  readonly logger: Logger
+  readonly memoryMb: number
+  readonly onAnswer: (id: number, answer: Answer) => void
+  /** Called once. `call` is the call that is known to be at fault. */
+  readonly onEnd: (reason: string, call: number | undefined) => void
+}
+
+export class PluginProcess {
+  readonly #child: ChildProcess
+  readonly #messages: Socket
+  readonly #output: OutputLog
+  readonly #options: ProcessOptions
+  /** Why the process is ended by the node, or ends itself. */
+  #reason: string | undefined
+  #culprit: number | undefined
+  #isEnded = false
+  /** Resident bytes, as the process reports them. */
+  memory: number | undefined
+
+  constructor(options: ProcessOptions) {
+    this.#options = options
+    const { memoryMb, logger } = options
+    this.#child = spawn(
+      process.execPath,
+      [
+        `--max-old-space-size=${Math.ceil(memoryMb * HEAP_SHARE)}`,
+        // Packages are resolved from the directory of the plug-in.
+        '--experimental-import-meta-resolve',
+        fileURLToPath(new URL(ENTRY, import.meta.url)),
+        String(memoryMb)
+      ],
+      { env: environment(), stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] }
+    )
+    lowerPriority(this.#child.pid)
+    process.on('exit', this.#kill)
+    this.#output = new OutputLog(logger)
+    this.#output.read(this.#child.stdout!, 'info')
+    this.#output.read(this.#child.stderr!, 'warn')
+    this.#messages = this.#child.stdio[MESSAGES_FD] as Socket
+    this.#readMessages()
+    this.#readControl(this.#child.stdio[CONTROL_FD] as Socket)
+    this.#child.once('error', error => {
+      this.#reason ??= `cannot start ${process.execPath}: ${error.message}`
+      if (this.#child.pid === undefined) this.#ended()
+    })
+    this.#child.once('exit', (code, signal) => {
+      const ended = (): void => {
+        clearTimeout(timer)
+        this.#reason ??=
+          this.#output.lastFatal ?? (signal ? `ended by ${signal}` : `exited with code ${code}`)
+        this.#ended()
+      }
+      // The last lines that the process printed say why it ended. Processes that it started may hold its pipes for longer.
+      const timer = setTimeout(ended, LAST_OUTPUT_MS)
+      this.#child.once('close', ended)
+    })
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  send(id: number, request: Request): void {
+    const body = serialize(request)
+    this.#messages.cork()
+    this.#messages.write(frameHead(id, body.length))
+    this.#messages.write(body)
+    this.#messages.uncork()
+  }
+
+  /** Ends the process at once. `call` is the call at fault. */
+  end(reason: string, call?: number): void {
+    this.#reason ??= reason
+    this.#culprit ??= call
+    this.#kill()
+  }
+
+  /** Lets the process close its database; one that does not is killed. */
+  async close(patience: number): Promise<void> {
+    this.#reason ??= 'closed'
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const closed = once(this.#child, 'exit')
+    this.send(0, { type: 'close' })
+    const timer = setTimeout(this.#kill, patience)
+    await closed
+    clearTimeout(timer)
+  }
+
+  #readMessages(): void {
+    const reader = new FrameReader(ANSWER_BYTES)
+    this.#messages.on('data', (chunk: Buffer) => {
+      let id: number | undefined
+      try {
+        for (const frame of reader.push(chunk)) {
+          id = frame.id
+          this.#options.onAnswer(id, parseAnswer(frame.body))
+        }
+      } catch (error) {
+        this.#messages.removeAllListeners('data').resume()
+        this.end((error as Error).message, error instanceof FrameTooLong ? error.id : id)
+      }
+    })
+    // Writing to a process that has ended fails; its exit is reported by its own event.
+    this.#messages.on('error', () => this.#messages.destroy())
+  }
+
+  #readControl(control: Socket): void {
+    const line = new LineBuffer(CONTROL_LINE)
+    control.on('data', (chunk: Buffer) => {
+      for (const { text } of line.push(chunk)) this.#control(text)
+    })
+    control.on('error', () => control.destroy())
+  }
+
+  #control(line: string): void {
+    let said: { memory?: unknown; failure?: unknown } | null
+    try {
+      said = JSON.parse(line) as typeof said
+    } catch {
+      this.end('invalid control line: expected JSON')
+      return
+    }
+    if (typeof said?.memory === 'number') this.memory = said.memory
+    if (typeof said?.failure === 'string') this.#reason ??= said.failure.slice(0, 4000)
+  }
+
+  readonly #kill = (): void => {
+    this.#child.kill('SIGKILL')
+  }
+
+  #ended(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    process.off('exit', this.#kill)
+    for (const stream of this.#child.stdio) stream?.destroy()
+    this.#output.flush()
+    this.#options.onEnd(this.#reason ?? 'ended', this.#culprit)
+  }
+}
+
+/** Settings of the node, which may be secrets, are not for plug-ins. Options of Node would start a second debugger. */
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('QUOIN_') && name !== 'NODE_OPTIONS')
+  )
+
+/** Set before the process makes threads, which inherit it: submissions to other topics have the processor first. */
+const lowerPriority = (pid: number | undefined): void => {
+  if (pid === undefined) return
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // The process ended already, which its exit reports, or the system has no priorities.
+  }
+}

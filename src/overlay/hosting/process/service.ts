@@ -1,0 +1,64 @@
+/** A topic or a lookup in its process: how it is described to the node, and the methods that the node calls. */
+
+import type { MetaData } from '../../types.ts'
+import { type DescribedLookup, type DescribedTopic, DOCUMENTATION_CHARS } from '../protocol.ts'
+import { type ExportedService, isObject } from './exports.ts'
+
+export interface HostedService {
+  readonly described: DescribedTopic | DescribedLookup
+  readonly methods: Readonly<Record<string, (...args: unknown[]) => unknown>>
+  readonly warnings: readonly string[]
+}
+
+export interface About {
+  readonly name: string
+  readonly documentation: string
+  readonly metaData: MetaData
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Documentation and metadata, asked for once: a service that fails at either is run all the same, as the engine of
+ * `@bsv/overlay` runs it, with a warning.
+ */
+export const aboutService = async ({ kind, name, service }: ExportedService): Promise<About> => {
+  const warnings: string[] = []
+  const ask = async (method: 'getDocumentation' | 'getMetaData'): Promise<unknown> => {
+    try {
+      return await (service[method] as () => unknown).call(service)
+    } catch (error) {
+      warnings.push(
+        `${method} of the ${kind} ${name} failed: ${error instanceof Error ? error.message : error}`
+      )
+      return undefined
+    }
+  }
+  const documentation = await ask('getDocumentation')
+  if (documentation !== undefined && typeof documentation !== 'string') {
+    warnings.push(`getDocumentation of the ${kind} ${name} gave ${typeof documentation}; expected text`)
+  }
+  const given = await ask('getMetaData')
+  if (given !== undefined && (!isObject(given) || typeof given['name'] !== 'string')) {
+    warnings.push(`getMetaData of the ${kind} ${name} gave no object with a name`)
+  }
+  return {
+    name,
+    documentation: typeof documentation === 'string' ? documentation.slice(0, DOCUMENTATION_CHARS) : '',
+    metaData: metaDataOf(name, isObject(given) ? given : {}),
+    warnings: warnings.map(each => each.slice(0, 500))
+  }
+}
+
+const metaDataOf = (fallback: string, given: Readonly<Record<string, unknown>>): MetaData => {
+  const text = (field: string, most: number): string | undefined =>
+    typeof given[field] === 'string' ? given[field].slice(0, most) : undefined
+  const optional = (['iconURL', 'version', 'informationURL'] as const).flatMap(field => {
+    const value = text(field, 10_000)
+    return value === undefined ? [] : [[field, value] as const]
+  })
+  return {
+    name: text('name', 1000) ?? fallback,
+    shortDescription: text('shortDescription', 10_000) ?? '',
+    ...Object.fromEntries(optional)
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Messages between the node and the process of a plug-in. Requests are serialized by V8, which keeps bytes as bytes.
+ * Answers are JSON: the node does not deserialize objects that a stranger's process wrote. Descriptor 3 carries both;
+ * descriptor 4 carries one JSON object a line from the process: its memory, and the error that ended it.
+ */
+import type { AdmissionMode, MetaData, SpendNotificationMode } from '../types.ts'
+import type { ModuleSpec } from './spec.ts'
+
+export const MESSAGES_FD = 3
+export const CONTROL_FD = 4
+
+/** The longest answer that the node reads. */
+export const ANSWER_BYTES = 4 * 1024 * 1024
+/** The longest request: a BEEF of the largest size and its off-chain values. */
+export const REQUEST_BYTES = 80 * 1024 * 1024
+/** The longest line of descriptor 4. */
+export const CONTROL_LINE = 16 * 1024
+/** The longest documentation that is kept of a topic or a lookup. */
+export const DOCUMENTATION_CHARS = 256 * 1024
+
+export interface LoadRequest {
+  readonly type: 'load'
+  readonly specs: readonly ModuleSpec[]
+  readonly mongo: string | undefined
+  readonly knex: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface CallRequest {
+  readonly type: 'call'
+  /** `topic tm_x` or `lookup ls_x`. */
+  readonly service: string
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+/** A call of a history selector that an earlier answer of a lookup named. */
+export interface HistoryRequest {
+  readonly type: 'history'
+  readonly selector: string
+  readonly args: readonly unknown[]
+}
+
+export type Request = LoadRequest | CallRequest | HistoryRequest | { readonly type: 'close' }
+
+export interface AnswerError {
+  readonly message: string
+  readonly stack?: string
+}
+
+/** `started` is the number of the last call that the process has begun. */
+export type Answer =
+  | { readonly started: number; readonly value: unknown }
+  | { readonly started: number; readonly error: AnswerError }
+
+interface DescribedService {
+  readonly name: string
+  readonly documentation: string
+  readonly metaData: MetaData
+}
+
+export interface DescribedTopic extends DescribedService {
+  readonly kind: 'topic'
+  readonly namesNeededInputs: boolean
+}
+
+export interface DescribedLookup extends DescribedService {
+  readonly kind: 'lookup'
+  readonly admissionMode: AdmissionMode
+  readonly spendNotificationMode: SpendNotificationMode
+  readonly takesSpends: boolean
+  readonly takesRemovals: boolean
+}
+
+/** One spec as the process found its export. */
+export interface DescribedSpec {
+  /** `quoin`: a plug-in of Quoin's own form that did not ask for isolation. */
+  readonly form: 'quoin' | 'hosted'
+  readonly services: readonly (DescribedTopic | DescribedLookup)[]
+  /** Migrations that ran. */
+  readonly migrations: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+export const serviceKey = ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
+  `${kind} ${name}`
