@@ -235,7 +235,7 @@ describe('quoin serve', () => {
   it.concurrent.each([
     [['--port', 'http'], '--port: port is "http"; expected a whole number'],
     [['--chain', 'scripts-only', '--host', '0.0.0.0'], 'listens on loopback only'],
-    [['--plugins', './absent.js'], 'cannot load the plug-in ./absent.js'],
+    [['--plugins', './absent.js'], 'absent.js is missing'],
     [['--peers', 'tm_none=http://localhost:1'], 'there is no such topic'],
     [['--config', 'absent.yaml'], 'cannot read the configuration'],
     [['--prot', '1'], 'unknown option']

@@ -20,6 +20,9 @@ const program = new Command('quoin')
 Examples:
   quoin demo                           a node, a chain and some data, in one line
   quoin serve                          run a node on http://127.0.0.1:8080
+  quoin serve deployment-info.json     run a LARS or CARS project, as it is
+  quoin dev                            the same, with changed plug-ins loaded again
+  quoin lookups                        say how far each lookup service of a node is
   quoin keyspace check                 prove every key layout that Quoin ships
   quoin keyspace explain 0331          say what a raw key is
   quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it

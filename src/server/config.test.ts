@@ -106,8 +106,31 @@ describe('sources', () => {
     const path = file('store: lmdb:./data\nplugins: [./one.js, a-package, /abs/two.js]\n')
     expect(loadConfig({ file: path }).config).toMatchObject({
       store: `lmdb:${folder}/data`,
-      plugins: [`${folder}/one.js`, 'a-package', '/abs/two.js']
+      plugins: [`${folder}/one.js`, { module: 'a-package', directory: folder }, '/abs/two.js']
     })
+  })
+
+  it('plug-ins are texts or objects, and objects are JSON in an option', () => {
+    const entry = { module: './ls.ts', name: 'ls_x', hydrateWith: 'knex', options: { depth: 3 } }
+    const text = `tm_x=./x.ts#X, ${JSON.stringify(entry)},some-package`
+    const { config } = loadConfig({ options: { plugins: text } })
+    expect(config.plugins).toEqual(['tm_x=./x.ts#X', entry, 'some-package'])
+    expect(loadConfig({ environment: { QUOIN_PLUGINS: text } }).config.plugins).toEqual(config.plugins)
+    const path = file(
+      stringify({ plugins: ['tm_x=./x.ts#X', entry], knex: { connection: { filename: 'a.db' } } })
+    )
+    expect(loadConfig({ file: path }).config).toMatchObject({
+      plugins: [
+        { module: `${folder}/x.ts`, export: 'X', name: 'tm_x' },
+        { ...entry, module: `${folder}/ls.ts` }
+      ],
+      knex: { connection: { filename: `${folder}/a.db` } }
+    })
+  })
+
+  it('databases of plug-ins are a URL and JSON', () => {
+    const options = { mongo: 'mongodb://localhost:27017/x', knex: '{"client":"pg"}' }
+    expect(loadConfig({ options }).config).toMatchObject({ mongo: options.mongo, knex: { client: 'pg' } })
   })
 
   it('whatever the settings are, a file, the environment and options say the same', () => {
@@ -189,6 +212,28 @@ describe('what is wrong', () => {
     expect(problem(sources)).toContain(message)
   })
 
+  it('names the entry of a plug-in, and the database that it lacks', () => {
+    const plugins = JSON.stringify({ module: './ls.ts', name: 'ls_x', hydrateWith: 'mongo' })
+    expect(problem({ options: { plugins } })).toBe(
+      '--plugins: mongo is not set, but ls_x is hydrated with it; expected mongodb://… ' +
+        '(--mongo, QUOIN_MONGO, or MONGO_URL with a deployment file)'
+    )
+    expect(problem({ options: { plugins: plugins.replace('mongo', 'mysql') } })).toBe(
+      '--plugins: plugins[0].hydrateWith is "mysql"; expected mongo or knex'
+    )
+    const knex = plugins.replace('mongo', 'knex')
+    expect(problem({ options: { plugins: knex, store: 'redis://localhost:6379' } })).toContain(
+      'knex is not set, but ls_x is hydrated with it; with a store on a server expected'
+    )
+    expect(problemsOf({ options: { plugins: knex } })).toEqual([])
+    expect(problem({ options: { mongo: 'mysql://x' } })).toContain(
+      'expected a mongodb:// or mongodb+srv:// URL'
+    )
+    expect(problem({ options: { knex: '{"client"' } })).toContain(
+      'knex is "{\\"client\\""; expected an object'
+    )
+  })
+
   it.each([
     ['prot: 1', 'there is no prot; did you mean port?'],
     ['admin-token: abc', 'there is no admin-token; did you mean adminToken?'],
@@ -229,6 +274,16 @@ describe('what is wrong', () => {
     expect(shown).not.toContain(TOKEN)
     expect(shown).not.toContain('swordfish')
     expect(shown).toContain('redis://me:(hidden)@localhost:6379')
+    const databases = {
+      mongo: 'mongodb://me:swordfish@localhost/x?tlsCertificateKeyFilePassword=swordfish',
+      knex: '{"client":"pg","connection":{"host":"db","password":"swordfish"},"replica":"pg://a:swordfish@b"}',
+      plugins: '{"module":"./x.js","options":{"apiKey":"swordfish","depth":3}}'
+    }
+    const second = JSON.stringify(shownConfig(loadConfig({ options: databases }).config))
+    expect(second).not.toContain('swordfish')
+    expect(second).toContain('mongodb://me:(hidden)@localhost/x')
+    expect(second).toContain('"host":"db"')
+    expect(problem({ environment: { QUOIN_MONGO: 'mysql://me:swordfish@x' } })).not.toContain('swordfish')
   })
 
   it('whatever a file or the environment hold, the answer is a configuration or an error with a code', () => {

@@ -8,12 +8,19 @@ import { dirname, isAbsolute, resolve } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { QuoinError } from '../error.ts'
+import { hydrationProblems, knexRelativeTo } from './databases.ts'
+import { type DeploymentInfo, readDeploymentInfo } from './deployment/deployment-info.ts'
+import { deploymentEnvironment, type VariableUse } from './deployment/environment.ts'
 import { nearest } from './nearest.ts'
+import { moduleSpecs, parsePlugins, pluginProblems, pluginsRelativeTo } from './plugin-settings.ts'
+import { HIDDEN, withoutPassword, withoutSecrets } from './secrets.ts'
 import { type Config, SETTINGS, type Setting } from './settings.ts'
 
 export interface ConfigSources {
   /** The path of a YAML file; `QUOIN_CONFIG` unless given. */
   readonly file?: string | undefined
+  /** The path of a deployment file (BRC-102); its plug-ins come before the others. */
+  readonly deployment?: string | undefined
   readonly environment?: Readonly<Record<string, string | undefined>>
   /** Options of the command line, by the key of their setting: `limits.body`. */
   readonly options?: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -23,6 +30,13 @@ export interface LoadedConfig {
   readonly config: Config
   /** Where a setting comes from, by its key: `port` from `QUOIN_PORT`. */
   readonly origins: ReadonlyMap<string, string>
+  readonly deployment: LoadedDeployment | undefined
+}
+
+export interface LoadedDeployment {
+  readonly info: DeploymentInfo
+  /** Variables of LARS and CARS in the environment. */
+  readonly variables: readonly VariableUse[]
 }
 
 /** What is wrong with a setting, and where that stands. */
@@ -41,7 +55,12 @@ interface Given {
 const FILE_VARIABLE = 'QUOIN_CONFIG'
 const MAX_FILE = 1024 * 1024
 
-export const loadConfig = ({ file, environment = {}, options = {} }: ConfigSources): LoadedConfig => {
+export const loadConfig = ({
+  file,
+  deployment,
+  environment = {},
+  options = {}
+}: ConfigSources): LoadedConfig => {
   const problems: Problem[] = []
   const given = new Map<string, Given>()
   for (const setting of SETTINGS) {
@@ -49,22 +68,52 @@ export const loadConfig = ({ file, environment = {}, options = {} }: ConfigSourc
       given.set(setting.key, { value: setting.default, source: 'the default' })
   }
   const path = file ?? (environment[FILE_VARIABLE] || undefined)
+  const info = deployment === undefined ? undefined : readDeploymentInfo(deployment)
+  const project = info && fromDeployment(info, environment)
   const layers = [
+    project?.layer ?? [],
     path === undefined ? [] : fromFile(path, problems),
     fromEnvironment(environment, problems),
     fromOptions(options)
   ]
   for (const layer of layers) {
     for (const [key, each] of layer) {
-      const problem = check(settingOf(key), each)
-      if (problem) problems.push(problem)
-      else given.set(key, each)
+      const found = check(settingOf(key), each)
+      problems.push(...found)
+      if (found.length === 0) given.set(key, each)
     }
   }
-  const config = assemble(given)
-  if (problems.length === 0) problems.push(...checkTogether(config, key => given.get(key)!.source))
+  const sourceOf = (key: string): string => given.get(key)?.source ?? 'the configuration'
+  // Headers of mainnet have to come from somewhere: without a source the network of a project does not apply.
+  const isNetworkOfProject = project?.sources.includes(sourceOf('network')) ?? false
+  const isOnDevChain = isNetworkOfProject && given.get('chain')!.value === 'dev'
+  if (isOnDevChain) given.delete('network')
+  const assembled = assemble(given)
+  const config = info ? { ...assembled, plugins: [...info.plugins, ...assembled.plugins] } : assembled
+  if (problems.length === 0) problems.push(...checkTogether(config, sourceOf))
   if (problems.length > 0) throw wrong(problems)
-  return { config, origins: new Map([...given].map(([key, { source }]) => [key, source])) }
+  const reason = 'the chain is dev; --chain headers:URL has the headers of a network'
+  const variables = (project?.variables ?? []).map(each =>
+    isOnDevChain && each.setting === 'network' ? { ...each, setting: undefined, reason } : each
+  )
+  const origins = new Map([...given].map(([key, { source }]) => [key, source]))
+  if (info && assembled.plugins.length === 0) origins.set('plugins', info.path)
+  return {
+    config,
+    origins,
+    deployment: info && { info, variables }
+  }
+}
+
+/** The settings that a project and the variables of its tools come to. */
+const fromDeployment = (info: DeploymentInfo, environment: NonNullable<ConfigSources['environment']>) => {
+  const { settings, variables } = deploymentEnvironment(environment)
+  const bySetting = new Map(variables.map(({ setting, variable }) => [setting, variable]))
+  const layer: Layer = [
+    ...(info.network ? [['network', { value: info.network, source: info.path }] as const] : []),
+    ...Object.entries(settings).map(([key, value]) => [key, { value, source: bySetting.get(key)! }] as const)
+  ]
+  return { layer, variables, sources: [info.path, 'NETWORK'] }
 }
 
 const BY_KEY = new Map(SETTINGS.map(setting => [setting.key, setting]))
@@ -146,9 +195,8 @@ const readText = (path: string): string => {
 const relativeTo = (file: string, key: string, value: unknown): unknown => {
   const place = (path: string): string => (isAbsolute(path) ? path : resolve(dirname(file), path))
   if (key === 'backups' && typeof value === 'string') return place(value)
-  if (key === 'plugins' && Array.isArray(value)) {
-    return value.map(each => (typeof each === 'string' && /^\.{1,2}\//.test(each) ? place(each) : each))
-  }
+  if (key === 'plugins') return pluginsRelativeTo(file, value)
+  if (key === 'knex') return knexRelativeTo(dirname(resolve(file)), value)
   const [, scheme, path] =
     (key === 'store' && typeof value === 'string' && /^(lmdb|level):(.+)$/.exec(value)) || []
   return scheme ? `${scheme}:${place(path!)}` : value
@@ -186,6 +234,8 @@ const fromOptions = (options: NonNullable<ConfigSources['options']>): Layer =>
 
 /** A value that was written as text, where there is nothing but text. What is wrong stays as it is, to be refused. */
 const parseText = ({ key, schema }: Setting, text: string): unknown => {
+  if (key === 'plugins') return parsePlugins(text)
+  if (key === 'knex') return parsedJson(text)
   const list = text.split(',').map(each => each.trim())
   if (schema['type'] === 'integer') return /^\d{1,15}$/.test(text) ? Number(text) : text
   if (schema['type'] === 'array') return list
@@ -202,10 +252,20 @@ const parseText = ({ key, schema }: Setting, text: string): unknown => {
   return Object.fromEntries(peers)
 }
 
-const check = ({ key, schema, expects, secret }: Setting, { value, source }: Given): Problem | undefined => {
-  if (Value.Check(schema, value) && hasOnlyPatterns(key, value)) return undefined
+/** Text that is not JSON stays text, to be refused. */
+const parsedJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const check = ({ key, schema, expects, secret }: Setting, { value, source }: Given): Problem[] => {
+  if (key === 'plugins') return pluginProblems(value).map(message => ({ setting: key, source, message }))
+  if (Value.Check(schema, value) && hasOnlyPatterns(key, value)) return []
   const shown = secret ? '' : ` is ${short(value)};`
-  return { setting: key, source, message: `${key}${shown}${secret ? ':' : ''} expected ${expects}` }
+  return [{ setting: key, source, message: `${key}${shown}${secret ? ':' : ''} expected ${expects}` }]
 }
 
 /** A record with a pattern says nothing of the keys that do not fit it. */
@@ -214,7 +274,8 @@ const hasOnlyPatterns = (key: string, value: unknown): boolean =>
 
 const short = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value))
-  return withoutPassword(text.length > 80 ? `${text.slice(0, 77)}…` : text)
+  const hidden = withoutPassword(text)
+  return hidden.length > 80 ? `${hidden.slice(0, 77)}…` : hidden
 }
 
 const unknownKey = (key: string, known: readonly string[]): string => {
@@ -237,8 +298,12 @@ const assemble = (given: ReadonlyMap<string, Given>): Config => {
 }
 
 /** What each setting cannot say alone. */
-const checkTogether = ({ chain, network, host }: Config, sourceOf: (key: string) => string): Problem[] => {
-  const problems: Problem[] = []
+const checkTogether = (config: Config, sourceOf: (key: string) => string): Problem[] => {
+  const { chain, network, host } = config
+  const problems: Problem[] = hydrationProblems(config, moduleSpecs(config.plugins)).map(problem => ({
+    ...problem,
+    source: sourceOf('plugins')
+  }))
   if (chain === 'dev' && network !== undefined && network !== 'regtest') {
     problems.push({
       setting: 'network',
@@ -264,21 +329,14 @@ const isLoopbackHost = (host: string): boolean =>
 export const networkOf = ({ chain, network }: Config): 'main' | 'test' | 'regtest' =>
   network ?? (chain === 'dev' ? 'regtest' : 'main')
 
-const HIDDEN = '(hidden)'
-
 /** The configuration as it may be shown: secrets are not in it. */
 export const shownConfig = (config: Config): Config => {
   const secrets = SETTINGS.filter(({ secret, path }) => secret && Object.hasOwn(config, path[0]!))
   return {
-    ...config,
-    store: withoutPassword(config.store),
+    ...(withoutSecrets(config) as Config),
     ...Object.fromEntries(secrets.map(({ path }) => [path[0]!, HIDDEN]))
   }
 }
-
-/** The address of a server may carry a password. */
-export const withoutPassword = (url: string): string =>
-  url.replace(/(:\/\/[^/@:\s]*):[^/@\s]*@/g, `$1:${HIDDEN}@`)
 
 const wrong = (problems: readonly Problem[]): QuoinError => {
   const lines = problems.map(({ source, message }) => `${source}: ${message}`)

@@ -1,7 +1,7 @@
 /** What the routes of a server share. */
 import type { HeaderStore } from '../chain/index.ts'
 import type { AnyKeyspace } from '../keyspace/index.ts'
-import type { Engine, Logger, SyncService } from '../overlay/index.ts'
+import type { Engine, Logger, PluginHost, SyncService } from '../overlay/index.ts'
 import type { DevNetwork } from './dev-network.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly tokens?: NodeTokens
   /** What keeps the node in step with its peers, for `/status` and the metrics. */
   readonly sync?: SyncService
+  /** The processes of plug-ins, for the admin plane and the metrics. */
+  readonly plugins?: Pick<PluginHost, 'states'>
   /** More parts of the node, as an index that is being built. */
   readonly parts?: readonly Part[]
   /** What raw keys can be, those that Quoin ships unless given. */

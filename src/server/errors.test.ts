@@ -30,7 +30,14 @@ it.each([
   expect(JSON.stringify(body)).not.toContain('secret')
 })
 
-it('what may be tried again says when', () => {
-  const { status, headers } = httpError(new QuoinError('ERR_RATE_LIMIT', 'too many', { seconds: 1.2 }))
-  expect([status, headers]).toEqual([429, { 'retry-after': '2' }])
+it.each([
+  ['ERR_RATE_LIMIT', 429, { seconds: 1.2 }, '2'],
+  ['ERR_UNAVAILABLE', 503, { seconds: 10 }, '10'],
+  ['ERR_INTERPRETER_BUSY', 503, { seconds: 7 }, '7'],
+  ['ERR_PLUGIN_UNAVAILABLE', 503, { seconds: 3 }, '3'],
+  ['ERR_PLUGIN_UNAVAILABLE', 503, {}, '1'],
+  ['ERR_STALE_READ', 503, {}, '1']
+] as const)('%s may be tried again, and says when', (code, status, details, after) => {
+  const error = httpError(new QuoinError(code, 'not at the moment', details))
+  expect([error.status, error.headers]).toEqual([status, { 'retry-after': after }])
 })

@@ -58,6 +58,16 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   ERR_STORE_FULL: 507
 }
 
+/** Seconds after which to try again, where an error does not say in `details.seconds`. */
+const RETRY_SECONDS: Partial<Record<ErrorCode, number>> = {
+  ERR_INTERPRETER_BUSY: 1,
+  ERR_PLUGIN_UNAVAILABLE: 1,
+  ERR_STALE_READ: 1
+}
+
+/** Codes from 501 whose messages say nothing about the inside of the node. */
+const PUBLIC: ReadonlySet<ErrorCode> = new Set(['ERR_UNAVAILABLE', 'ERR_INTERPRETER_BUSY', 'ERR_STALE_READ'])
+
 interface ErrorBody {
   readonly status: 'error'
   readonly code: ErrorCode
@@ -80,9 +90,9 @@ export const httpError = (error: unknown): HttpError => {
     return { status, body: bodyOf('ERR_INTERNAL', 'Unexpected error'), headers: {} }
   const { code, message, details } = error
   // What is wrong inside is for the log, not for strangers: paths and addresses may be in it.
-  const isInside = status > 500 && code !== 'ERR_UNAVAILABLE'
+  const isInside = status > 500 && !PUBLIC.has(code)
   const body = isInside ? bodyOf(code, LATER) : { ...bodyOf(code, message), details }
-  return { status, body, headers: headersOf(status, details['seconds']) }
+  return { status, body, headers: headersOf(status, details['seconds'] ?? RETRY_SECONDS[code]) }
 }
 
 const LATER = 'the node cannot do this at the moment; try again later'

@@ -37,7 +37,14 @@ const get = async (path: string, headers: Record<string, string> = {}): Promise<
   for (const route of routes) {
     app.get(route.path, c => {
       found = Promise.resolve(
-        route.handle({ params: c.req.param(), query: {}, headers, body: undefined, id: '' })
+        route.handle({
+          params: c.req.param(),
+          query: {},
+          headers,
+          body: undefined,
+          id: '',
+          client: undefined
+        })
       )
       return c.text('')
     })

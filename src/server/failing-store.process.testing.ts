@@ -118,7 +118,7 @@ const reads = [
 ]
 const metrics = await (await fetch(`${node.url}/metrics`)).text()
 const up = /quoin_part_up\{part="store"\} (\d)/.exec(metrics)?.[1]
-const expected = new Set(['request refused', 'lookup service failed'])
+const expected = new Set(['request refused', 'a lookup service failed'])
 const lines = logged.filter(({ event, level }) => level !== 'info' && !expected.has(event))
 
 let mended: unknown

@@ -2,10 +2,10 @@
 export {
   type ConfigSources,
   type LoadedConfig,
+  type LoadedDeployment,
   loadConfig,
   type Problem,
-  shownConfig,
-  withoutPassword
+  shownConfig
 } from './config.ts'
 export type { ServerOptions } from './context.ts'
 export {
@@ -20,6 +20,8 @@ export { LIMITS, type Limits, type RateLimit } from './limits.ts'
 export { jsonLogger, LEVELS, type Level, type LogOptions } from './log.ts'
 export { type Node, type NodeOptions, type OpenNode, openNode, startNode } from './node.ts'
 export type { Part, PartState } from './parts.ts'
+export { moduleSpecs } from './plugin-settings.ts'
+export { HIDDEN, withoutPassword } from './secrets.ts'
 export { type CreateServer, createServer, type Listening, type Server } from './server.ts'
 export { type Config, SETTINGS, type Setting } from './settings.ts'
 export { type StoreUpgrade, type StoreUpgradeOptions, upgradeStore } from './upgrade/upgrade.ts'

@@ -1,4 +1,5 @@
 /** Ingest of transactions from files, or from another store, into a node without its server. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { claimsOf } from '../bsv21/index.ts'
 import { Beef, chain } from '../chain/index.ts'
 import { QuoinError } from '../error.ts'
@@ -24,7 +25,7 @@ export const withStoredChain = async (config: Config, reads: StoreReads): Promis
 
 /** A fault of one transaction does not stop the others; a fault of the store or of the chain does. */
 export const isAboutTheTransaction = (error: unknown): error is QuoinError =>
-  error instanceof QuoinError && /^ERR_(TX|BEEF|PROOF|TXO_CONFLICT|TOPIC_FAILED)/.test(error.code)
+  error instanceof QuoinError && /^ERR_(TX|BEEF|PROOF|TXO_CONFLICT|TOPIC_FAILED|STALE_READ)/.test(error.code)
 
 /** Takes in the subject of a BEEF. */
 export type Take = (beef: Uint8Array) => Promise<void>
@@ -32,11 +33,10 @@ export type Take = (beef: Uint8Array) => Promise<void>
 /** Into the index, under the rules of the node's chain. */
 export const nodeIndexer = ({ engine, tracker }: OpenNode, { index }: Config): Indexer => {
   const trusting = { isValidRootForHeight: async () => true, currentHeight: async () => 0xffffffff }
-  return new Indexer(
-    engine.outputs,
-    tracker === 'scripts only' ? trusting : tracker,
-    Array.isArray(index) ? { tags: index } : {}
-  )
+  return new Indexer(engine.outputs, tracker === 'scripts only' ? trusting : tracker, {
+    interpreter: engine.interpreter,
+    ...(Array.isArray(index) && { tags: index })
+  })
 }
 
 /** To topics. */
@@ -48,6 +48,20 @@ export const toTopics =
     if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message)
   }
 
+/** Waits for the interpreter where it is busy: an import is one client, which may have more than its share at once. */
+const patient =
+  (take: Take): Take =>
+  async beef => {
+    for (;;) {
+      try {
+        return await take(beef)
+      } catch (error) {
+        if (!(error instanceof QuoinError && error.code === 'ERR_INTERPRETER_BUSY')) throw error
+        await sleep(Number(error.details['seconds']) * 1000)
+      }
+    }
+  }
+
 /**
  * Transactions with tokens go to the token pipeline too. A transaction that waits for another is in a queue, which the
  * pipeline works on when it settles.
@@ -55,11 +69,11 @@ export const toTopics =
 export const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
   tokens
     ? async beef => {
-        await take(beef)
+        await patient(take)(beef)
         const { transactions } = Beef.parse(beef)
         const hasTokens = transactions.some(
           ({ transaction }) => transaction && claimsOf(transaction).size > 0
         )
         if (hasTokens) await tokens.pipeline.feed.takeBeef(beef)
       }
-    : take
+    : patient(take)

@@ -88,8 +88,8 @@ export class RateLimiter {
 const isLoopback = (address: string): boolean =>
   address === '::1' || /^(::ffff:)?127\./.test(address) || address === ''
 
-/** One customer has 2^64 addresses of IPv6. */
-const networkOf = (address: string): string => {
+/** The client at an address: one customer has 2^64 addresses of IPv6. */
+export const networkOf = (address: string): string => {
   if (!address.includes(':') || address.includes('.')) return address.replace('::ffff:', '')
   const [head = '', tail] = address.split('::')
   const groups = head.split(':')

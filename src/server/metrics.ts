@@ -1,8 +1,9 @@
 /** Metrics for Prometheus, in a registry of their own. What is counted in the store is asked for when somebody looks. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HeaderStore } from '../chain/index.ts'
-import type { Engine, Steak, SyncService } from '../overlay/index.ts'
+import type { Engine, HostedModuleState, PluginHost, Steak, SyncService } from '../overlay/index.ts'
 import type { NamedState, Parts } from './parts.ts'
+import { pluginLabel } from './plugin-parts.ts'
 import type { NodeQueue } from './queues.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -11,6 +12,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export interface Measured {
   readonly headers: HeaderStore | undefined
   readonly sync: SyncService | undefined
+  readonly plugins: Pick<PluginHost, 'states'> | undefined
   readonly queues: ReadonlyMap<string, NodeQueue>
   readonly parts: Parts
 }
@@ -25,7 +27,7 @@ export class Metrics {
   readonly #lookups: Counter<'service'>
   streams = 0
 
-  constructor(engine: Engine, { headers, sync, queues, parts }: Measured) {
+  constructor(engine: Engine, { headers, sync, plugins, queues, parts }: Measured) {
     const registers = [this.registry]
     collectDefaultMetrics({ register: this.registry })
     this.#requests = new Histogram({
@@ -65,10 +67,13 @@ export class Metrics {
       labelNames: ['service'],
       registers
     })
+    this.#measureInterpreter(engine)
     this.#measureParts(parts)
     this.#measure(engine, queues)
     if (headers) this.#measureChain(headers)
     if (sync) this.#measureSync(sync)
+    this.#measureDeliveries(engine)
+    if (plugins) this.#measurePlugins(plugins)
   }
 
   #measure({ outputs }: Engine, queues: Measured['queues']): void {
@@ -126,6 +131,41 @@ export class Metrics {
       registers,
       collect() {
         this.set(streams())
+      }
+    })
+  }
+
+  #measureInterpreter({ interpreter }: Engine): void {
+    const registers = [this.registry]
+    new Gauge({
+      name: 'quoin_interpreter_processes',
+      help: 'Processes for scripts of no known form, by whether they run a job.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const { busy, processes } = interpreter.state
+        this.set({ state: 'busy' }, busy)
+        this.set({ state: 'free' }, processes - busy)
+      }
+    })
+    new Gauge({
+      name: 'quoin_interpreter_queue_jobs',
+      help: 'Transactions that wait for the interpreter. Long ones ran for a slice and start again.',
+      labelNames: ['lane'],
+      registers,
+      collect() {
+        const { short, long } = interpreter.state
+        this.set({ lane: 'short' }, short)
+        this.set({ lane: 'long' }, long)
+      }
+    })
+    new Counter({
+      name: 'quoin_interpreter_refused_total',
+      help: 'Transactions that the interpreter refused as busy.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(interpreter.state.refused)
       }
     })
   }
@@ -205,6 +245,60 @@ export class Metrics {
         }
       }
     })
+  }
+
+  #measureDeliveries({ outbox }: Engine): void {
+    const registers = [this.registry]
+    new Gauge({
+      name: 'quoin_lookup_entries',
+      help: 'Changes of topics that a lookup service has yet to take: behind its cursor, tried again, given up.',
+      labelNames: ['service', 'state'],
+      registers,
+      async collect() {
+        for (const { service, lag, retrying, dead } of await outbox.states()) {
+          this.set({ service, state: 'behind' }, lag)
+          this.set({ service, state: 'retrying' }, retrying)
+          this.set({ service, state: 'dead' }, dead)
+        }
+      }
+    })
+    new Gauge({
+      name: 'quoin_lookup_failing',
+      help: '1 while calls of a lookup service pause after failures, else 0.',
+      labelNames: ['service'],
+      registers,
+      async collect() {
+        for (const { service, status } of await outbox.states())
+          this.set({ service }, Number(status === 'failing'))
+      }
+    })
+  }
+
+  #measurePlugins(plugins: Pick<PluginHost, 'states'>): void {
+    const registers = [this.registry]
+    const labelNames = ['plugin'] as const
+    const gauge = (name: string, help: string, of: (state: HostedModuleState) => number | undefined) =>
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          for (const state of plugins.states()) {
+            const value = of(state)
+            if (value !== undefined) this.set({ plugin: pluginLabel(state) }, value)
+          }
+        }
+      })
+    gauge('quoin_plugin_up', '1 while the process of a plug-in runs, else 0.', ({ state }) =>
+      Number(state === 'running')
+    )
+    gauge(
+      'quoin_plugin_restarts',
+      'Restarts of the process of a plug-in since the node began.',
+      ({ restarts }) => restarts
+    )
+    gauge('quoin_plugin_memory_bytes', 'Resident memory of the process of a plug-in.', ({ memory }) => memory)
   }
 
   /** Since the process began. */

@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { blockHeadersService, oneSat, serve, type TestService } from '../chain/headers/services.testing.ts'
-import { DevChain, type Transaction } from '../chain/index.ts'
+import { DevChain, sharedInterpreter, type Transaction } from '../chain/index.ts'
 import { makeKey, payTo, spend, withKeyHash } from '../chain/verify/signed.testing.ts'
 import { makeOutpoint, type Topic } from '../keyspace/index.ts'
 import type { Logger } from '../overlay/index.ts'
 import { verifyIndex } from '../txo/index.ts'
 import { loadConfig } from './config.ts'
 import { type Node, openNode, startNode } from './node.ts'
+import type { NamedState } from './parts.ts'
+import { moduleSpecs } from './plugin-settings.ts'
 import { loadPlugins } from './plugins.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quoin-node-'))
@@ -26,6 +28,7 @@ const PLUGIN = file(
   `export const topics = { tm_first: { ${about}, admit: () => ({ outputs: [0] }) } }`
 )
 const TOPIC = 'tm_first' as Topic
+const TOKEN = 'correct-horse-battery-staple'
 
 const key = makeKey('node')
 let logged: (readonly [event: string, fields: unknown])[]
@@ -247,16 +250,135 @@ describe('a node without its server', () => {
   })
 })
 
+it('has a pool of interpreters of its own, of the size that is set', async () => {
+  await started({ 'limits.interpreters': '3' })
+  expect(node!.engine.interpreter).not.toBe(sharedInterpreter())
+  expect(node!.engine.interpreter.state).toMatchObject({ processes: 3, busy: 0 })
+})
+
 describe('plug-ins', () => {
   it('are modules that export topics and lookups, or one of Quoin’s', async () => {
     const own = file(
       'own.mjs',
       `export default { name: 'own', setup: () => ({ topics: { tm_own: { ${about}, admit: () => ({ outputs: [] }) } } }) }`
     )
-    const [first, second] = await loadPlugins([PLUGIN, own])
+    const [first, second] = await loadPlugins(moduleSpecs([PLUGIN, own]))
     expect([first!.name, second!.name]).toEqual(['first', 'own'])
     await started({ plugins: `${PLUGIN},${own}` })
     expect([...node!.engine.topics.keys()]).toEqual(['tm_bsv21', 'tm_kvstore', 'tm_first', 'tm_own'])
+  })
+
+  it('of the form of @bsv/overlay run in a process, which is a part of the node and of its metrics', async () => {
+    const topic = file(
+      'topic.mjs',
+      `export default class {
+        constructor(options) { this.options = options }
+        async identifyAdmissibleOutputs() { return { outputsToAdmit: this.options.outputs, coinsToRetain: [] } }
+        async getDocumentation() { return '# x' }
+        async getMetaData() { return { name: 'x', shortDescription: 'x' } }
+      }`
+    )
+    const lookup = file(
+      'lookup.mjs',
+      `export const create = () => {
+        const known = []
+        return {
+          admissionMode: 'locking-script',
+          spendNotificationMode: 'none',
+          outputAdmittedByTopic: async ({ txid, outputIndex }) => void known.push({ txid, outputIndex }),
+          outputEvicted: async () => {
+            process.exit(7)
+          },
+          lookup: async () => known,
+          ${about}
+        }
+      }`
+    )
+    const plugins = [
+      JSON.stringify({ module: topic, name: 'tm_hosted', options: { outputs: [0] } }),
+      `ls_hosted=${lookup}#create`
+    ].join(',')
+    const {
+      url,
+      engine,
+      plugins: host
+    } = await started({ plugins, chain: 'scripts-only', adminToken: TOKEN })
+    const chain = new DevChain()
+    const transaction = pay(chain)
+    await chain.submit(transaction)
+    const beef = chain.beef(transaction.txid)
+    expect(await engine.submit({ beef, topics: ['tm_hosted'] })).toMatchObject({
+      tm_hosted: { outputsToAdmit: [0] }
+    })
+    await expect.poll(async () => (await engine.lookup('ls_hosted', {})).length).toBe(1)
+    const authorization = { authorization: `Bearer ${TOKEN}` }
+    const admin = async () => (await fetch(`${url}/admin/lookups`, { headers: authorization })).json()
+    const { data } = (await admin()) as { data: { service: string; process: { pid: number } | null }[] }
+    const hosted = data.find(({ service }) => service === 'ls_hosted')
+    expect(hosted).toMatchObject({ delivery: { dead: 0 }, process: { module: lookup, state: 'running' } })
+    expect(hosted!.process!.pid).not.toBe(process.pid)
+    expect(data.find(({ service }) => service === 'ls_kvstore')).toMatchObject({
+      delivery: null,
+      process: null
+    })
+    const replayed = await fetch(`${url}/admin/lookups/ls_kvstore/replay`, {
+      method: 'POST',
+      headers: authorization,
+      body: '{}'
+    })
+    expect([replayed.status, ((await replayed.json()) as { message: string }).message]).toEqual([
+      400,
+      expect.stringContaining('is written in the commits of the node')
+    ])
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toContain('quoin_plugin_up{plugin="ls_hosted"} 1')
+    expect(metrics).toMatch(/quoin_lookup_entries\{service="ls_hosted",state="dead"\} 0/)
+
+    // A crash of the service: the node stays ready, and names it.
+    await engine.evict(makeOutpoint(transaction.txid, 0))
+    const health = async () => (await (await fetch(`${url}/health/ready`)).json()) as { checks: NamedState[] }
+    const degraded = async () =>
+      (await health()).checks.filter(({ status }) => status !== 'ok').map(({ name }) => name)
+    await expect.poll(degraded, { timeout: 20_000 }).toContain('lookup ls_hosted')
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+    expect(host!.states().find(({ module }) => module === lookup)!.restarts).toBeGreaterThan(0)
+    expect(events()).toContain('a lookup service failed')
+  })
+
+  it('do not have the name of a topic or a lookup service that the node has', async () => {
+    const topic = file(
+      'clash.mjs',
+      `export const topics = { tm_kvstore: { identifyAdmissibleOutputs: async () => ({}), ${about} } }`
+    )
+    await expect(started({ plugins: topic })).rejects.toMatchObject({
+      code: 'ERR_PLUGIN',
+      message: expect.stringContaining('the topic tm_kvstore exists twice')
+    })
+    await started({ plugins: topic, kvstore: 'false' })
+    expect([...node!.engine.topics.keys()]).toContain('tm_kvstore')
+  })
+
+  it('in Quoin’s form are one export, or what a function makes of their options', async () => {
+    const own = file(
+      'options.mjs',
+      `export const make = options => ({
+        name: 'made',
+        setup: context => ({
+          topics: {
+            ['tm_' + options.name]: { ${about}, admit: () => ({ outputs: context.options.outputs }) }
+          }
+        })
+      })`
+    )
+    const plugins = JSON.stringify({ module: own, export: 'make', options: { name: 'made', outputs: [0] } })
+    await started({ plugins })
+    expect([...node!.engine.topics.keys()]).toContain('tm_made')
+    const [plugin] = await loadPlugins(moduleSpecs([JSON.parse(plugins)]))
+    expect(plugin!.name).toBe('made')
+    await expect(started({ plugins: `${own}#none` })).rejects.toMatchObject({
+      code: 'ERR_PLUGIN',
+      message: expect.stringMatching(/none/)
+    })
   })
 
   it('the key-value store is one that every node has, unless it is told otherwise', async () => {
@@ -281,9 +403,9 @@ describe('plug-ins', () => {
 
   it.each([
     ['nothing.mjs', 'export const x = 1', 'exports no plug-in'],
-    ['wrong.mjs', 'export const topics = { tm_x: 5 }', 'exports no plug-in'],
-    ['throws.mjs', 'throw new Error("no database")', 'cannot load the plug-in'],
-    ['absent.mjs', undefined, 'cannot load the plug-in']
+    ['wrong.mjs', 'export const topics = { tm_x: 5 }', 'wrong.mjs has a topic tm_x that'],
+    ['throws.mjs', 'throw new Error("no database")', 'throws.mjs cannot be loaded: no database'],
+    ['absent.mjs', undefined, 'absent.mjs is missing']
   ])('%s is refused', async (name, content, reason) => {
     const path = content === undefined ? join(folder, name) : file(name, content)
     await expect(started({ plugins: path })).rejects.toThrow(reason)

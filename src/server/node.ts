@@ -12,6 +12,7 @@ import {
   blockHeadersServiceSource,
   chaintracksSource,
   HeaderStore,
+  Interpreter,
   MAX_SIDE_DEPTH,
   type ProofSource,
   proofService,
@@ -26,6 +27,7 @@ import {
   installPlugins,
   type Logger,
   type Plugin,
+  type PluginHost,
   SyncService
 } from '../overlay/index.ts'
 import { claimLayouts, openStore, type Store } from '../store/index.ts'
@@ -36,7 +38,8 @@ import { HeaderSync } from './header-sync.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { jsonLogger } from './log.ts'
 import type { Part } from './parts.ts'
-import { loadPlugins } from './plugins.ts'
+import { pluginParts } from './plugin-parts.ts'
+import { loadPlugins, openPluginHost, withHosted } from './plugins.ts'
 import { ProofWatch } from './proof-watch.ts'
 import { Reorgs } from './reorgs.ts'
 import { createServer, type Server } from './server.ts'
@@ -61,6 +64,8 @@ export interface OpenNode {
   readonly sync: HeaderSync | undefined
   /** With BSV21. */
   readonly tokens: NodeTokens | undefined
+  /** With plug-ins from modules. */
+  readonly plugins: PluginHost | undefined
   /** Ends what is being done, then gives everything back. Once; again it is the same end. */
   close(): Promise<void>
 }
@@ -95,7 +100,9 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(dev && { dev }),
         ...(node.tokens && { tokens: node.tokens }),
         sync: peers,
+        ...(node.plugins && { plugins: node.plugins }),
         parts: [
+          ...(node.plugins ? pluginParts(node.plugins) : []),
           ...(node.sync ? [sourcePart('headers of', node.sync)] : []),
           ...(proofs ? [sourcePart('proofs of', proofs)] : [])
         ],
@@ -136,7 +143,9 @@ const open = async (
   { plugins = [], logger }: NodeOptions & { readonly logger: Logger },
   closing: Closing
 ) => {
-  const all = [...plugins, ...(await loadPlugins(config.plugins))]
+  // Ends after the engine, whose last deliveries go to the processes.
+  const host = await openPluginHost(config, logger, closing)
+  const all = [...plugins, ...(await loadPlugins(host?.inProcess ?? []))]
   const store = await openStore(config.store)
   closing.add(() => store.close())
   const keyspaces = nodeStore()
@@ -150,11 +159,13 @@ const open = async (
   })
   const activation = activationOf(config, outputs)
   const own = [...(activation ? [tokenPlugin(activation)] : []), ...(config.kvstore ? [kvstore] : [])]
-  const installed = await installPlugins([...own, ...all], { outputs, keyspaces, logger })
+  const installed = withHosted(await installPlugins([...own, ...all], { outputs, keyspaces, logger }), host)
   // Those of plug-ins too.
   await claimLayouts(store, keyspaces.members)
   checkPeers(config, Object.keys(installed.topics))
   const tracker = chain.headers ?? 'scripts only'
+  const { interpreters } = config.limits
+  const interpreter = new Interpreter(interpreters === undefined ? {} : { processes: interpreters })
   const engine = new Engine({
     outputs,
     tracker,
@@ -163,11 +174,18 @@ const open = async (
     ...(chain.dev && { broadcast: chain.dev.broadcast }),
     ...(chain.proofs && { proofs: chain.proofs }),
     topicTimeout: config.limits.topicTimeout,
+    lookupTimeout: config.limits.lookupTimeout,
+    lookupWait: config.limits.lookupWait,
+    interpreter,
     logger
   } satisfies EngineOptions)
+  // Submissions that end with the engine may start its processes again.
+  closing.add(() => interpreter.close())
   closing.add(() => engine.close())
   const pipeline = activation && openPipeline(config, activation, engine, tracker, logger)
   if (pipeline) closing.add(() => pipeline.pipeline.close())
+  // Refuses submissions that wait for scripts, which may run for longer than a node takes to close.
+  closing.add(() => interpreter.close())
   const { headers, dev, sync } = chain
   return {
     engine,
@@ -177,6 +195,7 @@ const open = async (
     headers,
     dev,
     sync,
+    plugins: host,
     keyspaces,
     chain,
     close: () => closing.close()
@@ -294,11 +313,18 @@ const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
   })
 }
 
-const limitsOf = ({ limits: { topicTimeout: _, rate, burst, ...limits } }: Config): Partial<Limits> => ({
-  ...limits,
-  defaultPage: Math.min(LIMITS.defaultPage, limits.page),
-  rate: rate === 0 ? undefined : { perSecond: rate, burst }
-})
+const limitsOf = ({ limits }: Config): Partial<Limits> => {
+  const { body, topics, page, events, streams, rate, burst } = limits
+  return {
+    body,
+    topics,
+    page,
+    events,
+    streams,
+    defaultPage: Math.min(LIMITS.defaultPage, page),
+    rate: rate === 0 ? undefined : { perSecond: rate, burst }
+  }
+}
 
 const listening = async (server: Server, { host, port }: Config) => {
   try {

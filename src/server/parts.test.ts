@@ -171,13 +171,13 @@ describe('a node', () => {
     expect(countOf('a source of headers is failing')).toBe(1)
   })
 
-  it('names a lookup service that gave transactions up', async () => {
+  it('names a lookup service that gave changes up', async () => {
     const node = await startTestNode()
     closing.push(() => node.close())
     expect(await partOf(node.url, 'lookup ls_ones')).toMatchObject({ status: 'ok' })
     node.service.failing = true
     await node.submit(await node.minted(), 'tm_ones')
-    const queue = node.engine.outputs.store.queueAt(overlay.collections.notify, ['ls_ones'])
+    const queue = node.engine.outputs.store.queueAt(overlay.collections.failedDeliveries, ['ls_ones'])
     let leases: Awaited<ReturnType<typeof queue.lease>> = []
     await expect
       .poll(
@@ -191,7 +191,7 @@ describe('a node', () => {
     await queue.fail(leases[0]!, { outcome: 'dead', reason: 'out of order' })
     expect(await partOf(node.url, 'lookup ls_ones')).toMatchObject({
       status: 'degraded',
-      message: expect.stringContaining('1 transactions were given up')
+      message: expect.stringContaining('1 change was given up')
     })
     expect((await fetch(`${node.url}/health/ready`)).status).toBe(200)
   })

@@ -4,7 +4,7 @@
  */
 import type { Health } from '../source-health.ts'
 import type { Context } from './context.ts'
-import type { NodeQueue } from './queues.ts'
+import { deliveryState } from './plugin-parts.ts'
 
 export interface PartState {
   /** `error` makes the node unready, `degraded` does not: the node answers without the part. */
@@ -29,8 +29,6 @@ export interface NamedState extends PartState {
 }
 
 const PATIENCE_MS = 5000
-/** Seconds that a transaction may wait for a lookup service. */
-const DELIVERY_SECONDS = 30
 
 export class Parts {
   readonly #parts: readonly Part[]
@@ -72,7 +70,7 @@ export const sourceState = ({ state, ...health }: Health): PartState => {
   return { status: 'degraded', message, ...health }
 }
 
-export const nodeParts = ({ engine, headers, options, queues, closing, store }: PartsContext): Part[] => [
+export const nodeParts = ({ engine, headers, options, closing, store }: PartsContext): Part[] => [
   {
     name: 'accepting requests',
     state: async () =>
@@ -94,32 +92,19 @@ export const nodeParts = ({ engine, headers, options, queues, closing, store }: 
     name: `source ${name}`,
     state: async () => sourceState(health.current)
   })),
-  ...[...queues].flatMap(([name, queue]) =>
-    name.startsWith('notify:') ? [lookupPart(name.slice('notify:'.length), queue)] : []
-  ),
+  ...Array.from(engine.outbox.services, service => ({
+    name: `lookup ${service}`,
+    state: async () => deliveryState({ service, ...(await engine.outbox.delivery(service).state()) })
+  })),
   ...(options.parts ?? [])
 ]
 
-type PartsContext = Pick<Context, 'engine' | 'headers' | 'options' | 'queues' | 'closing' | 'store'>
+type PartsContext = Pick<Context, 'engine' | 'headers' | 'options' | 'closing' | 'store'>
 
 const headersPart = (headers: NonNullable<Context['headers']>): Part => ({
   name: 'headers',
   async state() {
     await headers.tip()
     return { status: 'ok' }
-  }
-})
-
-const lookupPart = (service: string, queue: NodeQueue): Part => ({
-  name: `lookup ${service}`,
-  async state() {
-    const { dead, age = 0 } = await queue.stats()
-    const message =
-      dead > 0
-        ? `${dead} transactions were given up; the dead letters of the queue notify:${service} have the reasons`
-        : age > DELIVERY_SECONDS
-          ? `transactions wait to be delivered, the first for ${Math.round(age)} s`
-          : undefined
-    return { status: message === undefined ? 'ok' : 'degraded', message }
   }
 })

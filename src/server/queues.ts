@@ -11,7 +11,7 @@ import {
   parseTxid,
   type Txid
 } from '../keyspace/index.ts'
-import { type Engine, isQuoinLookup, overlay, type SyncService } from '../overlay/index.ts'
+import { type Engine, type LookupDelivery, overlay, type SyncService } from '../overlay/index.ts'
 import type { ItemPage, Queue, QueueState, QueueStats } from '../store/index.ts'
 import { isTokenId } from '../txo/index.ts'
 
@@ -26,14 +26,19 @@ export interface NodeQueue {
 }
 
 export const nodeQueues = (
-  { outputs: { store }, lookups }: Engine,
+  { outputs: { store }, outbox, lookups }: Engine,
   sync: SyncService | undefined
 ): ReadonlyMap<string, NodeQueue> => {
-  const { notify, judgeAgain, admitAgain } = overlay.collections
+  const { failedDeliveries, judgeAgain, admitAgain } = overlay.collections
   return new Map<string, NodeQueue>([
-    ...[...lookups]
-      .filter(([, lookup]) => !isQuoinLookup(lookup))
-      .map(([name]) => [`notify:${name}`, ofTxids(store.queueAt(notify, [name]))] as const),
+    ...Array.from(
+      outbox.services,
+      name =>
+        [
+          `notify:${name}`,
+          failedEntries(outbox.delivery(name), store.queueAt(failedDeliveries, [name]))
+        ] as const
+    ),
     ['again:judge', ofTxids(store.queueAt(judgeAgain, []))],
     ['again:admit', ofOutpoints(store.queueAt(admitAgain, []))],
     ...(lookups.has('ls_bsv21') ? [['bsv21', ofTxids(discoveryQueue(store))] as const] : []),
@@ -66,6 +71,14 @@ const namedQueue = <T>(
   remove: async item => {
     await queue.remove(parse(item))
   }
+})
+
+/** Entries of membership logs, `{topic}@{position}`: the delivery that holds their successors hears of each change. */
+const failedEntries = (delivery: LookupDelivery, queue: Queue<string>): NodeQueue => ({
+  stats: () => queue.stats(),
+  list: (state, page) => queue.list(state, page),
+  revive: item => delivery.revive(item),
+  remove: item => delivery.discard(item)
 })
 
 const ofTxids = (queue: Queue<Txid>): NodeQueue => namedQueue(queue, formatTxid, parseTxid)

@@ -16,6 +16,7 @@ export interface Incoming {
   readonly search: string
   header(name: string): string | undefined
   readonly source: IncomingMessage | Request
+  readonly client: string | undefined
 }
 
 /** Made once for a route. */
@@ -35,9 +36,10 @@ export class RequestReader {
   }
 
   async read(incoming: Incoming, id: string): Promise<Asked> {
-    const { params, search } = incoming
+    const { params, search, client } = incoming
     const asked = {
       id,
+      client,
       params: this.#params?.read(name => one(params[name])) ?? {},
       query: this.#readQuery(search),
       headers: this.#headers?.read(name => one(incoming.header(name))) ?? {},

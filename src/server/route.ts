@@ -25,6 +25,8 @@ export interface Asked<
   readonly headers: Static<TObject<H>>
   readonly body: B extends TSchema ? Static<B> : B extends typeof BYTES ? Uint8Array : undefined
   readonly id: string
+  /** The network of the client (`limits.ts`); undefined for a request without a socket. */
+  readonly client: string | undefined
 }
 
 export interface Answer {

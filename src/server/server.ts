@@ -20,7 +20,7 @@ import type { Context, ServerOptions } from './context.ts'
 import { httpError } from './errors.ts'
 import { explorerRoutes } from './explorer.ts'
 import { toJson } from './json.ts'
-import { LIMITS, RateLimiter } from './limits.ts'
+import { LIMITS, networkOf, RateLimiter } from './limits.ts'
 import { Metrics } from './metrics.ts'
 import { nodeParts, Parts } from './parts.ts'
 import { nodeQueues } from './queues.ts'
@@ -77,14 +77,14 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
   const queues = nodeQueues(engine, options.sync)
   const logger = options.logger ?? SILENT
   const store = new StoreWatch(engine.outputs.store, logger)
-  const parts = new Parts(nodeParts({ engine, headers, options, queues, store, closing: closing.signal }))
+  const parts = new Parts(nodeParts({ engine, headers, options, store, closing: closing.signal }))
   const context: Context = {
     engine,
     headers,
     options,
     limits: { ...LIMITS, ...options.limits },
     logger,
-    metrics: new Metrics(engine, { headers, sync: options.sync, queues, parts }),
+    metrics: new Metrics(engine, { headers, sync: options.sync, plugins: options.plugins, queues, parts }),
     parts,
     store,
     queues,
@@ -174,7 +174,8 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
         if (context.closing.aborted && route.family !== 'health') {
           throw new QuoinError('ERR_UNAVAILABLE', 'the server is closing', { seconds: 1 })
         }
-        if (limiter && incoming) limiter.take(addressOf(incoming, context.options.proxies ?? 0))
+        const address = incoming && addressOf(incoming, context.options.proxies ?? 0)
+        if (limiter && address !== undefined) limiter.take(address)
         route.token?.check(header('authorization'))
         const { url } = c.req
         const mark = url.indexOf('?')
@@ -183,7 +184,8 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
             params: c.req.param(),
             search: mark < 0 ? '' : url.slice(mark),
             header,
-            source: incoming ?? c.req.raw
+            source: incoming ?? c.req.raw,
+            client: address === undefined ? undefined : networkOf(address)
           },
           id
         )

@@ -6,6 +6,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { PARSERS } from '../txo/index.ts'
 import { LIMITS } from './limits.ts'
 import { LEVELS } from './log.ts'
+import { PluginSetting } from './plugin-settings.ts'
 
 /** What the schema of a setting says beside its type. */
 interface About {
@@ -223,12 +224,34 @@ const schema = Type.Object(
       },
       { additionalProperties: false }
     ),
-    plugins: Type.Array(Type.String({ minLength: 1 }), {
-      description: 'modules that export topics and lookups',
-      argument: 'path',
-      expects: 'a list of paths of modules',
+    plugins: Type.Array(PluginSetting, {
+      description:
+        'modules with topics and lookup services, each [name=]module[#export] with the path of a file or the name of a ' +
+        'package, as ./x.js or tm_x=./x.ts#X, or JSON as {"module":"./x.js","name":"ls_x","hydrateWith":"knex"}',
+      argument: 'module',
+      expects: 'a list of modules',
       default: []
     }),
+    mongo: Type.Optional(
+      text(
+        {
+          description:
+            'the MongoDB database of plug-ins that are hydrated with mongo, as mongodb://localhost:27017/overlay',
+          argument: 'url',
+          expects: 'a mongodb:// or mongodb+srv:// URL'
+        },
+        '^mongodb(\\+srv)?://[^\\s]+$'
+      )
+    ),
+    knex: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'the configuration of Knex for plug-ins that are hydrated with knex, JSON; SQLite in a file beside the store unless given',
+        argument: 'json',
+        expects:
+          'an object, for example {"client":"better-sqlite3","connection":{"filename":"./plugins.sqlite"}}'
+      })
+    ),
     name: text(
       {
         description: 'the name of the node, for people',
@@ -269,7 +292,27 @@ const schema = Type.Object(
         topicTimeout: whole(10, 600_000, {
           description: 'milliseconds that a topic may take to judge a transaction',
           default: 10_000
-        })
+        }),
+        lookupTimeout: whole(10, 600_000, {
+          description: 'milliseconds that a lookup service of a plug-in may take for one change of a topic',
+          default: 10_000
+        }),
+        lookupWait: whole(0, 60_000, {
+          description:
+            'milliseconds that a submission waits for the lookup services of its topics; 0 does not wait',
+          default: 250
+        }),
+        pluginMemory: whole(64, 1e6, {
+          description: 'megabytes that the process of a plug-in may have',
+          default: 512
+        }),
+        interpreters: Type.Optional(
+          whole(2, 64, {
+            description:
+              'processes that run scripts of no known form, of up to 512 MB each; 2 to 4, by the cores of the machine, ' +
+              'unless set'
+          })
+        )
       },
       { additionalProperties: false }
     )

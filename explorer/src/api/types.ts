@@ -1044,6 +1044,16 @@ export interface Routes {
       readonly data: unknown
     }
   }
+  /** The lookup services: deliveries, processes, errors. */
+  'GET /admin/lookups': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
   /** The queues: how many items are due, leased, waiting and dead. */
   'GET /admin/queues': {
     readonly path: undefined
@@ -1947,6 +1957,23 @@ export interface Routes {
       readonly data: unknown
     }
   }
+  /** Delivers the changes of topics to a lookup service again, from a position of their logs. */
+  'POST /admin/lookups/{service}/replay': {
+    readonly path: {
+      readonly service: string
+    }
+    readonly query: undefined
+    readonly body: {
+      /** All topics unless given. */
+      readonly topic?: string
+      /** The position of the log of `topic` after which to begin; 0 is the whole log. */
+      readonly after?: number
+    }
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
   /** Dead items become due again: one, or up to 1,000. */
   'POST /admin/queues/{queue}/retry': {
     readonly path: {
@@ -1954,7 +1981,7 @@ export interface Routes {
     }
     readonly query: undefined
     readonly body: {
-      /** A txid or an outpoint, as the list of items has it. */
+      /** A txid, an outpoint, or an entry of a membership log, as the list of items has it. */
       readonly item?: string
     }
     readonly answer: {

@@ -4,13 +4,14 @@ import { finish } from '../exit.ts'
 import type { DemoOptions } from './demo.ts'
 import { DEFAULT_URL } from './http.ts'
 import type { ImportOptions } from './import.ts'
+import type { LookupsOptions, ReplayOptions } from './lookups.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { addSettings } from './settings.ts'
 import type { SubmitOptions } from './submit.ts'
 import type { UpgradeCommandOptions } from './upgrade.ts'
 
 /** Commands whose options are the settings of a node. Those stand on much of it, so only these wait for them. */
-const WITH_SETTINGS = ['serve', 'config', 'import', 'upgrade']
+const WITH_SETTINGS = ['serve', 'dev', 'config', 'import', 'upgrade']
 
 interface Asking {
   readonly url: string
@@ -29,10 +30,22 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
     program
       .command('serve')
       .description('run a node, until Ctrl-C')
+      .argument('[file]', FILE_ARGUMENT)
       .option('--json', 'print what it listens on as JSON')
       .addHelpText('after', SERVE_HELP)
-      .action(({ json, ...options }: ServeOptions & { json?: boolean }) =>
-        finish(json ?? false, () => serve(options, json ?? false))
+      .action((file: string | undefined, { json, ...options }: ServeOptions & { json?: boolean }) =>
+        finish(json ?? false, () => serve(file, options, json ?? false))
+      )
+  )
+
+  await settings(
+    program
+      .command('dev')
+      .description('run a node that loads changed plug-ins again, until Ctrl-C')
+      .argument('[file]', `${FILE_ARGUMENT}; ./deployment-info.json unless given`)
+      .addHelpText('after', DEV_HELP)
+      .action((file: string | undefined, options: ServeOptions) =>
+        finish(false, async () => (await import('./dev.ts')).dev(file, options))
       )
   )
 
@@ -40,10 +53,13 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
     program
       .command('config')
       .description('print the configuration that a node would have here, secrets hidden, and check it')
+      .argument('[file]', FILE_ARGUMENT)
       .option('--json', 'print JSON')
       .addHelpText('after', CONFIG_HELP)
-      .action(({ json, ...options }: ServeOptions & { json?: boolean }) =>
-        finish(json ?? false, async () => (await import('./config.ts')).showConfig(options, json ?? false))
+      .action((file: string | undefined, { json, ...options }: ServeOptions & { json?: boolean }) =>
+        finish(json ?? false, async () =>
+          (await import('./config.ts')).showConfig(file, options, json ?? false)
+        )
       )
   )
 
@@ -93,6 +109,8 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
       finish(json, async () => (await import('./lookup.ts')).lookup(service, query, url, json))
     )
 
+  addLookupsCommand(program)
+
   await settings(
     program
       .command('import')
@@ -126,6 +144,41 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
   )
 }
 
+const FILE_ARGUMENT = 'settings in YAML, or the deployment-info.json of a LARS or CARS project (BRC-102)'
+
+const TOKEN = ['--token <token>', 'the adminToken of the node (QUOIN_ADMIN_TOKEN)'] as const
+
+const addLookupsCommand = (program: Command): void => {
+  const group = program
+    .command('lookups')
+    .description('say how far each lookup service of a node is; exits 1 when one fails')
+    .option('--url <url>', 'the node', DEFAULT_URL)
+    .option(...TOKEN)
+    .option('--json', 'print JSON')
+    .addHelpText('after', LOOKUPS_HELP)
+    .action((options: LookupsOptions) =>
+      finish(options.json ?? false, async () => (await import('./lookups.ts')).lookups(options))
+    )
+
+  group
+    .command('replay')
+    .description('deliver the changes of topics to a lookup service again, and wait until it has them')
+    .argument('<service>', 'the name, for example ls_hello')
+    .option('--from <position>', 'zero, or a position of the log of --topic', 'zero')
+    .option('--topic <name>', 'only this topic; all unless given')
+    .option('--url <url>', 'the node', DEFAULT_URL)
+    .option(...TOKEN)
+    .option('--json', 'print JSON')
+    .addHelpText('after', REPLAY_HELP)
+    .action((service: string, _: unknown, command: Command) => {
+      // The group takes the options that it has, too, wherever they stand.
+      const options = command.optsWithGlobals<ReplayOptions>()
+      return finish(options.json ?? false, async () =>
+        (await import('./lookups.ts')).replay(service, options)
+      )
+    })
+}
+
 const UPGRADE_HELP = `
 Examples:
   quoin upgrade lmdb:./data                          in place; the store as it was is kept beside it
@@ -144,11 +197,46 @@ Examples:
   quoin serve                                       on http://127.0.0.1:8080, with a development chain
   quoin serve --chain headers:https://example.com/chaintracks --plugins ./my-topic.js
   quoin serve --config quoin.yaml --port 9000       a file, and something else than it says
+  quoin serve deployment-info.json                  a LARS or CARS project, as it is
+  quoin serve --plugins tm_x=./x.ts#X,some-package  one export of a file under a name; a package
+  quoin serve --plugins '{"module":"./ls.ts","name":"ls_x","hydrateWith":"knex"}'
   QUOIN_ADMIN_TOKEN=… quoin serve                   secrets belong into the environment, or into a file
+
+Plug-ins written for @bsv/overlay run as they are, each module in a process of its own: classes, instances or factories
+of topics and lookup services. hydrateWith knex gives a factory SQLite, in a file beside the store; hydrateWith mongo
+needs --mongo. TypeScript files need the package tsx.
 
 Every option is also a key of the file and an environment variable; later wins: file, environment, option. quoin config
 shows what they come to. The first Ctrl-C (or SIGTERM) ends it in peace, the second at once; nothing that was answered
 is lost either way.`
+
+const DEV_HELP = `
+Examples:
+  quoin dev                                   the project of ./deployment-info.json, on a development chain
+  quoin dev backend/deployment-info.json --store memory:
+  quoin dev --plugins tm_x=./x.ts             one topic manager, without a project
+
+It takes the options of quoin serve. When a plug-in, or a local file that it imports, changes, its process is replaced
+and the store stays; a file that does not load is reported, and the loaded one keeps serving.`
+
+const LOOKUPS_HELP = `
+Examples:
+  quoin lookups                               asks http://localhost:8080, with QUOIN_ADMIN_TOKEN
+  quoin lookups --url https://node.example --token … --json
+  quoin lookups replay ls_hello               tell ls_hello everything again
+
+The node has to run, with an admin token: deliveries are its work. State is current, behind (deliveries are under way) or
+failing (calls pause after failures), and that of the process where it does not run. Lag counts the changes of topics
+that a service has yet to take, retrying the ones that failed and are tried again, dead the ones given up.`
+
+const REPLAY_HELP = `
+Examples:
+  quoin lookups replay ls_hello                                  all topics, from the beginning
+  quoin lookups replay ls_hello --topic tm_hello --from 1200     one topic, after a position of its log
+
+A service that lost its database has it again after a replay. Deliveries are made at least once: a service sees
+outputs again that it has, and the order of each output is kept. Ctrl-C ends the command, not the replay. Exits 1 when
+changes were given up, or after Ctrl-C.`
 
 const CONFIG_HELP = `
 Examples:

@@ -2,11 +2,17 @@
 import { stringify } from 'yaml'
 import { EXIT } from '../exit.ts'
 import { paint, print, printJson } from '../terminal.ts'
+import { configFile } from './deployment.ts'
 import type { ServeOptions } from './serve.ts'
 import { configOf, configuration } from './settings.ts'
 
-export const showConfig = async (options: ServeOptions, json: boolean): Promise<number> => {
-  const { config, origins } = await configOf(options)
+export const showConfig = async (
+  file: string | undefined,
+  options: ServeOptions,
+  json: boolean
+): Promise<number> => {
+  const { config: settings, deployment } = configFile(file, options['config'] as string | undefined)
+  const { config, origins } = await configOf({ ...options, config: settings }, {}, deployment)
   const { shownConfig, SETTINGS } = await configuration()
   const shown = shownConfig(config) as Readonly<Record<string, unknown>>
   if (json) {

@@ -35,7 +35,7 @@ export const addSettings = async (command: Command, shown?: readonly string[]): 
 }
 
 /** The configuration that the options, the environment and a file come to. */
-export const configOf = async (options: Given, more: Given = {}) => {
+export const configOf = async (options: Given, more: Given = {}, deployment?: string) => {
   const { loadConfig, SETTINGS } = await configuration()
   const given = SETTINGS.flatMap(({ key, path }) => {
     const value = options[attributeOf(path)] ?? more[key]
@@ -43,6 +43,7 @@ export const configOf = async (options: Given, more: Given = {}) => {
   })
   return loadConfig({
     file: options['config'] as string | undefined,
+    deployment,
     environment: process.env,
     options: Object.fromEntries(given)
   })

@@ -2,9 +2,9 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { HeaderStore, syncHeaders } from '../../chain/index.ts'
-import { formatOutpoint, formatTxid, makeOutpoint } from '../../keyspace/index.ts'
+import { formatOutpoint, formatTxid, makeOutpoint, type Topic } from '../../keyspace/index.ts'
 import { overlay, SyncService } from '../../overlay/index.ts'
 import { verifyBackup } from '../../store/index.ts'
 import { createServer, type Server } from '../index.ts'
@@ -100,9 +100,9 @@ describe('what an operator may do', () => {
 
   it('look at dead letters, try them again, or drop them', async () => {
     const { store } = node.engine.outputs
-    const queue = store.queueAt(overlay.collections.notify, ['ls_ones'])
-    const [one, two] = [await node.minted(), await node.minted()]
-    for (const { txid } of [one, two]) await queue.enqueue(txid, 0)
+    const queue = store.queueAt(overlay.collections.failedDeliveries, ['ls_ones'])
+    const items = ['tm_ones@1', 'tm_ones@2']
+    for (const item of items) await queue.enqueue(item, 0)
     for (const lease of await queue.lease(2, 60)) {
       await queue.fail(lease, { outcome: 'dead', reason: 'the service says no' })
     }
@@ -114,16 +114,62 @@ describe('what an operator may do', () => {
       'again:admit',
       `sync:tm_ones:${PEER}`
     ])
-    const { items } = (await said(get('/admin/queues/notify:ls_ones/dead'))).data
-    expect(items.map(({ reason }: { reason: string }) => reason)).toEqual(
-      Array(2).fill('the service says no')
-    )
-    const name = formatTxid(one.txid)
-    expect((await send(`/admin/queues/notify:ls_ones/items/${name}`, undefined, 'DELETE')).status).toBe(200)
+    const dead = (await said(get('/admin/queues/notify:ls_ones/dead'))).data
+    expect(dead.items).toMatchObject(items.map(item => ({ item, reason: 'the service says no' })))
+    const path = `/admin/queues/notify:ls_ones/items/${items[0]}`
+    expect((await send(path, undefined, 'DELETE')).status).toBe(200)
     expect((await said(send('/admin/queues/notify:ls_ones/retry', {}))).data).toEqual({ retried: 1 })
-    expect(await queue.stats()).toMatchObject({ dead: 0, due: 1 })
+    // Revived, an entry is delivered again.
+    await vi.waitFor(async () =>
+      expect(await queue.stats()).toMatchObject({ due: 0, leased: 0, waiting: 0, dead: 0 })
+    )
     expect((await get('/admin/queues/nothing/dead')).status).toBe(404)
     expect((await get('/admin/queues/notify:ls_ones/alive')).status).toBe(400)
+  })
+
+  it('see the delivery to each lookup service, and replay it', async () => {
+    const transaction = await node.minted()
+    await node.submit(transaction, 'tm_ones')
+    const states = async () => (await said(get('/admin/lookups'))).data
+    await expect.poll(states).toEqual([
+      {
+        service: 'ls_ones',
+        process: null,
+        delivery: expect.objectContaining({ status: 'current', lag: 0, retrying: 0, dead: 0 })
+      }
+    ])
+    const outpoint = { txid: formatTxid(transaction.txid), outputIndex: 0 }
+    const found = async () =>
+      (await node.service.lookup({ service: 'ls_ones', query: {} })).map(({ txid }) => txid)
+    await node.service.outputEvicted(outpoint.txid, 0)
+    expect(await found()).not.toContain(outpoint.txid)
+    const replayed = await send('/admin/lookups/ls_ones/replay', {})
+    expect(replayed.status).toBe(200)
+    expect((await said(replayed)).data).toMatchObject({ lag: expect.any(Number), dead: 0 })
+    await expect.poll(found).toContain(outpoint.txid)
+
+    const last = await node.engine.outputs.membership('tm_ones' as Topic).last()
+    await node.service.outputEvicted(outpoint.txid, 0)
+    const after = await send('/admin/lookups/ls_ones/replay', { topic: 'tm_ones', after: last })
+    expect(after.status).toBe(200)
+    await expect.poll(async () => (await states())[0].delivery.status).toBe('current')
+    expect(await found()).not.toContain(outpoint.txid)
+    const beyond = await send('/admin/lookups/ls_ones/replay', { topic: 'tm_ones', after: last + 1 })
+    expect([beyond.status, (await said(beyond)).message]).toEqual([
+      400,
+      `invalid position ${last + 1}: the log of tm_ones ends at ${last}`
+    ])
+  })
+
+  it.each([
+    ['ls_none', {}, 400, 'ERR_LOOKUP_UNKNOWN'],
+    ['ls_ones', { topic: 'tm_none' }, 400, 'ERR_TOPIC_UNKNOWN'],
+    ['ls_ones', { after: 5 }, 400, 'ERR_REQUEST'],
+    ['ls_ones', { after: -1 }, 400, 'ERR_REQUEST'],
+    ['ls_ones', { after: 1.5, topic: 'tm_ones' }, 400, 'ERR_REQUEST']
+  ])('do not replay %s with %j', async (service, body, status, code) => {
+    const refused = await send(`/admin/lookups/${service}/replay`, body)
+    expect([refused.status, (await said(refused)).code]).toEqual([status, code])
   })
 
   it('do the same with what could not be fetched from another node', async () => {

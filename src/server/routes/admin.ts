@@ -14,9 +14,11 @@ import {
 import { outputs as outputKeys } from '../../txo/index.ts'
 import type { Context } from '../context.ts'
 import { tokenQueue } from '../queues.ts'
-import { type Answer, BYTES, JSON_TYPE, json, type Method, type Route, route } from '../route.ts'
+import { type Answer, BYTES, type Route, route } from '../route.ts'
 import { Outpoint, Txid } from '../schemas.ts'
 import { bearer } from '../token.ts'
+import { lookupRoutes } from './admin-lookups.ts'
+import { admin, success } from './admin-route.ts'
 
 export const adminRoutes = (context: Context): Route[] => {
   const { adminToken } = context.options
@@ -26,26 +28,12 @@ export const adminRoutes = (context: Context): Route[] => {
     ...evictions(context),
     ...topics(context),
     ...queues(context),
+    ...lookupRoutes(context),
     ...(context.headers ? headers(context.headers) : []),
     ...(context.options.backups === undefined ? [] : backups(context, context.options.backups))
   ]
   return routes.map(each => ({ ...each, token }))
 }
-
-const Data = Type.Object({ status: Type.Literal('success'), data: Type.Unknown() })
-const DONE = { 200: { about: 'Done.', content: { [JSON_TYPE]: Data } } }
-
-/** As overlay-express has it. */
-const success = (data: unknown): Answer => json({ status: 'success', data })
-
-const admin = (method: Method, path: string, name: string, about: string) => ({
-  method,
-  path: `/admin/${path}`,
-  name,
-  about,
-  family: 'admin' as const,
-  answers: DONE
-})
 
 const evictions = ({ engine, logger }: Context): Route[] => {
   const evict = async (outpoint: OutpointBytes, id: string): Promise<Answer> => {
@@ -102,8 +90,8 @@ const queues = ({ engine, queues: all, limits }: Context): Route[] => {
     description: 'As the list of queues has it, or `tok:{tokenId}`.'
   })
   const Item = Type.String({
-    maxLength: 80,
-    description: 'A txid or an outpoint, as the list of items has it.'
+    maxLength: 160,
+    description: 'A txid, an outpoint, or an entry of a membership log, as the list of items has it.'
   })
   const queueOf = (name: string) => {
     const queue = all.get(name) ?? tokenQueue(engine, name)

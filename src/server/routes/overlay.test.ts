@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Beef, Reader, Writer } from '../../chain/index.ts'
 import { formatTxid, toHex } from '../../keyspace/index.ts'
 import { httpPeer, syncTopic } from '../../overlay/index.ts'
+import { changeCursor } from '../../txo/index.ts'
 import { said, startNode, type TestNode } from '../node.testing.ts'
 
 let node: TestNode
@@ -228,7 +229,8 @@ describe('sync between nodes', () => {
     const request = { version: 1, since: 0, limit: 10 }
     const response = await other.post('/requestSyncResponse', request, { 'x-bsv-topic': 'tm_ones' })
     const txid = formatTxid(transaction.txid)
-    expect(await response.json()).toEqual({ UTXOList: [{ txid, outputIndex: 0, score: 1 }], since: 0 })
+    const score = changeCursor(1, 0)
+    expect(await response.json()).toEqual({ UTXOList: [{ txid, outputIndex: 0, score }], since: 0 })
     const asked = { graphID: `${txid}.0`, txid, outputIndex: 0, metadata: true }
     expect(await (await other.post('/requestForeignGASPNode', asked)).json()).toMatchObject({
       graphID: `${txid}.0`,

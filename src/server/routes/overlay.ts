@@ -56,11 +56,11 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
     },
     body: BYTES,
     answers: { 200: { about: 'What each topic did.', content: { [JSON_TYPE]: Steak } } },
-    async handle({ headers, body }) {
+    async handle({ headers, body, client }) {
       const since = performance.now()
       try {
         const parts = headers['x-includes-off-chain-values'] === 'true' ? split(body) : { beef: body }
-        const steak = await engine.submit({ ...parts, topics: headers['x-topics'] })
+        const steak = await engine.submit({ ...parts, topics: headers['x-topics'], client })
         metrics.submitted(steak, (performance.now() - since) / 1000)
         return json(steak)
       } catch (error) {
@@ -70,7 +70,7 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
     }
   })
 
-const split = (body: Uint8Array): Omit<Submitted, 'topics'> => {
+const split = (body: Uint8Array): Pick<Submitted, 'beef' | 'offChainValues'> => {
   const reader = new Reader(body, 'ERR_BEEF_FORMAT')
   const beef = reader.bytes(reader.varint())
   return { beef, offChainValues: reader.bytes(reader.remaining) }

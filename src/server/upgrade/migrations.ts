@@ -8,7 +8,6 @@ import {
   json,
   type Keyspace,
   keyspace,
-  prefixEnd,
   rawValue,
   successor,
   txid,
@@ -16,20 +15,8 @@ import {
 } from '../../keyspace/index.ts'
 import { type Layouts, layoutsOf, type Store } from '../../store/index.ts'
 import { LAYOUTS_0_1 } from './layouts-0.1.ts'
-
-export interface Migration {
-  readonly name: string
-  /** The layouts of the collections that it changes, before and after. */
-  readonly from: Layouts
-  readonly to: Layouts
-  run(store: Store, options: MigrationOptions): Promise<void>
-}
-
-interface MigrationOptions {
-  /** Called with the rows that are done; their number is not known before. */
-  readonly onProgress: (rows: number) => void
-  readonly signal?: AbortSignal | undefined
-}
+import { writeMembershipLogs } from './membership.ts'
+import { type Migration, type MigrationOptions, rangeOf } from './migration.ts'
 
 /** Builds of version 0.1 before proofs and judgements were kept beside their transactions. */
 const apartChain = keyspace('chain', {
@@ -70,7 +57,8 @@ export const MIGRATIONS: readonly Migration[] = [
         }
       }
     }
-  }
+  },
+  writeMembershipLogs
 ]
 
 /**
@@ -85,6 +73,19 @@ export const identifyLayouts = async (store: Store): Promise<Layouts> => {
   }
   return LAYOUTS_0_1
 }
+
+/** Layouts after a migration. */
+export const migrated = (layouts: Layouts, { to, removed = {} }: Migration): Layouts =>
+  overlaid(
+    Object.fromEntries(
+      Object.entries(layouts).map(([name, space]) => {
+        const gone = removed[name]?.collections ?? {}
+        const kept = Object.entries(space.collections).filter(([each]) => !Object.hasOwn(gone, each))
+        return [name, { ...space, collections: Object.fromEntries(kept) }]
+      })
+    ),
+    to
+  )
 
 /** Layouts with some collections replaced. */
 export const overlaid = (layouts: Layouts, changed: Layouts): Layouts => {
@@ -133,11 +134,4 @@ const moveRows = async (
     if (rows.length < PAGE) return done
     start = successor(rows.at(-1)!.key)
   }
-}
-
-/** The range of the keys that begin as those of a collection do. */
-export const rangeOf = ({ layout }: Collection) => {
-  const [first] = layout.parts
-  const prefix = first?.kind === 'literal' ? first.bytes : new Uint8Array()
-  return { start: prefix, end: prefixEnd(prefix), reverse: false }
 }

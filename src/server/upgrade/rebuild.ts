@@ -20,7 +20,8 @@ import { outputEvents, outputFields, outputs, spendFields, type TransactionRecor
 import { isAboutTheTransaction, nodeIndexer, toTopics, withTokens } from '../intake.ts'
 import { type OpenNode, openNode } from '../node.ts'
 import type { Config } from '../settings.ts'
-import { includesLayouts, rangeOf } from './migrations.ts'
+import { rangeOf } from './migration.ts'
+import { includesLayouts } from './migrations.ts'
 
 export interface RebuildOptions {
   /** The layouts of the store that is rebuilt. */

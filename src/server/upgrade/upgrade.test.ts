@@ -17,10 +17,12 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { tokenLedger } from '../../bsv21/index.ts'
 import { nodeEvents } from '../../keyspaces.ts'
 import { hello } from '../../overlay/index.ts'
-import { type Layouts, openStore, recordedLayouts, replaceLayouts } from '../../store/index.ts'
+import { type Layouts, openStore, recordedLayouts, replaceLayouts, type Store } from '../../store/index.ts'
 import { startRedis } from '../../store/redis/server.testing.ts'
-import { verifyIndex } from '../../txo/index.ts'
+import { OutputStore, outputs, verifyIndex } from '../../txo/index.ts'
+import { membershipDifference } from '../../txo/membership.testing.ts'
 import { jsonLogger, loadConfig, startNode, upgradeStore } from '../index.ts'
+import { rangeOf } from './migration.ts'
 
 const FIXTURES = new URL('./fixtures/', import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), 'quoin-upgrade-'))
@@ -35,32 +37,39 @@ interface Fixture {
   readonly steps: readonly string[]
 }
 
+const MEMBERSHIP = 'write the membership logs of topics'
+
 const fixtures: readonly Fixture[] = [
   {
     name: 'lmdb after a power loss',
     kind: 'lmdb',
     directory: 'lmdb',
     renamed: { 'data.mdb-killed': '' },
-    steps: ['recover 40 commits from the redo log', 'record the key layouts']
+    steps: ['recover 40 commits from the redo log', MEMBERSHIP, 'record the key layouts']
   },
   {
     name: 'lmdb after kill -9',
     kind: 'lmdb',
     directory: 'lmdb',
     renamed: { 'data.mdb': '', 'data.mdb-killed': 'data.mdb' },
-    steps: ['recover 40 commits from the redo log', 'record the key layouts']
+    steps: ['recover 40 commits from the redo log', MEMBERSHIP, 'record the key layouts']
   },
   {
     name: 'level',
     kind: 'level',
     directory: 'level',
-    steps: ['add checksums to rows', 'record the key layouts']
+    steps: ['add checksums to rows', MEMBERSHIP, 'record the key layouts']
   },
   {
     name: 'lmdb with proofs and judgements apart from their transactions',
     kind: 'lmdb',
     directory: 'lmdb-apart',
-    steps: ['add checksums to rows', 'move proofs and judgements beside their transactions']
+    steps: [
+      'add checksums to rows',
+      'move proofs and judgements beside their transactions',
+      MEMBERSHIP,
+      'record the key layouts'
+    ]
   }
 ]
 
@@ -130,9 +139,20 @@ const answersOf = async (url: string, { answers }: Expected): Promise<Expected> 
   }
 }
 
+const { topicOutputs } = outputs.collections
+const topicsIn = async (store: Store) =>
+  (await store.zkeys(rangeOf(topicOutputs)))
+    .filter(key => topicOutputs.owns(key))
+    .map(key => topicOutputs.decode(key)[0])
+
 const differencesIn = async (url: string) => {
   const store = await openStore(url)
   try {
+    const index = new OutputStore(store)
+    for (const topic of await topicsIn(store)) {
+      expect(await index.membership(topic).last()).toBeGreaterThan(0)
+      expect(await membershipDifference(index, topic)).toBeUndefined()
+    }
     return (await verifyIndex(store, { events: nodeEvents(), ledger: tokenLedger })).differences
   } finally {
     await store.close()
@@ -349,11 +369,11 @@ describe('a store on a server', () => {
       })
       expect(await store.get(key('p:'))).toBeDefined()
       expect(await upgraded(redis.url, { inPlace: true })).toMatchObject({
-        steps: ['move proofs and judgements beside their transactions']
+        steps: ['move proofs and judgements beside their transactions', MEMBERSHIP, 'record the key layouts']
       })
       const text = async (at: Uint8Array) => Buffer.from((await store.get(at)) ?? []).toString()
       expect(await text(key('t:', ':proof'))).toBe('proof')
-      expect(await text(key('t:', ':gone'))).toBe('[1]')
+      expect(await text(key('t:', ':gone'))).toBe('')
       expect(await text(key('t:', ':judged'))).toBe('{"tm_hello":{}}')
       expect(await store.range(Buffer.from('p:'))).toEqual([])
       expect(await store.range(Buffer.from('j:'))).toEqual([])

@@ -24,7 +24,8 @@ import {
 } from '../../store/index.ts'
 import { withStoredChain } from '../intake.ts'
 import type { Config } from '../settings.ts'
-import { identifyLayouts, includesLayouts, MIGRATIONS, type Migration, overlaid } from './migrations.ts'
+import type { Migration } from './migration.ts'
+import { identifyLayouts, includesLayouts, MIGRATIONS, migrated, overlaid } from './migrations.ts'
 import { type Rebuild, rebuildStore } from './rebuild.ts'
 
 export interface StoreUpgradeOptions extends UpgradeOptions {
@@ -150,11 +151,12 @@ class Upgrade {
     return openStore(to, { create: false })
   }
 
-  async #run({ name, from, to, run }: Migration, store: Store): Promise<void> {
+  async #run(migration: Migration, store: Store): Promise<void> {
+    const { name, from } = migration
     const { signal, onProgress } = this.#options
-    await run(store, { signal, onProgress: rows => onProgress?.(name, rows, undefined) })
+    await migration.run(store, { signal, onProgress: rows => onProgress?.(name, rows, undefined) })
     const before = await recordedLayouts(store)
-    const after = overlaid(before ?? overlaid(await identified(store), from), to)
+    const after = migrated(before ?? overlaid(await identified(store), from), migration)
     if (!(await replaceLayouts(store, before, after))) throw changedMeanwhile()
     this.#steps.push(name)
   }
@@ -221,7 +223,7 @@ const migrationPath = (recorded: Layouts, present: Layouts): readonly Migration[
     const next = MIGRATIONS.find(({ from }) => includesLayouts(layouts, from))
     if (!next || path.includes(next)) return undefined
     path.push(next)
-    layouts = overlaid(layouts, next.to)
+    layouts = migrated(layouts, next)
   }
   return path
 }
