@@ -1,11 +1,10 @@
-import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
-
-const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+// @ts-expect-error: a script without types.
+import { sourceAliases } from './scripts/packages.mjs'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts', 'explorer/**/*.test.ts'],
+    include: ['{packages,apps,bench,test}/**/*.test.ts'],
     // The fault simulator is preloaded by the linker of Linux.
     exclude: [...configDefaults.exclude, ...(process.platform === 'linux' ? [] : ['test/faults/**'])],
     setupFiles: ['test/seed.ts'],
@@ -18,7 +17,5 @@ export default defineConfig({
     // them. What a test changes that others see, it restores.
     isolate: false
   },
-  resolve: {
-    alias: [{ find: /^quoin\/([\w/]+)$/, replacement: source('./src/$1/index.ts') }]
-  }
+  resolve: { alias: sourceAliases() }
 })

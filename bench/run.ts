@@ -10,7 +10,7 @@ import { runCases, type Time } from './schedule.ts'
 import { endAfter } from './watchdog.ts'
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
-const source = fileURLToPath(new URL('../src', import.meta.url))
+const source = fileURLToPath(new URL('../packages', import.meta.url))
 
 // performance.now() starts with the process, so a deadline covers loading and setup too.
 const clock = (): number => performance.now()
@@ -38,7 +38,9 @@ function usage(names: readonly string[]): string {
     ...examples,
     '',
     'Names:',
-    ...(names.length === 0 ? ['  (none: there is no src/**/NAME.bench.ts)'] : names.map(name => `  ${name}`))
+    ...(names.length === 0
+      ? ['  (none: there is no packages/**/NAME.bench.ts)']
+      : names.map(name => `  ${name}`))
   ].join('\n')
 }
 

@@ -4,15 +4,22 @@
  */
 import { spawnSync } from 'node:child_process'
 
-const SIMULATIONS = { txo: 'src/txo/simulation/run.ts', bsv21: 'src/bsv21/simulation/run.ts' }
+const SIMULATIONS = {
+  txo: 'packages/txo/src/simulation/run.ts',
+  bsv21: 'packages/bsv21/src/simulation/run.ts'
+}
 
 const [first, ...rest] = process.argv.slice(2)
 const isNamed = Object.hasOwn(SIMULATIONS, first ?? '')
 const options = isNamed ? rest : process.argv.slice(2)
 for (const name of isNamed ? [first] : Object.keys(SIMULATIONS)) {
   process.stdout.write(`${name}\n`)
-  const { status } = spawnSync(process.execPath, ['--import', 'tsx', SIMULATIONS[name], ...options], {
-    stdio: 'inherit'
-  })
+  const { status } = spawnSync(
+    process.execPath,
+    ['--import', './scripts/typescript.mjs', SIMULATIONS[name], ...options],
+    {
+      stdio: 'inherit'
+    }
+  )
   if (status !== 0) process.exit(status ?? 1)
 }

@@ -1,7 +1,15 @@
-/** How Node loads a module when `typescript.mjs` was imported. */
+/** How Node resolves and loads modules when `typescript.mjs` was imported. */
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { transform } from 'esbuild'
+import { packageSources } from './packages.mjs'
+
+const SOURCES = new Map(packageSources().map(([specifier, path]) => [specifier, pathToFileURL(path).href]))
+
+export const resolve = (specifier, context, next) => {
+  const url = SOURCES.get(specifier)
+  return url === undefined ? next(specifier, context) : { url, shortCircuit: true }
+}
 
 export const load = async (url, context, next) => {
   // Plug-ins among the fixtures are compiled as those of others are.

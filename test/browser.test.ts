@@ -4,23 +4,14 @@
  */
 import { fileURLToPath } from 'node:url'
 import { createContext, runInContext } from 'node:vm'
+import { auditLayout, collection, escaped, keyspace, parseLayout, text, tick9, u64 } from '@quoin/keyspace'
+import { toHex } from '@quoin/primitives'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import {
-  auditLayout,
-  collection,
-  escaped,
-  keyspace,
-  parseLayout,
-  text,
-  tick9,
-  toHex,
-  u64
-} from '../src/keyspace/index.ts'
 
 const bundle = async (): Promise<string> => {
   const { outputFiles, warnings } = await build({
-    entryPoints: [fileURLToPath(new URL('../src/keyspace/index.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../packages/keyspace/src/index.ts', import.meta.url))],
     bundle: true,
     write: false,
     format: 'iife',

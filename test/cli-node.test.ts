@@ -4,18 +4,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Tokens } from '@quoin/bsv21'
+import { formatAddress, hash160, type Transaction } from '@quoin/chain'
+import { DevChain } from '@quoin/dev-chain'
+import { formatTxid, makeOutpoint, parseTxid, type Topic } from '@quoin/keyspace'
+import { overlay } from '@quoin/overlay'
+import { toHex } from '@quoin/primitives'
+import { openStore } from '@quoin/store'
+import { OutputStore, outputs as outputKeys, verifyIndex } from '@quoin/txo'
 import { afterAll, describe, expect, it } from 'vitest'
-import { Tokens } from '../src/bsv21/index.ts'
-import * as t from '../src/bsv21/tokens.testing.ts'
-import { DevChain, formatAddress, hash160, type Transaction } from '../src/chain/index.ts'
-import { makeKey, payTo, spend, withKeyHash } from '../src/chain/verify/signed.testing.ts'
-import { formatTxid, makeOutpoint, parseTxid, type Topic, toHex } from '../src/keyspace/index.ts'
-import { overlay } from '../src/overlay/index.ts'
-import { openStore } from '../src/store/index.ts'
-import { OutputStore, outputs as outputKeys, verifyIndex } from '../src/txo/index.ts'
+import * as t from '../packages/bsv21/src/tokens.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/signed.testing.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const BIN = join(ROOT, 'bin/quoin.js')
+const BIN = join(ROOT, 'packages/node/bin/quoin.js')
 const TOKEN = 'correct-horse-battery-staple'
 const folder = mkdtempSync(join(tmpdir(), 'quoin-node-'))
 

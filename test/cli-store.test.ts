@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { openStore, type Store } from '@quoin/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStore, type Store } from '../src/store/index.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const BIN = join(ROOT, 'bin/quoin.js')
+const BIN = join(ROOT, 'packages/node/bin/quoin.js')
 const folder = mkdtempSync(join(tmpdir(), 'quoin-'))
 const at = (name: string): string => join(folder, name)
 const bytes = (name: string): Uint8Array => new TextEncoder().encode(name)

@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { DevChain } from '@quoin/dev-chain'
+import { claimLayouts, openStore } from '@quoin/store'
+import { Indexer, OutputStore } from '@quoin/txo'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { DevChain } from '../src/chain/index.ts'
-import { nodeStore } from '../src/keyspaces.ts'
-import { claimLayouts, openStore } from '../src/store/index.ts'
-import { Indexer, OutputStore } from '../src/txo/index.ts'
+import { nodeStore } from '../packages/node/src/keyspaces.ts'
 
-const BIN = fileURLToPath(new URL('../bin/quoin.js', import.meta.url))
+const BIN = fileURLToPath(new URL('../packages/node/bin/quoin.js', import.meta.url))
 const ADDRESS = '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc'
 const quoin = (...args: string[]) => spawnSync(process.execPath, [BIN, ...args], { encoding: 'utf8' })
 const verify = (...args: string[]) => quoin('verify', ...args)

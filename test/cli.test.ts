@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const BIN = join(ROOT, 'bin/quoin.js')
+const BIN = join(ROOT, 'packages/node/bin/quoin.js')
 const folder = mkdtempSync(join(tmpdir(), 'quoin-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 

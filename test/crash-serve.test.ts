@@ -8,17 +8,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { DevChain } from '@quoin/dev-chain'
+import { formatTxid } from '@quoin/keyspace'
 import { afterAll, describe, expect, it } from 'vitest'
-import { DevChain } from '../src/chain/index.ts'
-import { makeKey, payTo, spend, withKeyHash } from '../src/chain/verify/signed.testing.ts'
-import { formatTxid } from '../src/keyspace/index.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/signed.testing.ts'
 import { newRandom } from './faults/random.ts'
 
 /** In all. */
 const KILLS = Math.ceil(Number(process.env['QUOIN_CRASHES'] ?? 20) / 4)
 const SEED = Number(process.env['QUOIN_SEED'])
-const BIN = fileURLToPath(new URL('../bin/quoin.js', import.meta.url))
-const HELLO = new URL('../dist/overlay/examples/hello.js', import.meta.url)
+const BIN = fileURLToPath(new URL('../packages/node/bin/quoin.js', import.meta.url))
+const HELLO = new URL('../packages/overlay/dist/examples/hello.js', import.meta.url)
 /** Submissions of a round, of which the kill cuts off some. */
 const ROUND = 200
 const CLIENTS = 16

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { openStore, type Store } from '@quoin/store'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openStore, type Store } from '../src/store/index.ts'
-import { startRedis } from '../src/store/redis/server.testing.ts'
+import { startRedis } from '../packages/store/src/redis/server.testing.ts'
 // @ts-expect-error The child runs it without a compiler, so it has no types.
 import { numberedBatch, partsOf, totals } from './crash.workload.mjs'
 

@@ -15,16 +15,16 @@ const SLOWEST_MS = 180_000
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
-  'src/keyspace/README.md',
-  'src/store/README.md',
-  'src/chain/README.md',
-  'src/txo/README.md',
-  'src/overlay/README.md',
-  'src/bsv21/README.md',
-  'src/kvstore/README.md',
-  'src/liquidity/README.md',
-  'src/server/README.md',
-  'explorer/README.md',
+  'packages/keyspace/README.md',
+  'packages/store/README.md',
+  'packages/chain/README.md',
+  'packages/txo/README.md',
+  'packages/overlay/README.md',
+  'packages/bsv21/README.md',
+  'packages/kvstore/README.md',
+  'packages/liquidity/README.md',
+  'packages/node/README.md',
+  'apps/explorer/README.md',
   'docs/audit.md',
   'docs/upgrade.md',
   'docs/verify-and-repair.md'
@@ -100,7 +100,7 @@ describe.concurrent.each(PAGES)('%s', { timeout: SLOWEST_MS }, page => {
     it(`prints what it says for: ${code.trim()}`, async ({ expect }) => {
       const { stdout } = await run('bash', [
         '-c',
-        code.replaceAll('npx quoin', `node ${join(ROOT, 'bin/quoin.js')}`)
+        code.replaceAll('npx quoin', `node ${join(ROOT, 'packages/node/bin/quoin.js')}`)
       ])
       expect(stdout).toBe(output)
     })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
-export const BIN = join(ROOT, 'bin/quoin.js')
+export const BIN = join(ROOT, 'packages/node/bin/quoin.js')
 
 type Variables = Readonly<Record<string, string>>
 

@@ -3,10 +3,10 @@
  * is not counted, and given to the database in the order of their keys: no store on it, with these rows in groups of
  * this size, can be faster. LMDB is also measured without syncs, which shows their share.
  */
-import { Batch } from '../../src/store/batch.ts'
-import { openHandle as openLevel } from '../../src/store/ordered/level-handle.ts'
-import { openHandle as openLmdb } from '../../src/store/ordered/lmdb-handle.ts'
-import { Writer } from '../../src/store/ordered/writer.ts'
+import { Batch } from '@quoin/store'
+import { openHandle as openLevel } from '../../packages/store/src/ordered/level-handle.ts'
+import { openHandle as openLmdb } from '../../packages/store/src/ordered/lmdb-handle.ts'
+import { Writer } from '../../packages/store/src/ordered/writer.ts'
 import type { Sheet } from '../case.ts'
 import { fill } from './contestant.ts'
 import { folder, type Kept } from './files.ts'

@@ -1,8 +1,8 @@
 /** Those who take in transactions: our store on an engine, durable or in bulk, and Redis. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Batch } from '../../src/store/batch.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
+import type { Batch } from '@quoin/store'
+import { openStore, type Store } from '@quoin/store'
 import { folder, type Kept } from './files.ts'
 import { CONNECTIONS, type Fsync, RedisClient, serverFor } from './redis.ts'
 import { LOG, writeTransaction } from './workload.ts'

@@ -1,6 +1,6 @@
 /** A process that reads an LMDB store at random, for so many milliseconds, and tells how many gets a second that were. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { openStore } from '../../src/store/store.ts'
+import { openStore } from '@quoin/store'
 import { FIELD, mix, outpointOf, outputKey } from './workload.ts'
 
 const [path, transactions] = process.argv.slice(2) as [string, string]

@@ -1,8 +1,7 @@
 /** The same reads of the same data, from our store on LMDB and from Redis over loopback. */
-import type { ScoredMember } from '../../src/store/engine.ts'
-import type { Command, Reply } from '../../src/store/redis/resp.ts'
-import { scoreFrom } from '../../src/store/redis/rows.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { ScoredMember, Store } from '@quoin/store'
+import type { Command, Reply } from '../../packages/store/src/redis/resp.ts'
+import { scoreFrom } from '../../packages/store/src/redis/rows.ts'
 import { embedded, plainRedis, takeInBulk } from './contestant.ts'
 import type { Kept } from './files.ts'
 import type { RedisClient } from './redis.ts'

@@ -3,9 +3,9 @@
  * between. A transaction is MULTI, 18 commands (fields of one hash share a command), EXEC.
  */
 import { spawnSync } from 'node:child_process'
-import { Connection } from '../../src/store/redis/connection.ts'
-import { type Command, type Reply, ReplyError } from '../../src/store/redis/resp.ts'
-import { type RedisServer, startRedis } from '../../src/store/redis/server.testing.ts'
+import { Connection } from '../../packages/store/src/redis/connection.ts'
+import { type Command, type Reply, ReplyError } from '../../packages/store/src/redis/resp.ts'
+import { type RedisServer, startRedis } from '../../packages/store/src/redis/server.testing.ts'
 import type { Kept } from './files.ts'
 import type { Sink } from './workload.ts'
 

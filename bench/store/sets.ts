@@ -2,11 +2,10 @@
  * Large sorted sets that overlap, in our store on LMDB and in Redis, and their intersections: `sparse` has a hundred
  * members in common with `large`, `quarter` is a quarter of it, `hundredth` a hundredth.
  */
-import type { ScoredMember } from '../../src/store/engine.ts'
-import { TAG } from '../../src/store/ordered/layout.ts'
-import { openHandle, readKeys } from '../../src/store/ordered/lmdb-handle.ts'
-import type { FoundRow } from '../../src/store/search.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
+import type { FoundRow, ScoredMember } from '@quoin/store'
+import { openStore, type Store } from '@quoin/store'
+import { TAG } from '../../packages/store/src/ordered/layout.ts'
+import { openHandle, readKeys } from '../../packages/store/src/ordered/lmdb-handle.ts'
 import { folder, type Kept } from './files.ts'
 import { assertSame, PAGE, rowsFrom } from './reads.ts'
 import { RedisClient, serverFor } from './redis.ts'

@@ -1,0 +1,28 @@
+/** Proves a layout beside the page, with the code of `quoin/keyspace` itself, so that typing never waits for a proof. */
+import { type AuditReport, auditLayout, PROPERTIES, parseLayout } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+
+export type Outcome =
+  | {
+      readonly turn: number
+      readonly report: AuditReport
+      readonly milliseconds: number
+      /** What each property says. The page does not load the prover to know. */
+      readonly properties: typeof PROPERTIES
+    }
+  | { readonly turn: number; readonly error: { readonly code: string; readonly message: string } }
+
+const audit = ({ turn, text }: { readonly turn: number; readonly text: string }): Outcome => {
+  const since = performance.now()
+  try {
+    const report = auditLayout(parseLayout(text))
+    return { turn, report, milliseconds: performance.now() - since, properties: PROPERTIES }
+  } catch (error) {
+    if (!(error instanceof QuoinError)) throw error
+    return { turn, error: { code: error.code, message: error.message } }
+  }
+}
+
+addEventListener('message', ({ data }: MessageEvent<{ turn: number; text: string }>) =>
+  postMessage(audit(data))
+)

@@ -1,0 +1,158 @@
+/**
+ * What strangers write is shown and never obeyed: markup, scripts, control characters, text that runs the other way and
+ * a megabyte of letters, as symbols, icons, keys, values, tags, media types and messages, on every page that shows them.
+ */
+
+import { formatTxid } from '@quoin/keyspace'
+import { describe, expect, it } from 'vitest'
+import { inscription, payTo, person, utf8 } from '../../../packages/txo/src/scripts/scripts.testing.ts'
+import { explorer } from './explorer.testing.ts'
+
+const shown = explorer()
+
+const EVIL = '<img src=x onerror=owned=1><script>owned=1</script>'
+const BACKWARDS = 'safe\u202Etxt.exe\u0000\u200B'
+const LONG = 'A'.repeat(1_000_000)
+
+/** Nothing ran, and nothing of it became an element. */
+const isInert = async (page: Awaited<ReturnType<typeof shown.open>>['page']): Promise<void> => {
+  expect(await page.evaluate('window.owned')).toBe(undefined)
+  expect(await page.locator('main img, main script, main iframe, main object, main svg').count()).toBe(0)
+  const wide = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+  )
+  expect(Number(wide)).toBeLessThanOrEqual(0)
+}
+
+describe('markup and scripts', () => {
+  it('as a message: on the home page, the transaction, the output, the topic and the search', async () => {
+    const { outpoint } = await shown.demo.author.say(EVIL)
+    const { page } = await shown.open('/')
+    for (const path of [
+      '/',
+      `/explore/tx/${outpoint.slice(0, 64)}`,
+      `/explore/output/${outpoint}`,
+      '/explore/find?key=tp:tm_hello',
+      `/explore/find?key=${encodeURIComponent(`hello:said:${EVIL}`)}`,
+      `/explore/search?q=${encodeURIComponent(EVIL)}`
+    ]) {
+      await page.goto(path)
+      await page.getByText('onerror=').first().waitFor()
+      await isInert(page)
+    }
+  })
+
+  it('as a symbol and an icon of a token', async () => {
+    const id = await shown.demo.tokens.deploy({ sym: EVIL.slice(0, 30), icon: `javascript:${EVIL}` })
+    const { page } = await shown.open('/explore/tokens')
+    await page.getByText('<img src=x').first().waitFor()
+    await isInert(page)
+    await page.goto(`/explore/token/${id}`)
+    await page.getByText('<img src=x').first().waitFor()
+    await page.getByText('javascript:').waitFor()
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)
+    await isInert(page)
+    await page.goto(`/explore/address/${shown.demo.tokens.holder.address}`)
+    const held = page.getByRole('list', { name: 'Tokens held' })
+    await held.getByText('<img src=x').first().waitFor()
+    await held.getByText('javascript:').first().waitFor()
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)
+    await isInert(page)
+  })
+
+  it('as the media type and the content of an inscription', async () => {
+    const { dev, engine } = shown.demo.node
+    const script = inscription({ type: EVIL, content: utf8(EVIL), suffix: payTo(person(77)) })
+    const { txid } = await dev!.fund(script, 1)
+    await engine.submit({ beef: dev!.chain.beef(txid), topics: ['tm_hello'] })
+    const { page } = await shown.open(`/explore/output/${formatTxid(txid)}.0`)
+    await page.getByText('onerror=').first().waitFor()
+    await isInert(page)
+    await page.goto(`/explore/tx/${formatTxid(txid)}`)
+    await page.getByText('onerror=').first().waitFor()
+    await isInert(page)
+    await page.goto(`/explore/address/${person(77).address}`)
+    await page.getByText('onerror=').first().waitFor()
+    await isInert(page)
+  })
+
+  it('as a key, a value and tags of an entry', async () => {
+    await shown.demo.entries.set(EVIL, EVIL, [EVIL, BACKWARDS])
+    const { page } = await shown.open('/explore/kv')
+    await page.getByText('onerror=').first().waitFor()
+    await isInert(page)
+    await page.getByRole('link', { name: 'onerror=' }).first().click()
+    await page.getByRole('heading', { name: 'onerror=' }).waitFor()
+    await page.locator('pre', { hasText: 'onerror=' }).first().waitFor()
+    await isInert(page)
+    await page.getByRole('link', { name: 'onerror=' }).last().click()
+    await page.waitForURL('**/explore/kv?tags=*')
+    await isInert(page)
+  })
+
+  it('in the address of a page', async () => {
+    const { page } = await shown.open('/')
+    const evil = encodeURIComponent(EVIL)
+    for (const path of [
+      `/explore/tx/${evil}`,
+      `/explore/output/${evil}`,
+      `/explore/address/${evil}`,
+      `/explore/token/${evil}`,
+      `/explore/pool/${evil}`,
+      `/explore/positions?owner=${evil}`,
+      `/explore/kv?key=${evil}&controller=${evil}&protocol=${evil}&tags=${evil}`,
+      `/explore/kv/entry?controller=${evil}&key=${evil}`,
+      `/explore/explain/${evil}`,
+      `/explore/playground#${btoa(EVIL)}`,
+      '/explore/%E0%A4%A'
+    ]) {
+      await page.goto(path)
+      await page.locator('main h1, main .failure, main .empty').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      await isInert(page)
+    }
+  })
+
+  it('in a layout of the playground', async () => {
+    const { page } = await shown.open('/explore/playground')
+    const layout = { name: EVIL, collections: [{ name: EVIL, key: [EVIL, { text: 'a' }, { text: 'b' }] }] }
+    await page.getByLabel('Layout', { exact: true }).fill(JSON.stringify(layout))
+    await page.locator('.verdict', { hasText: 'onerror=' }).waitFor()
+    await isInert(page)
+  })
+})
+
+describe('text that hides or turns', () => {
+  it('is shown by the numbers of its characters', async () => {
+    await shown.demo.entries.set(BACKWARDS, BACKWARDS)
+    const { page } = await shown.open('/explore/kv')
+    await page.getByText('U+202E').first().waitFor()
+    await page.getByRole('link', { name: 'safe' }).first().click()
+    await page.getByRole('heading', { name: 'safe' }).waitFor()
+    for (const char of ['U+202E', 'U+0000', 'U+200B'])
+      await page.locator('pre').getByText(char).first().waitFor()
+    const text = await page.locator('main').textContent()
+    for (const char of ['\u202E', '\u0000', '\u200B']) expect(text).not.toContain(char)
+  })
+})
+
+describe('a megabyte', () => {
+  it('of letters is shown in part, and more of it when asked', async () => {
+    await shown.demo.entries.set('long', LONG)
+    const { page } = await shown.open('/explore/kv?key=long')
+    const rows = page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
+    await rows.first().waitFor()
+    expect((await rows.first().textContent())!.length).toBeLessThan(1000)
+    await isInert(page)
+    await page.getByRole('link', { name: 'long' }).first().click()
+    const value = page.locator('pre').first()
+    await value.waitFor()
+    expect((await value.textContent())!.length).toBeLessThan(6000)
+    await page
+      .getByRole('button', { name: /^Show more of/ })
+      .first()
+      .click()
+    await expect.poll(async () => (await value.textContent())!.length).toBeGreaterThan(20_000)
+    await isInert(page)
+  })
+})

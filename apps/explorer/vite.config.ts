@@ -1,0 +1,42 @@
+/** Builds the explorer into the package of the node: files of its own only, with names that change with what is in them. */
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vite'
+// @ts-expect-error: a script without types.
+import { sourceAliases } from '../../scripts/packages.mjs'
+
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  base: '/',
+  publicDir: false,
+  resolve: { alias: sourceAliases() },
+  build: {
+    outDir: fileURLToPath(new URL('../../packages/node/dist/explorer', import.meta.url)),
+    emptyOutDir: true,
+    target: 'es2022',
+    // The policy of the page allows no data: in styles and scripts, and there is little to gain.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false
+  },
+  worker: { format: 'es' },
+  // While working on it: `vite explorer` beside a node on port 8080.
+  server: {
+    proxy: Object.fromEntries(
+      [
+        '/status',
+        '/health',
+        '/live',
+        '/txo',
+        '/beef',
+        '/why',
+        '/keyspace',
+        '/kv',
+        '/1sat',
+        '/liquidity',
+        '/admin',
+        '/docs',
+        '/openapi.json'
+      ].map(path => [path, 'http://127.0.0.1:8080'])
+    )
+  }
+})

@@ -1,0 +1,330 @@
+/**
+ * Tokens: how fast a backfill goes through the whole pipeline, and how long it takes to ask about a large token.
+ *
+ * The backfill is transfers of one token between many holders, on durable LMDB: a source has them, and the pipeline runs
+ * as it does in a node. None of them is mined, so that both signatures of each are verified, and each spends what the
+ * round before has made. They are made beforehand, a stretch at a time, which is not counted.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatAddress, sha256, type Transaction, writeBeef } from '@quoin/chain'
+import { DevChain } from '@quoin/dev-chain'
+import { makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
+import { openStore, type Store } from '@quoin/store'
+import { Change, type OutputSearch, outputs } from '@quoin/txo'
+import { suite } from '../../../bench/harness.ts'
+import { memory } from '../../../bench/memory.ts'
+import { bsv21, bsv21Events } from './keys.ts'
+import { TokenNode } from './node.testing.ts'
+import type { Arrival, Delivery, FollowOptions, Source, SourceStatus } from './source/source.ts'
+import * as t from './tokens.testing.ts'
+import { topicOf } from './topic-names.ts'
+
+const GROUP = 10
+const EACH = 10n ** 9n
+const FUNDS = 1_000_000
+/** Parts of a backfill that are timed by themselves. */
+const STRETCHES = 10
+/** As many as a file gives at a time. */
+const DELIVERY = 256
+
+interface Account {
+  readonly by: t.Person
+  readonly token: { readonly from: Transaction; readonly vout: number; readonly amount: bigint }
+  readonly money: { readonly from: Transaction; readonly vout: number; readonly satoshis: number }
+}
+
+/** A token that is spread over its holders, each of whom has money too. */
+const spread = async (chain: DevChain, holders: number) => {
+  const people = Array.from({ length: holders }, (_, i) => t.person(i + 1))
+  const [first] = people as [t.Person]
+  const fund = () => t.at(chain.fund(first.address, 1000), 0, first)
+  const supply = EACH * BigInt(holders + 1)
+  const deployed = t.transaction([fund()], [t.deployMint(first, supply)])
+  await chain.submit(deployed)
+  const id = t.tokenIdOf(deployed)
+  const transactions = [deployed]
+  const accounts: Account[] = []
+  let [last, vout, rest] = [deployed, 0, supply]
+  for (let i = 0; i < holders; i += GROUP) {
+    const group = people.slice(i, i + GROUP)
+    rest -= EACH * BigInt(GROUP)
+    const paid = group.map(person => t.transfer(id, EACH, t.paidTo(person)))
+    const made = t.transaction(
+      [t.at(last, vout, first), fund()],
+      [...paid, t.transfer(id, rest, t.paidTo(first))]
+    )
+    await chain.submit(made)
+    transactions.push(made)
+    for (const [j, by] of group.entries()) {
+      const money = { from: chain.fund(by.address, FUNDS), vout: 0, satoshis: FUNDS }
+      transactions.push(money.from)
+      accounts.push({ by, token: { from: made, vout: j, amount: EACH }, money })
+    }
+    ;[last, vout] = [made, GROUP]
+  }
+  chain.mine()
+  return { id, accounts, beefs: transactions.map(({ txid }) => chain.beef(txid)) }
+}
+
+/** Everybody gives one to somebody else. */
+const round = (id: TokenId, accounts: readonly Account[], number: number): [Transaction[], Account[]] => {
+  const made: Transaction[] = []
+  const after = accounts.map(({ by, token, money }, i): Account => {
+    const to = accounts[(i * 7 + number) % accounts.length]!.by
+    const [amount, satoshis] = [token.amount - 1n, money.satoshis - 20]
+    const from = t.transaction(
+      [t.at(token.from, token.vout, by), t.at(money.from, money.vout, by)],
+      [
+        t.transfer(id, 1n, t.paidTo(to)),
+        t.transfer(id, amount, t.paidTo(by)),
+        { satoshis, script: t.paidTo(by) }
+      ]
+    )
+    made.push(from)
+    return { by, token: { from, vout: 1, amount }, money: { from, vout: 2, satoshis } }
+  })
+  return [made, after]
+}
+
+const arrivalOf = (transaction: Transaction): Arrival => ({
+  txid: transaction.txid,
+  beef: writeBeef({ version: 1, transactions: [{ txid: transaction.txid, transaction, bump: undefined }] }),
+  mined: undefined
+})
+
+/** A source that has what it is given. */
+class Stock implements Source {
+  readonly name = 'stock'
+  readonly status: SourceStatus = {
+    state: 'reading',
+    at: undefined,
+    end: undefined,
+    transactions: 0,
+    trouble: undefined
+  }
+  #arrivals: readonly Arrival[] = []
+
+  give(arrivals: readonly Arrival[]): void {
+    this.#arrivals = arrivals
+  }
+
+  async *deliveries(_: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    while (!signal?.aborted) {
+      const transactions = this.#arrivals.slice(0, DELIVERY)
+      this.#arrivals = this.#arrivals.slice(DELIVERY)
+      if (transactions.length > 0) yield { transactions, reorgFrom: undefined, mark: () => undefined }
+      else await sleep(5)
+    }
+  }
+}
+
+export default suite(({ sheet, after, progress, scale, note }) => {
+  const open = async (chain: DevChain, ...sources: readonly Source[]): Promise<TokenNode> => {
+    const path = await mkdtemp(join(tmpdir(), 'quoin-bench-'))
+    const store = await openStore(`lmdb:${path}`)
+    const node = new TokenNode(store, { chain, activation: 'all', sources })
+    after(async () => {
+      await node.close()
+      await store.close()
+      await rm(path, { recursive: true, force: true })
+    })
+    return node
+  }
+
+  note('a backfill verifies two signatures of each transaction; processor time is that of all threads')
+  note(
+    'heap is what is referred to; resident is all memory but for the file that LMDB maps, which is the cache'
+  )
+
+  sheet('backfill', async () => {
+    const [holders, rounds] = { quick: [200, 10], normal: [1000, 100], full: [1000, 1000] }[scale] as [
+      number,
+      number
+    ]
+    const chain = new DevChain()
+    const stock = new Stock()
+    const node = await open(chain, stock)
+    const { id, beefs, accounts: first } = await spread(chain, holders)
+    for (const beef of beefs) await node.pipeline.feed.takeBeef(beef)
+    await node.pipeline.settle()
+    const applied = outputs.collections.topicTransactions.encode(topicOf(id))
+    const before = await node.outputs.store.zcard(applied)
+    node.pipeline.start()
+    const rows: (number | null)[][] = []
+    let accounts: readonly Account[] = first
+    let done = 0
+    for (let stretch = 0; stretch < STRETCHES; stretch++) {
+      const arrivals: Arrival[] = []
+      for (let number = 0; number < rounds / STRETCHES; number++) {
+        const [made, next] = round(id, accounts, stretch * rounds + number)
+        for (const transaction of made) arrivals.push(arrivalOf(transaction))
+        accounts = next
+      }
+      progress(`${done.toLocaleString('en-US')} transactions`)
+      done += arrivals.length
+      const cpu = process.cpuUsage()
+      const start = performance.now()
+      stock.give(arrivals)
+      while ((await node.outputs.store.zcard(applied)) < before + done) await sleep(5)
+      const seconds = (performance.now() - start) / 1000
+      const { user, system } = process.cpuUsage(cpu)
+      const { heap, resident, mapped } = memory()
+      const count = arrivals.length
+      rows.push([
+        done,
+        Math.round(count / seconds),
+        Math.round((user + system) / count),
+        heap,
+        resident,
+        mapped
+      ])
+    }
+    const totals = await node.tokens.totals(id)
+    if (totals.supply !== EACH * BigInt(holders + 1) || totals.holders !== holders)
+      throw new Error('the sums are wrong')
+    return {
+      columns: ['transactions', 'tx/s', 'processor us/tx', 'heap MB', 'resident MB', 'mapped MB'],
+      rows
+    }
+  })
+
+  sheet('asking about a token', async () => {
+    const [outputs, holders] = { quick: [1e4, 1e3], normal: [1e6, 1e5], full: [1e6, 1e5] }[scale] as [
+      number,
+      number
+    ]
+    const node = await open(new DevChain())
+    const id = `${'ab'.repeat(32)}_0` as TokenId
+    await fill(node, id, outputs, holders, progress)
+    const someone = (i: number): string => addressOf(Math.floor((i * 7919) % holders))
+    const starts = await pageStarts(node, id)
+    const ofToken = bsv21Events.types.id.text(id)
+    const history = (search: Partial<OutputSearch>): Promise<unknown> =>
+      node.outputs.searchOutputs({
+        keys: [ofToken],
+        reverse: true,
+        limit: 100,
+        includeSpend: true,
+        includeTags: ['bsv21'],
+        ...search
+      })
+    const asks: Record<string, (i: number) => Promise<unknown>> = {
+      balance: i => node.tokens.balance(id, 'p2pkh', [someone(i)]),
+      supply: () => node.tokens.totals(id),
+      'first 100 holders': () => node.tokens.holders(id, { limit: 100 }),
+      '100 holders anywhere': i =>
+        node.tokens.holders(id, { limit: 100, cursor: starts[(i * 7919) % starts.length] }),
+      'history, last 100': () => history({}),
+      'history, 100 anywhere': i => history({ to: 1 + ((i * 7919) % (outputs / 1e4)) }),
+      'history of a holder': i => history({ keys: [bsv21Events.types.p2pkh.text(someone(i), id)] })
+    }
+    // What filling it has left behind is not what is measured.
+    memory()
+    const rows: (string | number)[][] = []
+    for (const [name, ask] of Object.entries(asks)) {
+      for (let i = 0; i < WARM_UP; i++) await ask(i)
+      const times: number[] = []
+      const before = process.cpuUsage()
+      for (let i = 0; i < ASKED; i++) {
+        const start = performance.now()
+        await ask(WARM_UP + i)
+        times.push(performance.now() - start)
+      }
+      const { user, system } = process.cpuUsage(before)
+      times.sort((a, b) => a - b)
+      const [median, slow] = [times[ASKED / 2]!, times[ASKED * 0.99]!]
+      rows.push([name, outputs, holders, rounded(median), rounded(slow), Math.round((user + system) / ASKED)])
+    }
+    return { columns: ['question', 'outputs', 'holders', 'p50 ms', 'p99 ms', 'processor us'], rows }
+  })
+
+  sheet('active tokens with nothing to do', async () => {
+    const rows: number[][] = []
+    for (const count of [0, 10_000]) {
+      const node = await open(new DevChain())
+      const batch = node.outputs.store.batch()
+      for (let i = 0; i < count; i++) {
+        const id = `${i.toString(16).padStart(64, '0')}_0` as TokenId
+        batch.use(bsv21.collections.lists).at('whitelist').add(id)
+      }
+      const before = memory()
+      await batch.commit()
+      node.pipeline.start()
+      // What starting takes is not what is measured.
+      await sleep(2000)
+      const cpu = process.cpuUsage()
+      await sleep(IDLE_SECONDS * 1000)
+      const { user, system } = process.cpuUsage(cpu)
+      const { heap, resident } = memory()
+      await node.close()
+      const milliseconds = (user + system) / 1000 / IDLE_SECONDS
+      rows.push([count, rounded(milliseconds), heap - before.heap, resident - before.resident])
+    }
+    return { columns: ['tokens', 'processor ms/s', 'heap MB more', 'resident MB more'], rows }
+  })
+})
+
+/** Where the pages of the holders begin. */
+const pageStarts = async ({ tokens }: TokenNode, id: TokenId): Promise<string[]> => {
+  const starts: string[] = []
+  let { cursor } = await tokens.holders(id, { limit: 100 })
+  for (; cursor !== undefined; { cursor } = await tokens.holders(id, { limit: 100, cursor }))
+    starts.push(cursor)
+  return starts
+}
+
+const IDLE_SECONDS = 20
+
+/** Questions before those that count, and those that do. */
+const WARM_UP = 300
+const ASKED = 2000
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000
+
+const addressOf = (number: number): string =>
+  formatAddress(sha256(new TextEncoder().encode(`holder ${number}`)).subarray(0, 20))
+
+/** So many outputs of a token, as its topic admitted them; nothing of it is verified, which is not what is measured. */
+const fill = async (
+  { outputs }: TokenNode,
+  id: TokenId,
+  count: number,
+  holders: number,
+  progress: (text: string) => void
+): Promise<void> => {
+  const { id: ofToken, p2pkh } = bsv21Events.types
+  const size = 100
+  for (let made = 0; made < count; ) {
+    const changes = Array.from({ length: 10 }, () => {
+      const txid = sha256(new TextEncoder().encode(`transaction ${made}`)) as Txid
+      const change = new Change(txid, {
+        vouts: size,
+        position: { height: 1 + Math.floor(made / 1e4), index: BigInt(made % 1e4) }
+      })
+      for (let vout = 0; vout < size; vout++, made++) {
+        const amt = `${1 + ((made * 31) % 1_000_000)}`
+        change
+          .output(vout, {
+            satoshis: 1,
+            events: [ofToken.text(id), p2pkh.text(addressOf(made % holders), id)],
+            data: { bsv21: { id, op: 'transfer', amt } }
+          })
+          .admit(topicOf(id), vout)
+      }
+      return change
+    })
+    await outputs.commit(...changes)
+    if (made % 1e5 === 0) progress(`${made.toLocaleString('en-US')} outputs`)
+  }
+  if (
+    !(await outputs.isInTopic(
+      topicOf(id),
+      makeOutpoint(sha256(new TextEncoder().encode('transaction 0')) as Txid, 0)
+    ))
+  ) {
+    throw new Error('nothing was made')
+  }
+}

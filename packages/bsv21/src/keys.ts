@@ -1,0 +1,66 @@
+/** The keys of the BSV21 pipeline (seeds 000 and 003): a queue for each token, the operator's lists, and events. */
+import {
+  address,
+  collection,
+  escaped,
+  keyspace,
+  outpoint,
+  queueOf,
+  rawValue,
+  setOf,
+  single,
+  sortedSetOf,
+  tokenId,
+  txid,
+  word
+} from '@quoin/keyspace'
+import { event, events } from '@quoin/txo'
+
+export const bsv21 = keyspace(
+  'bsv21',
+  {
+    arrived: collection({
+      key: ['a:', txid('txid')],
+      value: rawValue('BEEF'),
+      about: 'A transaction that a source brought, with its proof, until it is taken in.'
+    }),
+    tokenQueue: collection({
+      key: ['q:tok:', tokenId('token')],
+      scans: [[]],
+      value: queueOf(outpoint('outpoint')),
+      about: 'Outputs of a token that nobody has worked on.'
+    }),
+    ready: collection({
+      key: ['q:bsv21:ready'],
+      value: sortedSetOf(tokenId('token')),
+      about: 'Tokens whose queues have something in them, by how often something was put there.'
+    }),
+    idle: collection({
+      key: ['q:bsv21:idle'],
+      value: sortedSetOf(tokenId('token')),
+      about: 'Tokens whose queues have something in them and which are not active.'
+    }),
+    fees: collection({
+      key: ['f:', address('address')],
+      value: single(tokenId('token')),
+      about: 'The token that is paid for with what an address gets.'
+    }),
+    lists: collection({
+      key: ['s:bsv21:', word('list', 'whitelist', 'blacklist')],
+      value: setOf(tokenId('token')),
+      about: 'Tokens that are always active, and tokens that never are.'
+    })
+  },
+  { about: 'The BSV21 token pipeline.' }
+)
+
+export const bsv21Events = events('bsv21', {
+  id: event('id', 'Outputs of a token.', tokenId('token')),
+  sym: event('sym', 'Deployments by symbol, which is any text.', escaped('symbol')),
+  p2pkh: event('p2pkh', 'Token outputs by holder.', address('holder'), tokenId('token')),
+  cos: event('cos', 'Token outputs by holder, behind a cosigner.', address('holder'), tokenId('token')),
+  ltm: event('ltm', 'Token outputs under a lock-to-mint contract.', tokenId('token')),
+  pow20: event('pow20', 'Token outputs under a proof-of-work contract.', tokenId('token')),
+  list: event('list', 'Token outputs for sale.', tokenId('token')),
+  listBy: event('list', 'Token outputs for sale by seller.', address('seller'), tokenId('token'))
+})

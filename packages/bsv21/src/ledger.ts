@@ -1,0 +1,45 @@
+/**
+ * What token outputs come to (D11): for each token what was ever minted, what there is of it, and what of that is for
+ * sale or under a contract; for each holder what is held, by lock. Only outputs count that the topic of their token
+ * admitted. Whatever was minted and is not there any more was burned, on purpose or not.
+ */
+import { parseAddress } from '@quoin/chain'
+import { parseOutpoint, type TokenId } from '@quoin/keyspace'
+import { remembered } from '@quoin/primitives'
+import type { Bsv21Data, Ledger, Posting } from '@quoin/txo'
+import { lockOfEvents } from './lock.ts'
+import { carriedBy, mintedBy } from './rules.ts'
+import { tokenOfTopic } from './topic-names.ts'
+
+export const tokenLedger: Ledger = ({ topics, events, isSpent, data }) => {
+  const token = topics.map(tokenOfTopic).find(each => each !== undefined)
+  if (token === undefined) return NONE
+  const claim = data('bsv21') as Bsv21Data | undefined
+  if (claim?.id !== token || claim.amt === undefined) return NONE
+  const { op } = claim
+  const amt = BigInt(claim.amt)
+  const postings: Posting[] = []
+  const book = bookOf(token)
+  const minted = mintedBy({ op, amt })
+  if (minted > 0n) postings.push({ book, account: undefined, name: 'minted', amount: minted, outputs: 0 })
+  const amount = isSpent ? 0n : carriedBy({ op, amt })
+  if (amount > 0n) postings.push(...held(token, events, amount))
+  return postings
+}
+
+const NONE: readonly Posting[] = []
+const bookOf = remembered(10_000, (token: TokenId) => parseOutpoint(token))
+const accountOf = remembered(100_000, (address: string) => parseAddress(address).hash)
+
+const held = (token: TokenId, events: readonly string[], amount: bigint): Posting[] => {
+  const book = bookOf(token)
+  const { lock, holder } = lockOfEvents(events, token)
+  const postings: Posting[] = [{ book, account: undefined, name: 'supply', amount, outputs: 0 }]
+  if (lock === 'list' || lock === 'ltm' || lock === 'pow20') {
+    postings.push({ book, account: undefined, name: lock, amount, outputs: 1 })
+  }
+  if (holder !== undefined) {
+    postings.push({ book, account: accountOf(holder), name: lock, amount, outputs: 1 })
+  }
+  return postings
+}

@@ -1,0 +1,59 @@
+/**
+ * What locks a token output, and so whose it is: the event types that find it have the same names. An output for sale is
+ * its seller's still; one under a contract is nobody's.
+ */
+import type { TokenId } from '@quoin/keyspace'
+import { decodeCosign, decodeLtm, decodeOrdLock, decodeOwner, decodePow20, ScriptView } from '@quoin/txo'
+import { bsv21Events } from './keys.ts'
+
+/** Locks that belong to an address. */
+export const HELD = ['p2pkh', 'cos', 'list'] as const
+export type HeldLock = (typeof HELD)[number]
+
+export type TokenLock =
+  | { readonly lock: HeldLock; readonly holder: string }
+  | { readonly lock: 'ltm' | 'pow20' | 'other'; readonly holder: undefined }
+
+/** The first that fits. */
+export const readTokenLock = (script: Uint8Array): TokenLock => {
+  const view = new ScriptView(script)
+  const owner = decodeOwner(view)
+  if (owner !== undefined) return { lock: 'p2pkh', holder: owner }
+  const cosign = decodeCosign(view)
+  if (cosign) return { lock: 'cos', holder: cosign.address }
+  if (decodeLtm(view)) return { lock: 'ltm', holder: undefined }
+  if (decodePow20(view)) return { lock: 'pow20', holder: undefined }
+  const listing = decodeOrdLock(view)
+  if (listing) return { lock: 'list', holder: listing.seller }
+  return { lock: 'other', holder: undefined }
+}
+
+const { p2pkh, cos, ltm, pow20, list, listBy } = bsv21Events.types
+
+/** The events of a token output by what locks it. */
+export const lockEvents = ({ lock, holder }: TokenLock, token: TokenId): string[] => {
+  switch (lock) {
+    case 'p2pkh':
+      return [p2pkh.text(holder, token)]
+    case 'cos':
+      return [cos.text(holder, token)]
+    case 'list':
+      return [listBy.text(holder, token), list.text(token)]
+    case 'ltm':
+      return [ltm.text(token)]
+    case 'pow20':
+      return [pow20.text(token)]
+    case 'other':
+      return []
+  }
+}
+
+/** What the events of an output say of its lock, without its script. */
+export const lockOfEvents = (events: readonly string[], token: TokenId): TokenLock => {
+  for (const event of events) {
+    const [lock, holder, id] = event.split(':') as [string, string, string | undefined]
+    if (id === token && HELD.includes(lock as HeldLock)) return { lock: lock as HeldLock, holder }
+    if (holder === token && (lock === 'ltm' || lock === 'pow20')) return { lock, holder: undefined }
+  }
+  return { lock: 'other', holder: undefined }
+}

@@ -1,0 +1,79 @@
+/**
+ * What token outputs are found by, once a topic has admitted them: `id:` and, for a deployment, `sym:`; and by what locks
+ * them. A burn has no holder, and is found by its token alone. `dt:bsv21` is what the output says, in the same form that
+ * the indexer of scripts writes; what a transfer inherits (symbol, decimals, icon) is the deployment's to say.
+ */
+import { formatOutpoint, type Outpoint, parseOutpoint, type TokenId } from '@quoin/keyspace'
+import type { AdmittedOutput, Found, Indexed, QuoinLookup } from '@quoin/overlay'
+import { QuoinError } from '@quoin/primitives'
+import type { Batch } from '@quoin/store'
+import { bsv21Data, decodeBsv21, isClaim, type OutputStore } from '@quoin/txo'
+import { bsv21Events } from './keys.ts'
+import { lockEvents, readTokenLock } from './lock.ts'
+import { enqueueTokenIn, queueOfToken } from './pipeline/queues.ts'
+import { isDeployment } from './rules.ts'
+import { DISCOVERY, tokenOfTopic } from './topic-names.ts'
+
+const { id, sym } = bsv21Events.types
+const MAX_PAGE = 1000
+
+export const tokenLookup = (outputs: OutputStore): QuoinLookup => ({
+  index: admitted => {
+    const indexed = indexTokenOutput(admitted)
+    if (admitted.topic !== DISCOVERY || !indexed) return indexed
+    // However its deployment came here, a token's own topic is to judge it too.
+    return { ...indexed, also: batch => queueDeployment(batch, outputs, admitted.outpoint) }
+  },
+  lookup: async query => {
+    const { event, limit } = readQuery(query)
+    const { rows } = await outputs.search({ keys: [event], filterSpent: true, limit })
+    return rows.map(({ outpoint }): Found => ({ outpoint }))
+  },
+  getDocumentation: async () =>
+    'Finds unspent outputs of BSV21 tokens: `{"event": "p2pkh:{address}:{tokenId}", "limit": 100}`. Events are `id:`, ' +
+    '`sym:`, `p2pkh:`, `cos:`, `ltm:`, `pow20:` and `list:`.',
+  getMetaData: async () => ({ name: 'BSV21', shortDescription: 'Outputs of BSV21 tokens.' })
+})
+
+/** What is kept of an output that a topic of BSV21 admitted. */
+const indexTokenOutput = ({ topic, outpoint, output }: AdmittedOutput): Indexed | undefined => {
+  const token = tokenOfTopic(topic)
+  if (token === undefined && topic !== DISCOVERY) return undefined
+  const claim = decodeBsv21(output.script, outpoint)
+  if (!claim) return undefined
+  const events = [id.text(claim.id)]
+  if (isDeployment(claim) && isClaim(claim.sym)) events.push(sym.text(claim.sym))
+  // Whoever merely deployed a token is no holder of it before its own topic says so.
+  if (token !== undefined && claim.op !== 'burn') {
+    events.push(...lockEvents(readTokenLock(output.script), token))
+  }
+  return { events, data: { bsv21: bsv21Data(claim) } }
+}
+
+const queueDeployment = (batch: Batch, { store }: OutputStore, outpoint: Outpoint): void => {
+  const token = formatOutpoint(outpoint, '_') as TokenId
+  const now = Date.now() / 1000
+  enqueueTokenIn(
+    batch,
+    queueOfToken(store, token, () => now),
+    { token, outpoint, score: now, now }
+  )
+}
+
+const readQuery = (query: unknown): { event: string; limit: number } => {
+  const { event, limit = 100 } = typeof query === 'object' && query !== null ? (query as Partial<Query>) : {}
+  if (typeof event !== 'string' || !Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+    throw new QuoinError('ERR_REQUEST', `a query is {"event": text, "limit": 1 to ${MAX_PAGE}}`, {
+      where: 'query'
+    })
+  }
+  return { event, limit }
+}
+
+interface Query {
+  readonly event: string
+  readonly limit: number
+}
+
+/** The id of a token from whatever people write. */
+export const parseTokenId = (text: string): TokenId => formatOutpoint(parseOutpoint(text), '_') as TokenId

@@ -1,0 +1,161 @@
+/**
+ * The pipeline in processes of its own: killed in the middle of a backfill (SIGKILL), or several of them over one Redis.
+ * The state in the end is that of the specification, whatever happened on the way.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseAddress } from '@quoin/chain'
+import { openStore, type Store } from '@quoin/store'
+import { verifyIndex } from '@quoin/txo'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { startRedis } from '../../../store/src/redis/server.testing.ts'
+import { Random } from '../../../txo/src/simulation/random.testing.ts'
+import { bsv21 } from '../keys.ts'
+import { tokenLedger } from '../ledger.ts'
+import { TOKEN_EVENTS, TokenNode } from '../node.testing.ts'
+import { discoveryQueue, queueOfToken } from '../pipeline/queues.ts'
+import { inOrder, specifiedState } from '../specification.testing.ts'
+import { ranked, storedState } from '../state.testing.ts'
+import { TokenWorld } from './world.testing.ts'
+
+const PROGRAM = fileURLToPath(new URL('./worker.process.testing.ts', import.meta.url))
+/** Given how many, more than `npm test` has time for. */
+const { QUOIN_CRASHES } = process.env
+const KILLS = Number(QUOIN_CRASHES ?? 2)
+const PROCESSES = QUOIN_CRASHES === undefined ? [2] : [2, 4]
+const ACTS = 120
+
+let folder: string
+let world: TokenWorld
+let beefs: Uint8Array[]
+const [chainFile, beefFile] = ['chain.json', 'beefs']
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quoin-faults-'))
+  const random = new Random(7)
+  world = new TokenWorld(random)
+  for (let i = 0; i < ACTS; i++) {
+    await world.act()
+    if (random.chance(0.2)) world.chain.mine()
+  }
+  world.chain.mine()
+  const all = world.made.filter(made => world.isInChain(made))
+  beefs = random.some(all, all.length).map(({ transaction: { txid } }) => world.chain.beef(txid))
+  await writeFile(join(folder, chainFile), JSON.stringify(world.chain))
+  await writeFile(join(folder, beefFile), beefs.map(beef => Buffer.from(beef).toString('hex')).join('\n'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const children: ChildProcess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+const start = (url: string, brought: string) => {
+  const args = ['--import', import.meta.resolve('tsx'), PROGRAM, url, join(folder, chainFile), brought]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(child)
+  const exit = once(child, 'exit')
+  const said = new Set<string>()
+  const lines = createInterface(child.stdout)
+  lines.on('line', line => said.add(line))
+  const says = async (what: string): Promise<void> => {
+    const ended = exit.then(() => 'ended')
+    while (!said.has(what)) {
+      if ((await Promise.race([once(lines, 'line'), ended])) === 'ended' && !said.has(what)) {
+        throw new Error(`a process ended before it was ${what}`)
+      }
+    }
+  }
+  return { child, exit, said, says }
+}
+
+const expectRight = async (store: Store): Promise<void> => {
+  const node = new TokenNode(store, { chain: world.chain, activation: 'all' })
+  await node.engine.settle()
+  const state = specifiedState(inOrder(world.history))
+  expect(await storedState(node.outputs, Object.keys(state))).toEqual(
+    ranked(state, address => parseAddress(address).hash)
+  )
+  await node.close()
+  const { differences } = await verifyIndex(store, { events: TOKEN_EVENTS, ledger: tokenLedger })
+  expect(differences).toEqual([])
+}
+
+it(`is right after ${KILLS} kills in the middle of a backfill`, {
+  timeout: 60_000 + 10_000 * KILLS
+}, async () => {
+  const url = `lmdb:${join(folder, 'data')}`
+  const random = new Random(8)
+  let unfinished = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { child, exit, said, says } = start(url, join(folder, beefFile))
+    await says('ready')
+    await sleep(random.between(0, 400))
+    if (!said.has('done')) unfinished++
+    child.kill('SIGKILL')
+    await exit
+  }
+  expect(unfinished).toBeGreaterThan(0)
+  const last = start(url, join(folder, beefFile))
+  await last.says('done')
+  await last.exit
+  const store = await openStore(url)
+  await expectRight(store)
+  await store.close()
+})
+
+/** Transactions and outputs of tokens that somebody works on. */
+const leasedOf = async (store: Store): Promise<number> => {
+  let leased = (await discoveryQueue(store).stats()).leased
+  for (const { member: token } of await store.use(bsv21.collections.ready).at().range()) {
+    leased += (await queueOfToken(store, token).stats()).leased
+  }
+  return leased
+}
+
+it('goes on at once with what a process that was killed had leased', async () => {
+  const url = `lmdb:${join(folder, 'leased')}`
+  const store = await openStore(url)
+  const feeding = new TokenNode(store, { chain: world.chain, activation: 'all', isShared: true })
+  for (const beef of beefs) await feeding.pipeline.feed.takeBeef(beef)
+  await feeding.close()
+  const doomed = start(url, '-')
+  while ((await leasedOf(store)) === 0) await sleep(1)
+  doomed.child.kill('SIGKILL')
+  await doomed.exit
+  expect(await leasedOf(store)).toBeGreaterThan(0)
+  const next = start(url, '-')
+  await next.says('done')
+  await next.exit
+  expect(await leasedOf(store)).toBe(0)
+  await expectRight(store)
+  await store.close()
+})
+
+it.each(PROCESSES)(
+  'is right when %i processes share the work over one Redis',
+  { timeout: 120_000 },
+  async count => {
+    const server = await startRedis()
+    const store = await openStore(server.url)
+    try {
+      const feeding = new TokenNode(store, { chain: world.chain, activation: 'all' })
+      for (const beef of beefs) await feeding.pipeline.feed.takeBeef(beef)
+      const workers = Array.from({ length: count }, () => start(server.url, '-'))
+      await Promise.all(workers.map(({ says }) => says('done')))
+      await Promise.all(workers.map(({ exit }) => exit))
+      await expectRight(store)
+      await feeding.close()
+    } finally {
+      await store.close()
+      await server.stop()
+    }
+  }
+)

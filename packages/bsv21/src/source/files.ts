@@ -1,0 +1,93 @@
+/**
+ * A file as a source: one BEEF, or lines that have one each, as `quoin import` takes them. How far it was read is kept
+ * like there, so that either goes on where the other was.
+ */
+import { Beef, type FileRecord, fileSize, parseBeefText, recordsOf } from '@quoin/chain'
+import { QuoinError } from '@quoin/primitives'
+import type { Store } from '@quoin/store'
+import { FileProgress } from '@quoin/txo'
+import type { Arrival, Delivery, FollowOptions, Source, SourceStatus } from './source.ts'
+
+/** Transactions in one delivery, and the bytes of them at most. */
+const PART = 256
+const PART_BYTES = 8 * 1024 * 1024
+
+export interface FileSourceOptions {
+  /** Told of every line that has no transaction; it is passed over. */
+  readonly onTrouble?: (error: QuoinError) => void
+}
+
+export class FileSource implements Source {
+  readonly name: string
+  readonly #path: string
+  readonly #onTrouble: ((error: QuoinError) => void) | undefined
+  #status: SourceStatus = {
+    state: 'idle',
+    at: undefined,
+    end: undefined,
+    transactions: 0,
+    trouble: undefined
+  }
+
+  constructor(path: string, { onTrouble }: FileSourceOptions = {}) {
+    this.name = `file ${path}`
+    this.#path = path
+    this.#onTrouble = onTrouble
+  }
+
+  get status(): SourceStatus {
+    return this.#status
+  }
+
+  /** To the end of the file. Throws ERR_FILE when it cannot be read. */
+  async *deliveries(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    const progress = new FileProgress(store, this.#path)
+    const at = await progress.read()
+    this.#set({ state: 'reading', at, end: await fileSize(this.#path) })
+    let transactions: Arrival[] = []
+    let bytes = 0
+    const delivery = async (end: number): Promise<Delivery> => {
+      const mark = await progress.marker(end)
+      this.#set({ at: end, transactions: this.#status.transactions + transactions.length })
+      return { transactions, reorgFrom: undefined, mark }
+    }
+    let end = at
+    for await (const record of recordsOf(this.#path, at)) {
+      const arrival = this.#read(record)
+      if (arrival) transactions.push(arrival)
+      bytes += arrival?.beef?.length ?? 0
+      end = record.end
+      if (transactions.length < PART && bytes < PART_BYTES) continue
+      yield await delivery(end)
+      transactions = []
+      bytes = 0
+      if (signal?.aborted) break
+    }
+    if (!signal?.aborted && (transactions.length > 0 || end > this.#status.at!)) yield await delivery(end)
+    this.#set({ state: 'ended' })
+  }
+
+  #read({ content, line }: FileRecord): Arrival | undefined {
+    try {
+      const beef = typeof content === 'string' ? parseBeefText(content) : content
+      const read = Beef.parse(beef)
+      const txid = read.subject
+      const bump = read.find(txid)?.bump
+      const mined = bump && { height: bump.height, index: BigInt(bump.offsetOf(txid)!) }
+      return { txid, beef, mined }
+    } catch (error) {
+      if (!(error instanceof QuoinError)) throw error
+      this.#trouble(new QuoinError(error.code, `${this.name}, line ${line}: ${error.message}`, error.details))
+      return undefined
+    }
+  }
+
+  #trouble(error: QuoinError): void {
+    this.#set({ trouble: error.message })
+    this.#onTrouble?.(error)
+  }
+
+  #set(change: Partial<SourceStatus>): void {
+    this.#status = { ...this.#status, ...change }
+  }
+}

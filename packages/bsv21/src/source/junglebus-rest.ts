@@ -1,0 +1,139 @@
+/**
+ * JungleBus over HTTP: tokens, single transactions, what an address was used in, and the height of the chain. It is
+ * asked with bounds, and what goes wrong is an ERR_CHAIN_SOURCE that says whether it is worth asking again.
+ */
+import { Beef, Bump, parseTransaction, Service, writeBeef } from '@quoin/chain'
+import { formatTxid, parseTxid, type Txid } from '@quoin/keyspace'
+import type { BlockPosition } from '@quoin/txo'
+import type { FollowOptions, TransactionSource } from './source.ts'
+
+/** As much as a BEEF may have. */
+const MAX_BYTES = 32 * 1024 * 1024
+const MAX_TOKEN = 8192
+
+export interface RestOptions {
+  /** Milliseconds that an answer may take. */
+  readonly timeout?: number
+  readonly fetch?: typeof fetch
+}
+
+/** A transaction that an address is in, as JungleBus has it. */
+export interface AddressTransaction {
+  readonly txid: Txid
+  readonly mined: BlockPosition | undefined
+}
+
+export class JungleBusRest implements TransactionSource {
+  readonly name: string
+  readonly #service: Service
+  /** Sent with every request, once there is one. */
+  token = ''
+
+  constructor(url: string, { timeout = 30_000, fetch: send = fetch }: RestOptions = {}) {
+    this.#service = new Service(url, {
+      timeout,
+      maxBytes: MAX_BYTES,
+      fetch: (input, init) => {
+        const headers = new Headers(init?.headers)
+        if (this.token !== '') headers.set('token', this.token)
+        return send(input, { ...init, headers })
+      }
+    })
+    this.name = this.#service.name
+  }
+
+  /** A token for whoever knows the id of a subscription. */
+  async subscriptionToken(id: string, { signal }: FollowOptions = {}): Promise<string> {
+    return this.#token('/v1/user/subscription-token', signal, { id })
+  }
+
+  /** A new token for the one that there is. */
+  async refreshedToken({ signal }: FollowOptions = {}): Promise<string> {
+    return this.#token('/v1/user/refresh-token', signal)
+  }
+
+  /** The height of the last block it knows. */
+  async tip({ signal }: FollowOptions = {}): Promise<number> {
+    const path = '/v1/block_header/tip'
+    const { height } = fieldsOf(await this.#json(path, signal))
+    if (isHeight(height)) return height
+    throw this.#service.failure(path, 'answers without a height')
+  }
+
+  /** With what proves it, as a BEEF: as JungleBus made that, or else of the transaction and its proof. */
+  async transaction(txid: Txid, { signal }: FollowOptions = {}): Promise<Uint8Array | undefined> {
+    const id = formatTxid(txid)
+    const path = `/v1/transaction/beef/${id}`
+    const beef = await this.#bytes(path, signal)
+    if (beef) {
+      if (this.#understood(path, () => Beef.parse(beef)).find(txid)?.transaction) return beef
+      throw this.#service.failure(path, 'answers with a BEEF of something else')
+    }
+    const rawPath = `/v1/transaction/get/${id}/bin`
+    const raw = await this.#bytes(rawPath, signal)
+    if (!raw) return undefined
+    const transaction = this.#understood(rawPath, () => parseTransaction(raw))
+    if (formatTxid(transaction.txid) !== id) {
+      throw this.#service.failure(rawPath, 'answers with another transaction')
+    }
+    const proofPath = `/v1/transaction/proof/${id}/bin`
+    const proof = await this.#bytes(proofPath, signal)
+    const bump = proof && this.#understood(proofPath, () => Bump.parse(proof))
+    if (bump && !bump.proves(txid)) throw this.#service.failure(proofPath, 'answers with another proof')
+    return writeBeef({ version: 1, transactions: [{ txid, transaction, bump }] })
+  }
+
+  /** Transactions that an address is in, from a height on. */
+  async addressTransactions(
+    address: string,
+    from: number,
+    { signal }: FollowOptions = {}
+  ): Promise<AddressTransaction[]> {
+    const path = `/v1/address/get/${encodeURIComponent(address)}/${from}`
+    const found = await this.#json(path, signal)
+    // A Go program writes nothing as null.
+    if (found === null) return []
+    if (!Array.isArray(found)) throw this.#service.failure(path, 'answers with something that is no list')
+    return found.map(each => {
+      const { transaction_id: id, block_height: height, block_index: index } = fieldsOf(each)
+      if (typeof id !== 'string' || !/^[0-9a-f]{64}$/.test(id)) {
+        throw this.#service.failure(path, 'answers with something that is no transaction')
+      }
+      const isMined = isHeight(height) && height > 0 && Number.isSafeInteger(index) && Number(index) >= 0
+      return {
+        txid: parseTxid(id),
+        mined: isMined ? { height, index: BigInt(index as number) } : undefined
+      }
+    })
+  }
+
+  async #token(path: string, signal: AbortSignal | undefined, body?: unknown): Promise<string> {
+    const { token } = fieldsOf(await this.#json(path, signal, body))
+    if (typeof token === 'string' && token.length > 0 && token.length <= MAX_TOKEN) return token
+    throw this.#service.failure(path, 'answers without a token')
+  }
+
+  async #json(path: string, signal: AbortSignal | undefined, body?: unknown): Promise<unknown> {
+    return this.#service.json(path, await this.#service.ask(path, { signal, body }))
+  }
+
+  async #bytes(path: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
+    const { status, bytes } = await this.#service.ask(path, { signal }, [404])
+    return status === 404 || bytes.length === 0 ? undefined : bytes
+  }
+
+  #understood<T>(path: string, read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw this.#service.failure(path, `answers with nonsense: ${reason}`)
+    }
+  }
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+const isHeight = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffffffff

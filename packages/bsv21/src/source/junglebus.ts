@@ -1,0 +1,301 @@
+/**
+ * JungleBus as a source: the transactions of a subscription, block by block, and what is not mined yet if that is
+ * wanted. It is connected to as long as somebody asks for deliveries, again and again, each time from the first block
+ * of which not everything has come. How far it is, is a field of `h:prog`, some blocks behind: those that a reorg may
+ * replace come again after a restart.
+ */
+import { fromHex, QuoinError } from '@quoin/primitives'
+import type { Batch, Store } from '@quoin/store'
+import { outputs, progressFields } from '@quoin/txo'
+import { Backoff, type BackoffOptions } from './backoff.ts'
+import type { Blocks } from './blocks.ts'
+import type { Publication } from './centrifuge.ts'
+import { CentrifugeConnection } from './centrifuge-connection.ts'
+import { arrivalOf } from './junglebus-arrival.ts'
+import {
+  CONTROL,
+  type Control,
+  readControl,
+  readSentTransaction,
+  type SentTransaction
+} from './junglebus-messages.ts'
+import { JungleBusRest } from './junglebus-rest.ts'
+import { REPEATS, Run } from './junglebus-run.ts'
+import type { Arrival, Delivery, FollowOptions, Source, SourceStatus } from './source.ts'
+
+export interface JungleBusOptions {
+  /** Where it is, such as `https://junglebus.gorillapool.io`. */
+  readonly url: string
+  /** The id of the subscription, 64 hexadecimal digits. */
+  readonly subscription: string
+  /** The block to begin with, when the store does not know of one. */
+  readonly fromBlock: number
+  /** Whether transactions that are not mined are wanted. */
+  readonly mempool?: boolean
+  /** How many blocks a reorg may replace; 6 unless given. */
+  readonly reorgDepth?: number
+  /** Of an operator who has one; without it the subscription gives one. */
+  readonly token?: string
+  /** Milliseconds that connecting, and each answer, may take. */
+  readonly timeout?: number
+  /** Milliseconds after which what is missing of a block is asked for again. */
+  readonly patience?: number
+  readonly backoff?: BackoffOptions
+  /** Told of everything that goes wrong. */
+  readonly onTrouble?: (error: QuoinError) => void
+  /** Told of each status. */
+  readonly onStatus?: (status: SourceStatus) => void
+}
+
+/** Transactions in one delivery. */
+const PART = 1000
+/** After so many times its patience without a block the source asks whether there is none. */
+const IDLE = 12
+
+const { progress } = outputs.collections
+const { subscription: subscriptionField } = progressFields.collections
+
+export class JungleBus implements Source {
+  readonly name: string
+  /** The same service for single questions. */
+  readonly rest: JungleBusRest
+  readonly #url: string
+  readonly #options: JungleBusOptions
+  readonly #id: Uint8Array
+  readonly #backoff: Backoff
+  readonly #patience: number
+  readonly #depth: number
+  #status: SourceStatus = {
+    state: 'idle',
+    at: undefined,
+    end: undefined,
+    transactions: 0,
+    trouble: undefined
+  }
+
+  constructor(options: JungleBusOptions) {
+    const { subscription, fromBlock, reorgDepth = 6, patience = 5000, timeout } = options
+    if (!/^[0-9a-f]{64}$/.test(subscription))
+      throw wrong('a subscription is 64 hexadecimal digits', subscription)
+    if (!isCount(fromBlock)) throw wrong('a block is a whole number', fromBlock)
+    if (!isCount(reorgDepth)) throw wrong('the depth of a reorg is a whole number', reorgDepth)
+    this.rest = new JungleBusRest(options.url, timeout === undefined ? {} : { timeout })
+    this.rest.token = options.token ?? ''
+    this.name = `junglebus ${this.rest.name}`
+    this.#url = `${this.rest.name.replace(/^http/, 'ws')}/connection/websocket?format=protobuf`
+    this.#options = options
+    this.#id = fromHex(subscription)
+    this.#backoff = new Backoff(options.backoff ?? { first: 500, limit: 60_000 })
+    this.#patience = patience
+    this.#depth = reorgDepth
+  }
+
+  get status(): SourceStatus {
+    return this.#status
+  }
+
+  async *deliveries(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    const stored = await store.use(progress).at().get(subscriptionField, this.#id)
+    const run = new Run(stored ?? this.#options.fromBlock)
+    while (!signal?.aborted) {
+      let connection: CentrifugeConnection | undefined
+      try {
+        connection = await this.#connect(run.blocks.next, signal)
+        this.#set({ state: 'reading', trouble: undefined, end: await this.#tip(signal) })
+        yield* this.#follow(connection, run, signal)
+      } catch (error) {
+        // Whatever was going on when it was stopped failed for that reason.
+        if (signal?.aborted) break
+        if (!isPassing(error)) throw error
+        this.#trouble(error)
+      } finally {
+        connection?.close()
+      }
+      run.blocks.again()
+      this.#set({ state: 'connecting' })
+      await this.#backoff.wait(signal)
+    }
+    this.#set({ state: 'ended' })
+  }
+
+  async #connect(next: number, signal: AbortSignal | undefined): Promise<CentrifugeConnection> {
+    const { subscription, mempool = false, timeout = 30_000, token } = this.#options
+    this.#set({ state: 'connecting', at: next })
+    if (this.rest.token === '') this.rest.token = await this.rest.subscriptionToken(subscription, { signal })
+    const channel = `query:${subscription}`
+    try {
+      return await CentrifugeConnection.open(this.#url, {
+        token: this.rest.token,
+        // The ends of blocks are listened for before the blocks themselves.
+        channels: [`${channel}:control`, `${channel}:${next}:0`, ...(mempool ? [`${channel}:mempool`] : [])],
+        timeout,
+        signal,
+        renew: async () => {
+          this.rest.token = await this.rest.refreshedToken()
+          return this.rest.token
+        }
+      })
+    } catch (error) {
+      // It may be the token that is no longer good.
+      if (error instanceof QuoinError && error.code === 'ERR_SOURCE_REFUSED') this.rest.token = token ?? ''
+      throw error
+    }
+  }
+
+  /** For people to see how far it has to go; nothing depends on it. */
+  async #tip(signal: AbortSignal | undefined): Promise<number | undefined> {
+    try {
+      return await this.rest.tip({ signal })
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      return this.#status.end
+    }
+  }
+
+  /** Until the connection is lost, or has to begin again at another block. */
+  async *#follow(
+    connection: CentrifugeConnection,
+    run: Run,
+    signal: AbortSignal | undefined
+  ): AsyncGenerator<Delivery, void, undefined> {
+    const { fromBlock } = this.#options
+    for (;;) {
+      const publications = await connection.next(PART, this.#waitFor(run))
+      const { transactions, reorg, failed } = this.#read(publications, run.blocks)
+      if (reorg !== undefined) run.reorg(Math.max(reorg - this.#depth, fromBlock))
+      const { next } = run.blocks
+      if (next > run.given) {
+        run.lookedAt = performance.now()
+        this.#backoff.reset()
+        this.#set({ trouble: undefined, end: Math.max(this.#status.end ?? 0, run.blocks.lastDone) })
+      }
+      if (transactions.length > 0 || next !== run.given || reorg !== undefined) {
+        const place = Math.max(run.place, next - this.#depth)
+        this.#set({ at: next, transactions: this.#status.transactions + transactions.length })
+        yield {
+          transactions,
+          reorgFrom: reorg === undefined ? undefined : next,
+          mark: batch => this.#mark(batch, place)
+        }
+        run.place = place
+        run.given = next
+      }
+      if (failed) throw failed
+      if (signal?.aborted || reorg !== undefined || this.#isSomethingLost(run)) return
+      if (await this.#isBehind(run, signal)) return
+    }
+  }
+
+  /** Milliseconds until there is something to do even if nothing comes. */
+  #waitFor({ blocks, given }: Run): number {
+    if (blocks.next !== given) return 0
+    return blocks.incomplete(Number.POSITIVE_INFINITY) ? this.#patience : this.#patience * IDLE
+  }
+
+  /**
+   * What cannot be read ends the reading, but not before all is given that came before it. So does a reorg: what comes
+   * after it comes again.
+   */
+  #read(publications: readonly Publication[], blocks: Blocks): Part {
+    this.#set({ state: publications.length > 0 ? 'reading' : 'waiting' })
+    const part: Part = { transactions: [], reorg: undefined, failed: undefined }
+    try {
+      for (const publication of publications) {
+        this.#readOne(publication, blocks, part)
+        if (part.reorg !== undefined) break
+      }
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      part.failed = error
+    }
+    return part
+  }
+
+  #readOne({ channel, data }: Publication, blocks: Blocks, part: Part): void {
+    if (!channel.endsWith(':control')) {
+      const isMined = !channel.endsWith(':mempool')
+      const sent = this.#readTransaction(data)
+      if (sent && isMined) blocks.saw(sent.height, sent.id)
+      if (sent) part.transactions.push(arrivalOf(sent, isMined))
+      return
+    }
+    const control = readControl(data)
+    const { code, block, transactions } = control
+    if (code === CONTROL.blockDone) blocks.done(block, transactions, performance.now())
+    else if (code === CONTROL.reorg) part.reorg = Math.min(block || blocks.next, blocks.next)
+    else if (code === CONTROL.error || code === CONTROL.failure) throw failure(this, control)
+  }
+
+  /** One that cannot be read is missing in its block, and is asked for again with that: it must not hold up the rest. */
+  #readTransaction(data: Uint8Array): SentTransaction | undefined {
+    try {
+      return readSentTransaction(data)
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      this.#trouble(error)
+      return undefined
+    }
+  }
+
+  /** Whether to begin again, so that what is missing comes; unless it never does, and is not there. */
+  #isSomethingLost(run: Run): boolean {
+    const missing = run.blocks.incomplete(performance.now() - this.#patience)
+    if (!missing) return false
+    const { height, seen } = missing
+    const isSettled = run.isRepeated(height, seen)
+    this.#trouble(
+      new QuoinError(
+        'ERR_SOURCE_FORMAT',
+        `of block ${height} ${this.name} said that it sent more than the ${seen} that came${isSettled ? `, ${REPEATS} times` : ''}`,
+        { source: this.name, height, seen }
+      )
+    )
+    if (isSettled) run.blocks.accept(height)
+    return !isSettled
+  }
+
+  /**
+   * Whether there are blocks that nothing came of. The last one may have been lost whole, and there is no later one yet
+   * to show that. Looked at once in a while.
+   */
+  async #isBehind(run: Run, signal: AbortSignal | undefined): Promise<boolean> {
+    if (performance.now() - run.lookedAt < this.#patience * IDLE) return false
+    run.lookedAt = performance.now()
+    const tip = await this.#tip(signal)
+    return tip !== undefined && run.isBehind(tip)
+  }
+
+  #mark(batch: Batch, place: number): void {
+    batch.use(progress).at().set(subscriptionField, [this.#id], place)
+  }
+
+  #trouble(error: QuoinError): void {
+    this.#set({ trouble: error.message })
+    this.#options.onTrouble?.(error)
+  }
+
+  #set(change: Partial<SourceStatus>): void {
+    this.#status = { ...this.#status, ...change }
+    this.#options.onStatus?.(this.#status)
+  }
+}
+
+/** What is made of publications that came together. */
+interface Part {
+  readonly transactions: Arrival[]
+  /** The block that a reorg replaced, and those after it. */
+  reorg: number | undefined
+  failed: QuoinError | undefined
+}
+
+/** What the service or the way to it is to blame for, and passes. */
+const isPassing = (error: unknown): error is QuoinError =>
+  error instanceof QuoinError && /^ERR_(SOURCE_(CONNECTION|REFUSED|FORMAT)|CHAIN_SOURCE)$/.test(error.code)
+
+const failure = ({ name }: Source, { code, message }: Control): QuoinError =>
+  new QuoinError('ERR_SOURCE_REFUSED', `${name} says: ${message || code}`, { source: name, code })
+
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= 0xffffffff
+
+const wrong = (message: string, given: unknown): QuoinError =>
+  new QuoinError('ERR_SOURCE_OPTION', message, { given })

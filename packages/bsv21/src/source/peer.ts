@@ -1,0 +1,273 @@
+/**
+ * Another Quoin node as a source. What it commits is followed on its journal (`GET /live`), from a position that is kept,
+ * so nothing is lost across reconnects. When there is no position yet, or the journal no longer goes back to it,
+ * everything that changed its topics is listed first (`POST /requestSyncResponse`): the deployments, and then token by
+ * token. The transactions themselves come with what proves them (`GET /beef/:txid`).
+ */
+import { Beef, Service } from '@quoin/chain'
+import { formatTxid, type Topic, type Txid, txidOf } from '@quoin/keyspace'
+import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
+import { QuoinError } from '@quoin/primitives'
+import type { Batch, Store } from '@quoin/store'
+import { outputs, progressFields } from '@quoin/txo'
+import { claimsOf, isDeployment } from '../rules.ts'
+import { DISCOVERY, topicOf } from '../topic-names.ts'
+import { Backoff, type BackoffOptions } from './backoff.ts'
+import { tokenTransactionOf } from './live-change.ts'
+import type { Arrival, Delivery, FollowOptions, Source, SourceStatus, TransactionSource } from './source.ts'
+import { eventsOf } from './sse.ts'
+
+/** Transactions that are listed, and those that are fetched at once. */
+const PAGE = 500
+const AT_ONCE = 8
+/** The largest BEEF that is taken. */
+const MAX_BYTES = 32 * 1024 * 1024
+/** A node says something every 15 seconds. */
+const SILENCE = 60_000
+const TIMEOUT = 30_000
+
+export interface PeerOptions {
+  readonly backoff?: BackoffOptions
+  /** Told of everything that goes wrong. */
+  readonly onTrouble?: (error: QuoinError) => void
+  /** Told of each status. */
+  readonly onStatus?: (status: SourceStatus) => void
+}
+
+const { progress } = outputs.collections
+const { live, peer: peerField } = progressFields.collections
+
+export class PeerSource implements Source, TransactionSource {
+  readonly name: string
+  readonly #url: string
+  readonly #service: Service
+  readonly #peer: Peer
+  readonly #backoff: Backoff
+  readonly #onTrouble: ((error: QuoinError) => void) | undefined
+  readonly #onStatus: ((status: SourceStatus) => void) | undefined
+  #status: SourceStatus = {
+    state: 'idle',
+    at: undefined,
+    end: undefined,
+    transactions: 0,
+    trouble: undefined
+  }
+
+  constructor(url: string, options: PeerOptions = {}) {
+    const { backoff = { first: 500, limit: 60_000 }, onTrouble, onStatus } = options
+    this.#service = new Service(url, { timeout: TIMEOUT, maxBytes: MAX_BYTES })
+    this.#url = this.#service.name
+    this.#peer = httpPeer(url, { attempts: 1 })
+    this.name = `node ${this.#url}`
+    this.#backoff = new Backoff(backoff)
+    this.#onTrouble = onTrouble
+    this.#onStatus = onStatus
+  }
+
+  get status(): SourceStatus {
+    return this.#status
+  }
+
+  async transaction(txid: Txid, { signal }: FollowOptions = {}): Promise<Uint8Array | undefined> {
+    const path = `/beef/${formatTxid(txid)}`
+    const { status, bytes } = await this.#service.ask(path, { signal }, [404])
+    return status === 404 ? undefined : bytes
+  }
+
+  async *deliveries(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    const stored = await store.use(progress).at().get(live, this.#url)
+    const place: Place = { position: stored === undefined ? undefined : Number(stored) }
+    while (!signal?.aborted) {
+      this.#set({ state: 'connecting' })
+      try {
+        if (place.position === undefined) yield* this.#catchUp(store, place, signal)
+        yield* this.#follow(place, signal)
+      } catch (error) {
+        // Whatever was going on when it was stopped failed for that reason.
+        if (signal?.aborted) break
+        if (!isPassing(error)) throw error
+        if (error.details['code'] === GONE) place.position = undefined
+        this.#trouble(error)
+      }
+      await this.#backoff.wait(signal)
+    }
+    this.#set({ state: 'ended' })
+  }
+
+  /** Everything that changed its topics; what changes meanwhile is on the journal after the position of before. */
+  async *#catchUp(
+    store: Store,
+    place: Place,
+    signal: AbortSignal | undefined
+  ): AsyncGenerator<Delivery, void, undefined> {
+    const position = await this.#lastPosition(signal)
+    const tokens = new Set<Topic>()
+    for await (const { transactions } of this.#listed(DISCOVERY, 0, signal)) {
+      for (const topic of transactions.flatMap(tokensOf)) tokens.add(topic)
+      yield this.#delivery(transactions, () => undefined)
+    }
+    for (const topic of tokens) {
+      const field: [Topic, string] = [topic, `${this.#url}#source`]
+      const kept = await store
+        .use(progress)
+        .at()
+        .get(peerField, ...field)
+      for await (const page of this.#listed(topic, Number(kept ? decoder.decode(kept) : 0), signal)) {
+        yield this.#delivery(page.transactions, batch =>
+          batch
+            .use(progress)
+            .at()
+            .set(peerField, field, encoder.encode(`${page.last}`))
+        )
+      }
+    }
+    yield this.#delivery([], batch => this.#mark(batch, position))
+    place.position = position
+    this.#backoff.reset()
+  }
+
+  async *#listed(
+    topic: Topic,
+    from: number,
+    signal: AbortSignal | undefined
+  ): AsyncGenerator<{ readonly transactions: readonly Arrival[]; readonly last: number }, void, undefined> {
+    for (let applied = from; ; ) {
+      const answer = await this.#list(topic, applied, signal)
+      const rows = answer?.applied?.transactions ?? []
+      const last = rows.at(-1)
+      if (!last || last.score <= applied) return
+      applied = last.score
+      yield {
+        transactions: await this.#fetch(
+          rows.map(({ outpoint }) => txidOf(outpoint)),
+          signal
+        ),
+        last: applied
+      }
+    }
+  }
+
+  /** Undefined for a topic that the node does not have: a token that is not active there. */
+  async #list(topic: Topic, applied: number, signal: AbortSignal | undefined) {
+    try {
+      const answer = await this.#peer.syncResponse(
+        topic,
+        { version: 1, since: 0, limit: PAGE, applied },
+        signal
+      )
+      return readSyncResponse(answer, PAGE)
+    } catch (error) {
+      if (error instanceof QuoinError && error.details['status'] === UNKNOWN_TOPIC) return undefined
+      throw error
+    }
+  }
+
+  async *#follow(place: Place, signal: AbortSignal | undefined): AsyncGenerator<Delivery, void, undefined> {
+    const headers = { 'last-event-id': `${place.position}` }
+    for await (const events of eventsOf(`${this.#url}/live`, { headers, silence: SILENCE, signal })) {
+      this.#set({ state: 'reading', trouble: undefined })
+      this.#backoff.reset()
+      const wanted = new Map<string, Txid>()
+      let position = place.position!
+      let isGone = false
+      for (const { event, id, data } of events) {
+        isGone ||= event === 'gone'
+        if (/^\d{1,15}$/.test(id)) position = Number(id)
+        const txid = data === '' || isGone ? undefined : this.#wanted(event, data)
+        if (txid) wanted.set(formatTxid(txid), txid)
+      }
+      const transactions = await this.#fetch([...wanted.values()], signal)
+      if (transactions.length > 0 || position !== place.position) {
+        const upTo = position
+        yield this.#delivery(transactions, batch => this.#mark(batch, upTo))
+        place.position = position
+      }
+      if (isGone) throw gone(this.name)
+      this.#set({ state: 'waiting', at: position, end: position })
+    }
+  }
+
+  /** One change that cannot be read must not hold up those behind it. */
+  #wanted(event: string, data: string): Txid | undefined {
+    try {
+      return tokenTransactionOf(event, data)
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      this.#trouble(error)
+      return undefined
+    }
+  }
+
+  #trouble(error: QuoinError): void {
+    this.#set({ trouble: error.message })
+    this.#onTrouble?.(error)
+  }
+
+  /** Where the journal ends; every stream begins with it. */
+  async #lastPosition(signal: AbortSignal | undefined): Promise<number> {
+    for await (const [first] of eventsOf(`${this.#url}/live`, { silence: TIMEOUT, signal })) {
+      if (first && /^\d{1,15}$/.test(first.id)) return Number(first.id)
+    }
+    throw new QuoinError('ERR_SOURCE_FORMAT', `${this.name} does not say where its journal ends`)
+  }
+
+  /** With what proves them; what the node does not have (any more) is for whoever takes it to find. */
+  async #fetch(txids: readonly Txid[], signal: AbortSignal | undefined): Promise<Arrival[]> {
+    const arrivals: Arrival[] = []
+    for (let i = 0; i < txids.length; i += AT_ONCE) {
+      const part = txids.slice(i, i + AT_ONCE)
+      const beefs = await Promise.all(part.map(txid => this.transaction(txid, { signal })))
+      arrivals.push(...part.map((txid, n) => ({ txid, beef: beefs[n], mined: undefined })))
+    }
+    return arrivals
+  }
+
+  #delivery(transactions: readonly Arrival[], mark: (batch: Batch) => void): Delivery {
+    this.#set({ state: 'reading', transactions: this.#status.transactions + transactions.length })
+    return { transactions, reorgFrom: undefined, mark }
+  }
+
+  #mark(batch: Batch, position: number): void {
+    batch.use(progress).at().set(live, [this.#url], BigInt(position))
+  }
+
+  #set(change: Partial<SourceStatus>): void {
+    this.#status = { ...this.#status, ...change }
+    this.#onStatus?.(this.#status)
+  }
+}
+
+/** Where on the journal it is; undefined when that has to be found. */
+interface Place {
+  position: number | undefined
+}
+
+/** What a node answers to a position that is not on its journal any more, and to a topic that it does not have. */
+const GONE = 410
+const UNKNOWN_TOPIC = 400
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const gone = (name: string): QuoinError =>
+  new QuoinError('ERR_SOURCE_REFUSED', `the journal of ${name} no longer goes back so far`, { code: GONE })
+
+/** The topics of the tokens that a transaction deploys. */
+const tokensOf = ({ txid, beef }: Arrival): Topic[] => {
+  const transaction = beef && readable(beef)?.find(txid)?.transaction
+  if (!transaction) return []
+  return [...claimsOf(transaction).values()].filter(isDeployment).map(({ id }) => topicOf(id))
+}
+
+const readable = (bytes: Uint8Array): Beef | undefined => {
+  try {
+    return Beef.parse(bytes)
+  } catch (error) {
+    if (error instanceof QuoinError) return undefined
+    throw error
+  }
+}
+
+/** What the other node or the way to it is to blame for, and passes. */
+const isPassing = (error: unknown): error is QuoinError =>
+  error instanceof QuoinError &&
+  /^ERR_(SOURCE_(CONNECTION|REFUSED|FORMAT)|CHAIN_SOURCE|SYNC_PEER)$/.test(error.code)

@@ -1,0 +1,72 @@
+/**
+ * Merkle proofs in the binary format of the Technical Standards Committee (BRC-10), which JungleBus sends, as BUMPs
+ * (BRC-74), which everything here understands. Of the many forms of that format JungleBus has one, and only that is
+ * read: a txid, a target, and the branch. By its flags the target is the hash of a block, and in truth it is the merkle
+ * root; it is passed over, since proofs are checked against headers.
+ */
+import { Bump } from '@quoin/chain'
+import type { Txid } from '@quoin/keyspace'
+import { compareBytes, Reader, Writer } from '@quoin/primitives'
+
+/** No flag is set. */
+const FORM = 0
+const COPY = 1
+const TARGET_LENGTH = 32
+const MAX_DEPTH = 32
+
+/** Throws ERR_SOURCE_FORMAT for what is no proof of this transaction. That it leads to a block is not checked. */
+export const bumpOfTsc = (proof: Uint8Array, txid: Txid, height: number): Bump => {
+  const reader = new Reader(proof, 'ERR_SOURCE_FORMAT')
+  const flags = reader.u8()
+  if (flags !== FORM) throw reader.error('a proof of another form', { flags })
+  const index = reader.varint()
+  if (compareBytes(reader.bytes(32), txid) !== 0) throw reader.error('a proof of another transaction')
+  reader.skip(TARGET_LENGTH)
+  const depth = reader.count(1, 'nodes')
+  if (depth > MAX_DEPTH || index >= 2 ** depth) {
+    throw reader.error('a place outside of the tree', { index, depth })
+  }
+  const nodes: (Uint8Array | undefined)[] = []
+  for (let i = 0; i < depth; i++) {
+    const type = reader.u8()
+    if (type > COPY) throw reader.error('an unknown type of node', { type })
+    nodes.push(type === COPY ? undefined : reader.bytes(32))
+  }
+  reader.end()
+  if (depth === 0) return Bump.ofBlock(height, [txid])
+  return checked(reader, () => Bump.parse(writeBump(height, index, txid, nodes)))
+}
+
+/** One leaf, and its neighbours on the way up. */
+const writeBump = (
+  height: number,
+  index: number,
+  txid: Txid,
+  nodes: readonly (Uint8Array | undefined)[]
+): Uint8Array => {
+  const writer = new Writer()
+  writer.varint(height)
+  writer.u8(nodes.length)
+  for (const [level, hash] of nodes.entries()) {
+    const offset = Math.floor(index / 2 ** level)
+    writer.varint(level === 0 ? 2 : 1)
+    if (level === 0) {
+      writer.varint(offset)
+      writer.u8(2)
+      writer.bytes(txid)
+    }
+    writer.varint(offset % 2 === 0 ? offset + 1 : offset - 1)
+    writer.u8(hash ? 0 : 1)
+    if (hash) writer.bytes(hash)
+  }
+  return writer.finish()
+}
+
+/** A copy where there can be none is found when the tree is put together. */
+const checked = (reader: Reader, make: () => Bump): Bump => {
+  try {
+    return make()
+  } catch {
+    throw reader.error('nodes that are no tree')
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Deployments by how their symbols begin, a page at a time: in the order of the symbols' keys, and those of one symbol
+ * as they were deployed. However many symbols begin alike, a page looks at a bounded number of them.
+ */
+import type { Outpoint } from '@quoin/keyspace'
+import { prefixEnd, QuoinError, successor } from '@quoin/primitives'
+import type { SearchPage, StoreReads } from '@quoin/store'
+import { bsv21Events } from './keys.ts'
+
+export interface DeploymentPage {
+  readonly deployments: readonly Outpoint[]
+  /** For the next page; undefined when there is none. */
+  readonly cursor: string | undefined
+}
+
+/** Up to where a page has come: to the end of a symbol, or to a place within it. */
+interface Place {
+  readonly symbol: string
+  readonly within: string | undefined
+}
+
+const { index, spent } = bsv21Events.types.sym
+/** Keys to look at for one page: those of symbols, and beside them those of what is spent. */
+const MOST_KEYS = 512
+/** Symbols to read at once: most have one deployment, but some have many. */
+const TOGETHER = 16
+
+export const searchSymbols = async (
+  reads: StoreReads,
+  prefix: string,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined }
+): Promise<DeploymentPage> => {
+  const after = cursor === undefined ? undefined : readPlace(cursor, prefix)
+  const keys = await reads.zkeys(rangeAfter(prefix, after), { limit: MOST_KEYS })
+  const symbols = keys.filter(key => index.owns(key)).map(key => index.decode(key)[0])
+  const read = (symbol: string, most: number): Promise<SearchPage> => {
+    const within = symbol === after?.symbol ? after.within : undefined
+    const key = index.encode(symbol)
+    return reads.search({ keys: [key], limit: most, ...(within !== undefined && { cursor: within }) })
+  }
+  const deployments: Outpoint[] = []
+  for (let i = 0; i < symbols.length; i += TOGETHER) {
+    const some = symbols.slice(i, i + TOGETHER)
+    const left = limit - deployments.length
+    const pages = await Promise.all(some.map(symbol => read(symbol, left)))
+    for (const [j, symbol] of some.entries()) {
+      const room = limit - deployments.length
+      // What was read for those before it has taken some of the room.
+      const page = pages[j]!.rows.length > room ? await read(symbol, room) : pages[j]!
+      for (const { member } of page.rows) deployments.push(member as Outpoint)
+      if (deployments.length === limit)
+        return { deployments, cursor: writePlace({ symbol, within: page.cursor }) }
+    }
+  }
+  const last = keys.length === MOST_KEYS ? keys.at(-1)! : undefined
+  return { deployments, cursor: last && writePlace({ symbol: symbolOf(last), within: undefined }) }
+}
+
+const symbolOf = (key: Uint8Array): string => (index.owns(key) ? index : spent).decode(key)[0]
+
+const rangeAfter = (prefix: string, place: Place | undefined) => {
+  const first = index.encode(prefix)
+  const at = place && index.encode(place.symbol)
+  const start = at ? (place.within === undefined ? successor(at) : at) : first
+  return { start, end: prefixEnd(first), reverse: false }
+}
+
+/** The symbol as base64url and, behind a dot, the place within it. */
+const writePlace = ({ symbol, within }: Place): string => {
+  const text = Buffer.from(symbol).toString('base64url')
+  return within === undefined ? text : `${text}.${within}`
+}
+
+/** Strict: only what `writePlace` writes, for symbols that begin like that. */
+const readPlace = (cursor: string, prefix: string): Place => {
+  const [, text, within] = CURSOR.exec(cursor) ?? []
+  const symbol = text === undefined ? undefined : Buffer.from(text, 'base64url').toString()
+  if (!symbol?.startsWith(prefix) || writePlace({ symbol, within }) !== cursor) {
+    throw new QuoinError('ERR_STORE_CURSOR', 'not a cursor of this search')
+  }
+  return { symbol, within }
+}
+const CURSOR = /^([A-Za-z0-9_-]{1,2000})(?:\.([A-Za-z0-9_-]{1,100}))?$/

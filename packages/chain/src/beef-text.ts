@@ -1,0 +1,52 @@
+/** BEEF as people and programs write it down: bytes, hexadecimal, base64, or JSON that has it in one of these. */
+import { QuoinError } from '@quoin/primitives'
+
+/** What a BEEF begins with: version 1, version 2, atomic. */
+const MAGIC = ['0100beef', '0200beef', '01010101']
+
+export const isBeef = (bytes: Uint8Array): boolean =>
+  MAGIC.includes(Buffer.from(bytes.subarray(0, 4)).toString('hex'))
+
+/** The BEEF of a file that has one: its bytes, or a text. */
+export const beefOf = (bytes: Uint8Array): Uint8Array =>
+  isBeef(bytes) ? bytes : parseBeefText(decode(bytes))
+
+/** The BEEF of a text: hex, base64, or `{ "beef": … }` with that, or with an array of bytes as the SDK writes it. */
+export const parseBeefText = (text: string): Uint8Array => {
+  const trimmed = text.trim()
+  const bytes = trimmed.startsWith('{') ? fromJson(trimmed) : fromText(trimmed)
+  if (!isBeef(bytes)) throw malformed('it does not begin like one')
+  return bytes
+}
+
+const fromJson = (text: string): Uint8Array => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw malformed('it begins like JSON, and is none')
+  }
+  const { beef } = value as { readonly beef?: unknown }
+  if (typeof beef === 'string') return fromText(beef)
+  const isBytes =
+    Array.isArray(beef) && beef.every(each => Number.isInteger(each) && each >= 0 && each <= 255)
+  if (!isBytes) throw malformed('the JSON has no "beef" in hex, in base64, or as an array of bytes')
+  return Uint8Array.from(beef as number[])
+}
+
+const fromText = (text: string): Uint8Array => {
+  if (/^([0-9a-fA-F]{2})+$/.test(text)) return new Uint8Array(Buffer.from(text, 'hex'))
+  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return new Uint8Array(Buffer.from(text, 'base64'))
+  throw malformed('it is neither hexadecimal nor base64')
+}
+
+const decode = (bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw malformed('it does not begin like one')
+  }
+}
+
+const malformed = (reason: string): QuoinError =>
+  new QuoinError('ERR_BEEF_FORMAT', `this is no BEEF: ${reason}`)

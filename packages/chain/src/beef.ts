@@ -1,0 +1,321 @@
+/**
+ * Transactions with what proves them (BEEF): BRC-62 (V1), BRC-96 (V2, which may name a transaction by its txid only)
+ * and BRC-95 (Atomic: one transaction and nothing but its ancestry). Reading is bounded by limits and linear in the
+ * bytes, whatever the shape of the ancestry; nothing is verified here beyond that the parts fit together.
+ */
+
+import { formatTxid, type Txid } from '@quoin/keyspace'
+import { copyOfPart, QuoinError, Reader, Writer } from '@quoin/primitives'
+import { ancestryOf, parentsAmong, parentsFirst } from './ancestry.ts'
+import { Bump } from './bump.ts'
+import { bytesKey } from './hash.ts'
+import { Places } from './places.ts'
+import { readTransaction, type Transaction } from './transaction.ts'
+
+export interface BeefTransaction {
+  readonly txid: Txid
+  /** Undefined when only the txid is given, as of something that the receiver has. */
+  readonly transaction: Transaction | undefined
+  /** A bump that proves it. */
+  readonly bump: Bump | undefined
+}
+
+export interface BeefLimits {
+  readonly bytes: number
+  readonly transactions: number
+  readonly bumps: number
+  /** Of all bumps together. */
+  readonly merkleNodes: number
+  /** Of all transactions together. */
+  readonly inputs: number
+}
+
+export const BEEF_LIMITS: BeefLimits = {
+  bytes: 32 * 1024 * 1024,
+  transactions: 100_000,
+  bumps: 10_000,
+  merkleNodes: 500_000,
+  inputs: 1_000_000
+}
+
+/** As little-endian numbers: `0100beef`, `0200beef` and `01010101` on the wire. */
+const V1 = 0xefbe0001
+const V2 = 0xefbe0002
+const ATOMIC = 0x01010101
+
+/** What stands before a transaction of V2; V1 has the first two of them behind it. */
+const RAW = 0
+const RAW_WITH_BUMP = 1
+const TXID_ONLY = 2
+
+/** A block height, a depth, a count, and one leaf. */
+const LEAST_BUMP = 37
+/** The format byte and a transaction of nothing. */
+const LEAST_TRANSACTION = 11
+
+export class Beef {
+  readonly version: 1 | 2
+  readonly atomic: boolean
+  readonly bumps: readonly Bump[]
+  /** Parents before their children; else as they were sent. */
+  readonly transactions: readonly BeefTransaction[]
+  /** What it is about: what an Atomic BEEF says, or else the last transaction. */
+  readonly subject: Txid
+  readonly #sent: readonly BeefTransaction[]
+  readonly #places: Places
+  #bytes: Uint8Array | undefined
+
+  /** The transactions and the bumps are views of the bytes, which must not change afterwards. */
+  static parse(bytes: Uint8Array, limits: Partial<BeefLimits> = {}): Beef {
+    return readBeef(bytes, { ...BEEF_LIMITS, ...limits })
+  }
+
+  /** Of transactions that were read already, parents first: what it is about is the last. */
+  static of(transactions: readonly BeefTransaction[]): Beef {
+    const bumps = new Set(transactions.flatMap(({ bump }) => bump ?? []))
+    return new Beef({ version: 1, subject: undefined, bumps: [...bumps], transactions, bytes: undefined })
+  }
+
+  /** @internal */
+  constructor({ version, subject, bumps, transactions, bytes }: BeefContent) {
+    this.version = version
+    this.atomic = subject !== undefined
+    this.bumps = bumps
+    this.#sent = transactions
+    this.#places = placesOf(transactions)
+    this.#bytes = bytes
+    this.subject = subject ?? transactions.at(-1)!.txid
+    this.transactions = this.#inOrder()
+  }
+
+  /** As it was read, or is written. */
+  get bytes(): Uint8Array {
+    this.#bytes ??= writeBeef({ version: 1, transactions: this.transactions })
+    return this.#bytes
+  }
+
+  find(txid: Txid): BeefTransaction | undefined {
+    const place = this.#places.of(txid)
+    return place === undefined ? undefined : this.#sent[place]
+  }
+
+  #inOrder(): readonly BeefTransaction[] {
+    const parents = parentsAmong(this.#sent, this.#places)
+    if (this.atomic) checkAtomic(this.subject, this.#sent, this.#places, parents)
+    let ordered = true
+    for (const [place, { txid, bump }] of this.#sent.entries()) {
+      if (parents[place]!.every(parent => parent < place)) continue
+      // Nobody needs the parents of what is proved, so those who write BEEF put it anywhere.
+      if (!bump) throw beefError('a transaction before its parent', { txid: formatTxid(txid) })
+      ordered = false
+    }
+    return ordered ? this.#sent : sorted(this.#sent, parents)
+  }
+}
+
+interface BeefContent {
+  readonly version: 1 | 2
+  /** Given by an Atomic BEEF. */
+  readonly subject: Txid | undefined
+  readonly bumps: readonly Bump[]
+  readonly transactions: readonly BeefTransaction[]
+  readonly bytes: Uint8Array | undefined
+}
+
+const readBeef = (bytes: Uint8Array, limits: BeefLimits): Beef => {
+  within(limits, 'bytes', bytes.length)
+  const reader = new Reader(bytes, 'ERR_BEEF_FORMAT')
+  let magic = reader.u32()
+  const subject = magic === ATOMIC ? (reader.bytes(32) as Txid) : undefined
+  if (subject) magic = reader.u32()
+  if (magic !== V1 && magic !== V2) throw reader.error('not a BEEF')
+  const bumps = readBumps(reader, limits)
+  const transactions = readTransactions(reader, bumps, magic === V1 ? readV1 : readV2, limits)
+  reader.end()
+  return new Beef({ version: magic === V1 ? 1 : 2, subject, bumps, transactions, bytes })
+}
+
+type ReadEntry = (reader: Reader, bumps: readonly Bump[]) => BeefTransaction
+
+const readTransactions = (
+  reader: Reader,
+  bumps: readonly Bump[],
+  readEntry: ReadEntry,
+  limits: BeefLimits
+): BeefTransaction[] => {
+  const count = reader.count(LEAST_TRANSACTION, 'transactions')
+  within(limits, 'transactions', count)
+  if (count === 0) throw reader.error('a BEEF of no transaction')
+  const transactions: BeefTransaction[] = []
+  let inputs = 0
+  for (let i = 0; i < count; i++) {
+    const entry = readEntry(reader, bumps)
+    inputs += entry.transaction?.inputCount ?? 0
+    within(limits, 'inputs', inputs)
+    if (entry.bump && !entry.bump.proves(entry.txid)) {
+      throw reader.error('a bump that does not prove its transaction', { txid: formatTxid(entry.txid) })
+    }
+    transactions.push(entry)
+  }
+  return transactions
+}
+
+const readV1: ReadEntry = (reader, bumps) => {
+  const transaction = readTransaction(reader)
+  const format = reader.u8()
+  if (format > RAW_WITH_BUMP) throw reader.error('an unknown format of a transaction', { format })
+  const bump = format === RAW_WITH_BUMP ? readBumpIndex(reader, bumps) : undefined
+  return { txid: transaction.txid, transaction, bump }
+}
+
+const readV2: ReadEntry = (reader, bumps) => {
+  const format = reader.u8()
+  if (format > TXID_ONLY) throw reader.error('an unknown format of a transaction', { format })
+  if (format === TXID_ONLY) {
+    return { txid: reader.bytes(32) as Txid, transaction: undefined, bump: undefined }
+  }
+  const bump = format === RAW_WITH_BUMP ? readBumpIndex(reader, bumps) : undefined
+  const transaction = readTransaction(reader)
+  return { txid: transaction.txid, transaction, bump }
+}
+
+const readBumpIndex = (reader: Reader, bumps: readonly Bump[]): Bump => {
+  const index = reader.varint()
+  const bump = bumps[index]
+  if (bump === undefined) throw reader.error('no such bump', { index, bumps: bumps.length })
+  return bump
+}
+
+export interface BeefParts {
+  readonly version: 1 | 2
+  /** Makes it an Atomic BEEF about this transaction. */
+  readonly atomic?: Txid
+  readonly transactions: readonly BeefTransaction[]
+}
+
+/**
+ * Writes transactions, parents first and else in the given order, so that what it is about belongs at the end. There is
+ * one bump for each block, which proves what was given with a bump and nothing else.
+ */
+export const writeBeef = ({ version, atomic, transactions }: BeefParts): Uint8Array => {
+  const places = placesOf(transactions)
+  const parents = parentsAmong(transactions, places)
+  if (atomic) checkAtomic(atomic, transactions, places, parents)
+  const entries = sorted(transactions, parents)
+  const { bumps, indexes } = mergedBumps(entries)
+  const writer = Writer.ofAnySize()
+  if (atomic) {
+    writer.u32(ATOMIC)
+    writer.bytes(atomic)
+  }
+  writer.u32(version === 1 ? V1 : V2)
+  writer.varint(bumps.length)
+  for (const bump of bumps) bump.write(writer)
+  writer.varint(entries.length)
+  for (const { txid, transaction, bump } of entries) {
+    if (transaction === undefined) {
+      if (version === 1) throw beefError('BEEF V1 has no room for a txid alone', { txid: formatTxid(txid) })
+      writer.u8(TXID_ONLY)
+      writer.bytes(txid)
+      continue
+    }
+    if (version === 1) writer.bytes(transaction.raw)
+    writer.u8(bump ? RAW_WITH_BUMP : RAW)
+    if (bump) writer.varint(indexes?.get(bump) ?? 0)
+    if (version === 2) writer.bytes(transaction.raw)
+  }
+  return writer.finish(copyOfPart)
+}
+
+/** One bump for each block, and if there are several, of each bump of the entries the index of what it became part of. */
+const mergedBumps = (
+  entries: readonly BeefTransaction[]
+): { bumps: readonly Bump[]; indexes?: ReadonlyMap<Bump, number> } => {
+  const given = entries.filter(({ bump, transaction }) => bump && transaction)
+  const first = given[0]?.bump
+  if (first && given.every(({ bump }) => bump === first)) {
+    return { bumps: [first.provingOnly(given.map(({ txid }) => txid))] }
+  }
+  const proved = new Map<Bump, Txid[]>()
+  for (const { txid, bump } of given) {
+    const txids = proved.get(bump!)
+    if (txids) txids.push(txid)
+    else proved.set(bump!, [txid])
+  }
+  const atHeight = new Map<number, number>()
+  for (const { height } of proved.keys()) atHeight.set(height, (atHeight.get(height) ?? 0) + 1)
+  const blocks = new Map<string, { readonly index: number; readonly bumps: Bump[] }>()
+  const indexes = new Map<Bump, number>()
+  for (const [bump, txids] of proved) {
+    const { height } = bump
+    // The root is needed only to tell blocks of one height apart, as there are after a reorg.
+    const key = atHeight.get(height) === 1 ? `${height}` : `${height} ${bump.depth} ${bytesKey(bump.root)}`
+    const block = blocks.get(key) ?? { index: blocks.size, bumps: [] }
+    blocks.set(key, block)
+    block.bumps.push(bump.provingOnly(txids))
+    indexes.set(bump, block.index)
+  }
+  return { bumps: Array.from(blocks.values(), block => Bump.merge(block.bumps)), indexes }
+}
+
+const readBumps = (reader: Reader, limits: BeefLimits): Bump[] => {
+  const count = reader.count(LEAST_BUMP, 'bumps')
+  within(limits, 'bumps', count)
+  const bumps: Bump[] = []
+  let room = limits.merkleNodes
+  for (let i = 0; i < count; i++) {
+    const bump = Bump.read(reader, room)
+    room -= bump.size
+    bumps.push(bump)
+  }
+  return bumps
+}
+
+const placesOf = (entries: readonly BeefTransaction[]): Places => {
+  const places = new Places(entries.map(({ txid }) => txid))
+  for (const [place, { txid }] of entries.entries()) {
+    if (places.of(txid) !== place) throw beefError('a transaction twice', { txid: formatTxid(txid) })
+  }
+  return places
+}
+
+const sorted = (
+  entries: readonly BeefTransaction[],
+  parents: readonly (readonly number[])[]
+): readonly BeefTransaction[] => {
+  if (parents.every((of, place) => of.every(parent => parent < place))) return entries
+  const order = parentsFirst(parents)
+  if (order === undefined) throw beefError('transactions that are ancestors of one another')
+  return order.map(place => entries[place]!)
+}
+
+/** BRC-95: the subject is there, and all else is its ancestry, whether that is needed to prove it or not. */
+const checkAtomic = (
+  subject: Txid,
+  entries: readonly BeefTransaction[],
+  places: Places,
+  parents: readonly (readonly number[])[]
+): void => {
+  const place = places.of(subject)
+  if (place === undefined || entries[place]!.transaction === undefined) {
+    throw beefError('an Atomic BEEF without its subject', { txid: formatTxid(subject) })
+  }
+  const stranger = ancestryOf(place, parents).indexOf(0)
+  if (stranger >= 0) {
+    throw beefError('an Atomic BEEF with an unrelated transaction', {
+      txid: formatTxid(entries[stranger]!.txid)
+    })
+  }
+}
+
+const within = (limits: BeefLimits, name: keyof BeefLimits, given: number): void => {
+  if (given <= limits[name]) return
+  throw new QuoinError('ERR_BEEF_LIMIT', `a BEEF of more than ${limits[name]} ${name}`, {
+    limit: name,
+    most: limits[name],
+    given
+  })
+}
+
+const beefError = (message: string, details: Record<string, unknown> = {}): QuoinError =>
+  new QuoinError('ERR_BEEF_FORMAT', message, details)

@@ -1,0 +1,265 @@
+/**
+ * Merkle paths as they are on the wire (BRC-74, BUMP): for one block, the txids it proves and the nodes beside their
+ * ways to the root. One bump may prove any number of txids, at a cost that grows with its size and no faster.
+ */
+
+import { formatTxid, type Txid } from '@quoin/keyspace'
+import { compareBytes, QuoinError, Reader, Writer } from '@quoin/primitives'
+import { varintLength } from './lengths.ts'
+import { type Level, levelsAbove, MerkleNode, MerkleTree, treeError } from './merkle.ts'
+import { COPY, MerkleWay, WANTED } from './merkle-way.ts'
+
+const MAX_DEPTH = 64
+const MAX_HEIGHT = 0xffffffff
+
+export class Bump {
+  /** The height of the block. */
+  readonly height: number
+  /** What `toBytes` is, if it proves this txid alone; the rest is then read when it is asked for. */
+  readonly #alone: Alone | undefined
+  #read: MerkleTree | undefined
+  #txids: readonly Txid[] | undefined
+
+  private constructor(height: number, source: readonly Level[] | Alone) {
+    this.height = height
+    if ('bytes' in source) this.#alone = source
+    else this.#read = new MerkleTree(source)
+  }
+
+  static parse(bytes: Uint8Array): Bump {
+    const reader = new Reader(bytes, 'ERR_BEEF_FORMAT')
+    const bump = Bump.read(reader)
+    reader.end()
+    return bump
+  }
+
+  /** Its hashes are views of what is read. More than `limit` nodes are refused before they are made. */
+  static read(reader: Reader, limit = Number.POSITIVE_INFINITY): Bump {
+    const start = reader.offset
+    const height = readHeight(reader)
+    const way = MerkleWay.at(reader.source, reader.offset)
+    if (!way || reader.offset !== start + varintLength(height) || way.depth + 1 > limit) {
+      return new Bump(height, readLevels(reader, limit))
+    }
+    reader.skip(way.end - reader.offset)
+    return new Bump(height, { bytes: reader.since(start), txid: way.txid as Txid, way })
+  }
+
+  /** What `trimmedTo(txid).toBytes()` was. It was checked then, and is not read before something of it is asked for. */
+  static written(bytes: Uint8Array, txid: Txid): Bump {
+    return new Bump(readHeight(new Reader(bytes, 'ERR_BEEF_FORMAT')), { bytes, txid, way: undefined })
+  }
+
+  get #tree(): MerkleTree {
+    this.#read ??= treeOf(this.#alone!.bytes)
+    return this.#read
+  }
+
+  /** Undefined when it proves several, or is of a block of one transaction. */
+  get #way(): MerkleWay | undefined {
+    if (this.#alone) this.#alone.way ??= MerkleWay.at(this.#alone.bytes, varintLength(this.height))
+    return this.#alone?.way
+  }
+
+  #isOf(txid: Txid): boolean {
+    return this.#alone !== undefined && compareBytes(txid, this.#alone.txid) === 0
+  }
+
+  /** One bump for all that these prove, which must be bumps of one block. */
+  static merge(bumps: readonly Bump[]): Bump {
+    const [first, ...others] = bumps
+    if (first === undefined) throw treeError('nothing to merge')
+    if (others.length === 0) return first
+    const { depth } = first
+    if (others.some(other => other.height !== first.height || other.depth !== depth)) {
+      throw differentBlocks()
+    }
+    // Two ways in one tree have a node in common, or one beside the other: if all those agree, so do the roots.
+    const parts = bumps.map(bump => bump.#tree.select(bump.#wanted()))
+    const all = new MerkleTree(
+      Array.from({ length: depth }, (_, i) => unionOf(parts.map(levels => levels[i]!)))
+    )
+    return new Bump(first.height, all.select(all.levels[0]!.filter(({ wanted }) => wanted)))
+  }
+
+  /** A bump for some of the txids of a block, or for all of them, made from all that the block has, in order. */
+  static ofBlock(height: number, txids: readonly Txid[], which?: readonly Txid[]): Bump {
+    if (txids.length === 0) throw treeError('a block has transactions')
+    const block = new Bump(
+      height,
+      levelsAbove(txids.map((txid, offset) => new MerkleNode(offset, txid, true)))
+    )
+    return which ? block.provingOnly(which) : block
+  }
+
+  /**
+   * The root of the block's merkle tree that everything in this bump leads to. Hashing may find what reading cannot: a
+   * way that leads through the copy of a node and so to a place that the block does not have. That is ERR_BEEF_FORMAT.
+   */
+  get root(): Uint8Array {
+    return this.#way?.root ?? this.#tree.root
+  }
+
+  /** The txids that are marked as proved by it. */
+  get txids(): readonly Txid[] {
+    this.#txids ??= this.#alone ? [this.#alone.txid] : this.#wanted().map(({ hash }) => hash as Txid)
+    return this.#txids
+  }
+
+  /** The root, if the way there from this txid is complete, whether it is marked or just beside another. */
+  rootOf(txid: Txid): Uint8Array | undefined {
+    return this.proves(txid) ? this.root : undefined
+  }
+
+  /** Whether `rootOf` has an answer; this hashes nothing. */
+  proves(txid: Txid): boolean {
+    return this.#isOf(txid) || (this.#tree.find(txid)?.proven ?? false)
+  }
+
+  /** The place of a transaction in its block. */
+  offsetOf(txid: Txid): number | undefined {
+    return ((this.#isOf(txid) && this.#way) || this.#tree.find(txid))?.offset
+  }
+
+  /** The smallest bump that proves this txid. */
+  trimmedTo(txid: Txid): Bump {
+    return this.provingOnly([txid])
+  }
+
+  /** The smallest bump that proves these txids. */
+  provingOnly(txids: readonly Txid[]): Bump {
+    if (txids.length === 1 && this.#isOf(txids[0]!)) return this
+    const leaves = txids.map(txid => {
+      const leaf = this.#tree.find(txid)
+      if (!leaf?.proven) throw treeError('the bump does not prove a txid', { txid: formatTxid(txid) })
+      return leaf
+    })
+    return new Bump(this.height, this.#tree.select(leaves))
+  }
+
+  toBytes(): Uint8Array {
+    if (this.#alone) return this.#alone.bytes.slice()
+    const writer = new Writer()
+    this.write(writer)
+    return writer.finish()
+  }
+
+  write(writer: Writer): void {
+    if (this.#alone) {
+      writer.bytes(this.#alone.bytes)
+      return
+    }
+    const { levels } = this.#tree
+    writer.varint(this.height)
+    writer.u8(levels.length)
+    for (const level of levels) {
+      writer.varint(level.length)
+      for (const { offset, hash, wanted, copy } of level) {
+        writer.varint(offset)
+        writer.u8(copy ? COPY : wanted ? WANTED : 0)
+        if (!copy) writer.bytes(hash!)
+      }
+    }
+  }
+
+  /** How many levels of nodes there are below the root. */
+  get depth(): number {
+    return this.#way?.depth ?? this.#tree.levels.length
+  }
+
+  /** How many nodes it has. */
+  get size(): number {
+    return this.#way ? this.#way.depth + 1 : this.#tree.levels.reduce((size, level) => size + level.length, 0)
+  }
+
+  #wanted(): MerkleNode[] {
+    return this.#tree.levels[0]!.filter(({ wanted }) => wanted)
+  }
+}
+
+/** A bump for one txid as it is on the wire, in the one form that we write. */
+interface Alone {
+  readonly bytes: Uint8Array
+  readonly txid: Txid
+  /** Once it was asked for. */
+  way: MerkleWay | undefined
+}
+
+const treeOf = (bytes: Uint8Array): MerkleTree => {
+  const reader = new Reader(bytes, 'ERR_BEEF_FORMAT')
+  readHeight(reader)
+  const tree = new MerkleTree(readLevels(reader, Number.POSITIVE_INFINITY))
+  reader.end()
+  return tree
+}
+
+const readHeight = (reader: Reader): number => {
+  const height = reader.varint()
+  if (height > MAX_HEIGHT) throw reader.error('not the height of a block', { height })
+  return height
+}
+
+const readLevels = (reader: Reader, limit: number): readonly Level[] => {
+  const depth = reader.u8()
+  if (depth < 1 || depth > MAX_DEPTH) throw reader.error('a merkle tree is 1 to 64 levels high', { depth })
+  const levels: Level[] = []
+  let room = limit
+  for (let i = 0; i < depth; i++) {
+    const level = readLevel(reader, room)
+    room -= level.length
+    levels.push(level)
+  }
+  // Depth 1 with more than two leaves is how a whole block is written: the levels above follow from the leaves.
+  if (depth === 1 && levels[0]!.length > 2) return levelsAbove(levels[0]!)
+  for (const [i, level] of levels.entries()) {
+    if (level.length > 0 && level.at(-1)!.offset >= 2 ** (depth - i)) {
+      throw reader.error('a merkle node outside of its tree', { level: i, offset: level.at(-1)!.offset })
+    }
+  }
+  return levels
+}
+
+/** Nodes may come in any order, but only one for each place. */
+const readLevel = (reader: Reader, room: number): Level => {
+  const count = reader.count(2, 'merkle nodes')
+  if (count > room) throw new QuoinError('ERR_BEEF_LIMIT', 'too many merkle nodes', { count })
+  const level: MerkleNode[] = []
+  let copy: MerkleNode | undefined
+  for (let i = 0; i < count; i++) {
+    const offset = reader.varint()
+    const flags = reader.u8()
+    if (flags > WANTED) throw reader.error('unknown flags of a merkle node', { flags })
+    const node =
+      flags === COPY
+        ? new MerkleNode(offset, undefined, false, true)
+        : new MerkleNode(offset, reader.bytes(32), flags === WANTED)
+    if (node.copy) {
+      if (copy || offset % 2 === 0) throw reader.error('a copy within a level of a merkle tree', { offset })
+      copy = node
+    }
+    level.push(node)
+  }
+  level.sort((a, b) => a.offset - b.offset)
+  for (let i = 1; i < level.length; i++) {
+    if (level[i]!.offset === level[i - 1]!.offset) {
+      throw reader.error('two merkle nodes at one place', { offset: level[i]!.offset })
+    }
+  }
+  if (copy && copy !== level.at(-1)) {
+    throw reader.error('a copy within a level of a merkle tree', { offset: copy.offset })
+  }
+  return level
+}
+
+/** The nodes of one level of several bumps. A copy may be written out in one and marked in another. */
+const unionOf = (levels: readonly Level[]): Level => {
+  const nodes = new Map<number, MerkleNode>()
+  for (const node of levels.flat()) {
+    const other = nodes.get(node.offset)
+    if (other?.hash && node.hash && compareBytes(other.hash, node.hash) !== 0) throw differentBlocks()
+    if (other === undefined || other.copy || node.wanted) nodes.set(node.offset, node)
+  }
+  return [...nodes.values()].sort((a, b) => a.offset - b.offset)
+}
+
+const differentBlocks = (): QuoinError => treeError('merkle paths of different blocks')

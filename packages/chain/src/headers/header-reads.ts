@@ -1,0 +1,80 @@
+/** Headers as a store has them: by hash, by height on the chain of most work, and the lines that lead to them. */
+import { QuoinError } from '@quoin/primitives'
+import type { Store } from '@quoin/store'
+import { chain } from '../keys.ts'
+import { Branch } from './branch.ts'
+import { type ChainHeader, formatHash, sameBytes } from './header.ts'
+
+const { header: headers, active, tip: tips } = chain.collections
+
+export class HeaderReads {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async tip(): Promise<ChainHeader | undefined> {
+    const hash = await this.#store.use(tips).get()
+    return hash && this.#stored(hash)
+  }
+
+  byHash(hash: Uint8Array): Promise<ChainHeader | undefined> {
+    return this.#store.use(headers).get(hash)
+  }
+
+  async byHeight(height: number): Promise<ChainHeader | undefined> {
+    const hash = await this.#store.use(active).get(height)
+    return hash && this.#stored(hash)
+  }
+
+  async isActive({ header, height }: ChainHeader): Promise<boolean> {
+    const hash = await this.#store.use(active).get(height)
+    return hash !== undefined && sameBytes(hash, header.hash)
+  }
+
+  /**
+   * A part of the chain of most work, both ends included. The hashes are one read and a header never changes, so
+   * this is one line even while another process reorganises the chain.
+   */
+  async activeLine(from: number, to: number): Promise<ChainHeader[]> {
+    const range = active.range([], { gte: [from], lte: [to] })
+    const rows = await this.#store.range(range)
+    return Promise.all(rows.map(({ value }) => this.#stored(active.value.codec.decode(value))))
+  }
+
+  /** The line of `count` headers, or of all that are known, which ends at `last`. */
+  async branchTo(
+    last: ChainHeader,
+    count: number,
+    fresh: (hash: Uint8Array) => ChainHeader | undefined
+  ): Promise<Branch> {
+    const line = [last]
+    while (line.length < count) {
+      const { header } = line.at(-1)!
+      const before = fresh(header.previous) ?? (await this.byHash(header.previous))
+      if (!before) break
+      line.push(before)
+      const missing = count - line.length
+      if (missing === 0 || before.height === 0 || !(await this.isActive(before))) continue
+      // From here on it is the chain of most work, unless that has changed since.
+      const below = await this.activeLine(Math.max(0, before.height - missing), before.height - 1)
+      if (below.length > 0 && sameBytes(below.at(-1)!.header.hash, before.header.previous)) {
+        line.push(...below.reverse())
+        break
+      }
+    }
+    return new Branch(line.reverse())
+  }
+
+  /** What a row names is there: headers are never removed. */
+  async #stored(hash: Uint8Array): Promise<ChainHeader> {
+    const found = await this.byHash(hash)
+    if (!found) {
+      throw new QuoinError('ERR_STORE_CORRUPT', `header ${formatHash(hash)} is missing`, {
+        hash: formatHash(hash)
+      })
+    }
+    return found
+  }
+}

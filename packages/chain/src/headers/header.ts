@@ -1,0 +1,165 @@
+/**
+ * Block headers: 80 bytes, and what they say. The hash of a header is compared with its target as a number whose
+ * least significant byte comes first, which is why people write it in reverse.
+ */
+import { type ErrorCode, QuoinError, toHex } from '@quoin/primitives'
+import { sha256d } from '../hash.ts'
+import { targetOf } from './target.ts'
+
+export const HEADER_LENGTH = 80
+const MAX_U32 = 0xffffffff
+
+export interface HeaderParts {
+  readonly version: number
+  /** The hash of the header before. */
+  readonly previous: Uint8Array
+  readonly merkleRoot: Uint8Array
+  /** Unix seconds, as the miner says. */
+  readonly time: number
+  /** The target in compact form. */
+  readonly bits: number
+  readonly nonce: number
+}
+
+/** A header as views of its bytes. */
+export class Header implements HeaderParts {
+  readonly raw: Uint8Array
+  #hash: Uint8Array | undefined
+
+  /** Use `parseHeader`, `readHeaders` or `writeHeader`. */
+  constructor(raw: Uint8Array) {
+    this.raw = raw
+  }
+
+  /** 32 bytes in hash order. */
+  get hash(): Uint8Array {
+    this.#hash ??= sha256d(this.raw)
+    return this.#hash
+  }
+
+  get version(): number {
+    return u32(this.raw, 0)
+  }
+  get previous(): Uint8Array {
+    return this.raw.subarray(4, 36)
+  }
+  get merkleRoot(): Uint8Array {
+    return this.raw.subarray(36, 68)
+  }
+  get time(): number {
+    return u32(this.raw, 68)
+  }
+  get bits(): number {
+    return u32(this.raw, 72)
+  }
+  get nonce(): number {
+    return u32(this.raw, 76)
+  }
+
+  /** Whether its hash is not above its own target. That the target is the right one is for `checkHeader`. */
+  get hasProofOfWork(): boolean {
+    const target = targetOf(this.bits)
+    return target !== undefined && BigInt(`0x${formatHash(this.hash)}`) <= target
+  }
+}
+
+/** A header at its place in a chain. */
+export interface ChainHeader {
+  readonly header: Header
+  readonly height: number
+  /** The work of this header and of all before it, back to where the chain is known from. */
+  readonly work: bigint
+}
+
+/** Not a DataView: making one costs more than reading with it. */
+const u32 = (bytes: Uint8Array, at: number): number =>
+  bytes[at]! + bytes[at + 1]! * 0x100 + bytes[at + 2]! * 0x10000 + bytes[at + 3]! * 0x1000000
+
+const plain = (bytes: Uint8Array): Uint8Array =>
+  bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+export const parseHeader = (bytes: Uint8Array): Header => {
+  if (!(bytes instanceof Uint8Array) || bytes.length !== HEADER_LENGTH) {
+    throw formatError(`a header has ${HEADER_LENGTH} bytes`, bytes?.length)
+  }
+  return new Header(plain(bytes))
+}
+
+/** Headers one after the other. They are views: do not change the bytes afterwards. */
+export const readHeaders = (bytes: Uint8Array): Header[] => {
+  if (!(bytes instanceof Uint8Array) || bytes.length % HEADER_LENGTH !== 0) {
+    throw formatError(`headers have ${HEADER_LENGTH} bytes each`, bytes?.length)
+  }
+  const source = plain(bytes)
+  return Array.from(
+    { length: source.length / HEADER_LENGTH },
+    (_, i) => new Header(source.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH))
+  )
+}
+
+export const writeHeader = ({ version, previous, merkleRoot, time, bits, nonce }: HeaderParts): Header => {
+  const raw = new Uint8Array(HEADER_LENGTH)
+  const view = new DataView(raw.buffer)
+  for (const [at, number] of [
+    [0, version],
+    [68, time],
+    [72, bits],
+    [76, nonce]
+  ] as const) {
+    if (!Number.isInteger(number) || number < 0 || number > MAX_U32) {
+      throw formatError('a number of a header has 32 bits', number)
+    }
+    view.setUint32(at, number, true)
+  }
+  for (const [at, hash] of [
+    [4, previous],
+    [36, merkleRoot]
+  ] as const) {
+    if (!(hash instanceof Uint8Array) || hash.length !== 32)
+      throw formatError('a hash has 32 bytes', hash?.length)
+    raw.set(hash, at)
+  }
+  return new Header(raw)
+}
+
+/** The 64 digits that people see of a block hash or a merkle root. */
+export const formatHash = (hash: Uint8Array): string => toHex(Uint8Array.from(hash).reverse())
+
+export const parseHash = (text: string, code: ErrorCode = 'ERR_HEADER_FORMAT'): Uint8Array => {
+  if (typeof text !== 'string' || !/^[0-9a-fA-F]{64}$/.test(text)) {
+    throw new QuoinError(code, 'a hash is 64 hexadecimal digits', { given: text })
+  }
+  return Uint8Array.from({ length: 32 }, (_, i) => Number.parseInt(text.slice(62 - 2 * i, 64 - 2 * i), 16))
+}
+
+/** A header as Chaintracks services say it. */
+export interface HeaderJson {
+  readonly height: number
+  readonly hash: string
+  readonly version: number
+  readonly prevHash: string
+  readonly merkleRoot: string
+  readonly time: number
+  readonly bits: number
+  readonly nonce: number
+}
+
+export const headerJson = ({ header, height }: Pick<ChainHeader, 'header' | 'height'>): HeaderJson => ({
+  height,
+  hash: formatHash(header.hash),
+  version: header.version,
+  prevHash: formatHash(header.previous),
+  merkleRoot: formatHash(header.merkleRoot),
+  time: header.time,
+  bits: header.bits,
+  nonce: header.nonce
+})
+
+export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+const formatError = (message: string, given: unknown): QuoinError =>
+  new QuoinError('ERR_HEADER_FORMAT', `${message}, not ${given}`, { given })

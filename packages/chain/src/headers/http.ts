@@ -1,0 +1,140 @@
+/**
+ * Asking a service over HTTP, within bounds: what is too slow, too large or not understood is an `ERR_CHAIN_SOURCE`
+ * that names the service and says why, and whether it is worth asking again.
+ */
+import { QuoinError } from '@quoin/primitives'
+
+const TIMEOUT = 30_000
+/** Many times what any answer here is. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+export interface ServiceOptions {
+  /** Sent as a bearer token. */
+  readonly token?: string
+  /** Milliseconds that one answer may take, to its last byte. */
+  readonly timeout?: number
+  /** The largest answer that is read, in bytes. */
+  readonly maxBytes?: number
+  readonly fetch?: typeof fetch
+}
+
+export interface Answer {
+  readonly status: number
+  /** The media type, without parameters. */
+  readonly type: string
+  readonly bytes: Uint8Array
+}
+
+interface Question {
+  readonly signal?: AbortSignal | undefined
+  /** Sent as JSON by POST. */
+  readonly body?: unknown
+}
+
+export class Service {
+  /** The address. */
+  readonly name: string
+  readonly #base: URL
+  readonly #headers: Record<string, string>
+  readonly #timeout: number
+  readonly #maxBytes: number
+  readonly #fetch: typeof fetch
+
+  constructor(url: string, options: ServiceOptions = {}) {
+    this.#base = serviceUrl(url)
+    this.name = `${this.#base.origin}${this.#base.pathname}`.replace(/\/$/, '')
+    this.#headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+    this.#timeout = options.timeout ?? TIMEOUT
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES
+    this.#fetch = options.fetch ?? fetch
+  }
+
+  /** The answer when it is a success or one of `expected`; everything else is thrown. */
+  async ask(path: string, question: Question = {}, expected: readonly number[] = []): Promise<Answer> {
+    const answer = await this.#answer(path, question)
+    if ((answer.status >= 200 && answer.status < 300) || expected.includes(answer.status)) return answer
+    throw this.failure(path, `answered with status ${answer.status}`, {
+      status: answer.status,
+      retry: answer.status >= 500 || answer.status === 429
+    })
+  }
+
+  /** The value that a JSON answer has. */
+  json(path: string, { bytes }: Answer): unknown {
+    try {
+      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    } catch {
+      throw this.failure(path, 'answered with something that is not JSON')
+    }
+  }
+
+  failure(path: string, reason: string, details: Record<string, unknown> = {}): QuoinError {
+    return new QuoinError('ERR_CHAIN_SOURCE', `${this.name} ${reason}`, {
+      source: this.name,
+      path,
+      reason,
+      retry: false,
+      ...details
+    })
+  }
+
+  async #answer(path: string, { signal, body }: Question): Promise<Answer> {
+    const limit = AbortSignal.timeout(this.#timeout)
+    try {
+      const response = await this.#fetch(`${this.#base.href.replace(/\/$/, '')}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        ...(body !== undefined && { body: JSON.stringify(body) })
+      })
+      const bytes = await this.#read(path, response)
+      const type = (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
+      return { status: response.status, type, bytes }
+    } catch (error) {
+      if (error instanceof QuoinError) throw error
+      // Whoever called wanted it to end: that is no failure of the service.
+      signal?.throwIfAborted()
+      if (limit.aborted)
+        throw this.failure(path, `did not answer within ${this.#timeout} ms`, { retry: true })
+      throw this.failure(path, `cannot be reached: ${causeOf(error)}`, { retry: true })
+    }
+  }
+
+  /** A length is not believed, and no more is read than is allowed. */
+  async #read(path: string, { body }: Response): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    if (body) {
+      for await (const chunk of body) {
+        length += chunk.length
+        if (length > this.#maxBytes)
+          throw this.failure(path, `answered with more than ${this.#maxBytes} bytes`)
+        chunks.push(chunk)
+      }
+    }
+    return new Uint8Array(Buffer.concat(chunks))
+  }
+}
+
+const serviceUrl = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  // What is secret belongs in a token: an address is shown in errors.
+  const isPlain = url && !(url.search || url.hash || url.username || url.password)
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new QuoinError(
+      'ERR_CHAIN_SOURCE',
+      'a service is an http or https address, without a query or a password',
+      {
+        given: url ? url.origin : text,
+        retry: false
+      }
+    )
+  }
+  return url
+}
+
+/** What fetch says is "fetch failed"; why is in its cause. */
+const causeOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,193 @@
+/**
+ * Headers from files: 80 bytes each, one after the other, or a line of hexadecimal digits each. A file may be of any
+ * size and is read in parts. The store itself is the progress: an import that was cut off goes on where it was.
+ */
+import { type FileHandle, open } from 'node:fs/promises'
+import { fromHex, QuoinError } from '@quoin/primitives'
+import { HEADER_LENGTH, type Header, readHeaders } from './header.ts'
+import type { HeaderStore } from './header-store.ts'
+
+/** Headers in one batch: enough that its sync does not matter, few enough that its memory does not. */
+const PART = 50_000
+const LINE = 2 * HEADER_LENGTH
+
+export interface ImportProgress {
+  /** Headers that are done, counted from the beginning of the file. */
+  readonly done: number
+  /** Headers of the file; of text, those that were read. */
+  readonly total: number
+  /** The height of the tip. */
+  readonly height: number
+}
+
+export interface ImportOptions {
+  readonly onProgress?: (progress: ImportProgress) => void
+  readonly signal?: AbortSignal
+}
+
+export interface Imported {
+  /** Headers that the store did not have. */
+  readonly added: number
+  /** Headers in the file. */
+  readonly total: number
+  /** The height of the tip. */
+  readonly height: number
+}
+
+/** Imports a file of headers of 80 bytes each, in the order of their heights. */
+export const importHeaders = async (
+  store: HeaderStore,
+  path: string,
+  options: ImportOptions = {}
+): Promise<Imported> => {
+  const file = await opened(path)
+  try {
+    const { size } = await file.stat()
+    const total = size / HEADER_LENGTH
+    if (!Number.isInteger(total)) {
+      throw new QuoinError('ERR_HEADER_FORMAT', `${path} has ${size} bytes: not headers of 80 each`, {
+        path,
+        size
+      })
+    }
+    const read = (from: number, count: number): Promise<Header[]> =>
+      readPart(file, from, Math.min(count, total - from))
+    const first = await firstUnknown(store, total, read)
+    return await load(store, partsFrom(first, total, read), { ...options, done: first, total })
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Imports text with the 160 hexadecimal digits of one header in each line, for example `createReadStream(path, 'utf8')`.
+ */
+export const importHeaderText = (
+  store: HeaderStore,
+  text: AsyncIterable<string> | Iterable<string>,
+  options: ImportOptions = {}
+): Promise<Imported> => load(store, partsOfText(text), options)
+
+const load = async (
+  store: HeaderStore,
+  parts: AsyncIterable<readonly Header[]>,
+  { onProgress, signal, done = 0, total }: ImportOptions & { done?: number; total?: number }
+): Promise<Imported> => {
+  let added = 0
+  let read = done
+  const counted = async function* (): AsyncGenerator<readonly Header[]> {
+    for await (const part of parts) {
+      signal?.throwIfAborted()
+      read += part.length
+      yield part
+    }
+  }
+  await store.load(counted(), (change, part) => {
+    added += change.added.length
+    done += part
+    onProgress?.({ done, total: total ?? read, height: change.tip.height })
+  })
+  return { added, total: total ?? read, height: await store.currentHeight() }
+}
+
+const opened = async (path: string): Promise<FileHandle> => {
+  try {
+    return await open(path)
+  } catch (error) {
+    throw new QuoinError('ERR_FILE', `${path} cannot be read: ${(error as Error).message}`, { path })
+  }
+}
+
+const readPart = async (file: FileHandle, from: number, count: number): Promise<Header[]> => {
+  const bytes = new Uint8Array(count * HEADER_LENGTH)
+  let filled = 0
+  while (filled < bytes.length) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from * HEADER_LENGTH + filled)
+    if (bytesRead === 0)
+      throw new QuoinError('ERR_HEADER_FORMAT', 'the file became shorter while it was read')
+    filled += bytesRead
+  }
+  return readHeaders(bytes)
+}
+
+const partsFrom = async function* (
+  first: number,
+  total: number,
+  read: (from: number, count: number) => Promise<Header[]>
+): AsyncGenerator<Header[]> {
+  for (let at = first; at < total; at += PART) yield read(at, PART)
+}
+
+/**
+ * Where the headers begin that the store does not have. A file is one line, and what the store has of a line is an
+ * unbroken piece of it: after its beginning is found, its end is by halving. Usually it begins with the file; a store
+ * that was begun at a checkpoint knows nothing of what is before.
+ */
+const firstUnknown = async (
+  store: HeaderStore,
+  total: number,
+  read: (from: number, count: number) => Promise<Header[]>
+): Promise<number> => {
+  const isKnown = async (header: Header): Promise<boolean> =>
+    (await store.headerOf(header.hash)) !== undefined
+  if (total === 0) return 0
+  const [first] = await read(0, 1)
+  let low = 0
+  if (!(await isKnown(first!))) {
+    if (await store.headerOf(first!.previous)) return 0
+    const origin = (await store.header(store.start))!.header
+    low = await indexOf(origin, total, read)
+  }
+  let high = total
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    const [header] = await read(middle, 1)
+    if (await isKnown(header!)) low = middle
+    else high = middle
+  }
+  return high
+}
+
+const indexOf = async (
+  wanted: Header,
+  total: number,
+  read: (from: number, count: number) => Promise<Header[]>
+): Promise<number> => {
+  for (let at = 0; at < total; at += PART) {
+    const index = (await read(at, PART)).findIndex(({ raw }) => Buffer.compare(raw, wanted.raw) === 0)
+    if (index !== -1) return at + index
+  }
+  throw new QuoinError('ERR_HEADER_UNKNOWN', 'the file does not continue any header of the store')
+}
+
+const partsOfText = async function* (
+  text: AsyncIterable<string> | Iterable<string>
+): AsyncGenerator<Header[]> {
+  let rest = ''
+  let number = 0
+  let part: Header[] = []
+  for await (const chunk of text) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) part.push(...headersOfLine(line, ++number))
+    // No line is longer; without this a file without line breaks would be read whole.
+    if (rest.length > LINE + 1) headersOfLine(rest, number + 1)
+    if (part.length >= PART) {
+      yield part
+      part = []
+    }
+  }
+  yield [...part, ...headersOfLine(rest, number + 1)]
+}
+
+/** One header, or none for an empty line. */
+const headersOfLine = (line: string, number: number): Header[] => {
+  const digits = line.trim()
+  if (digits === '') return []
+  if (digits.length !== LINE || /[^0-9a-fA-F]/.test(digits)) {
+    throw new QuoinError('ERR_HEADER_FORMAT', `line ${number} is not the ${LINE} digits of a header`, {
+      line: number
+    })
+  }
+  return readHeaders(fromHex(digits))
+}

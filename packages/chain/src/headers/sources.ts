@@ -1,0 +1,100 @@
+/**
+ * Where headers, merkle roots and proofs come from. Nothing here is believed: headers go through a `HeaderStore`, and
+ * proofs are checked against it. Nothing connects until it is asked, and there is no default address (D15).
+ */
+
+import { formatTxid, type Txid } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import { Bump } from '../bump.ts'
+import type { RootTracker } from '../verify/verify.ts'
+import { Service, type ServiceOptions } from './http.ts'
+
+export interface SourceTip {
+  readonly height: number
+  /** In hash order. */
+  readonly hash: Uint8Array
+}
+
+export interface SourceOptions {
+  readonly signal?: AbortSignal
+}
+
+/** A service that has the headers of the chain of most work, as it sees it. */
+export interface HeaderSource {
+  readonly name: string
+  tip(options?: SourceOptions): Promise<SourceTip>
+  /** Headers one after the other, 80 bytes each: `count` of them from a height, or fewer where they end. */
+  headers(from: number, count: number, options?: SourceOptions): Promise<Uint8Array>
+}
+
+/** A service that knows merkle roots and maybe no headers: as much as the SDK's `ChainTracker` can say. */
+export interface RootSource extends RootTracker {
+  readonly name: string
+}
+
+export type ProofAnswer =
+  | { readonly status: 'mined'; readonly bump: Bump }
+  | { readonly status: 'unmined' }
+  | { readonly status: 'unknown' }
+
+/** A service that has the merkle proofs of transactions. */
+export interface ProofSource {
+  readonly name: string
+  proof(txid: Txid, options?: SourceOptions): Promise<ProofAnswer>
+}
+
+/** An SDK `ChainTracker` whose failures and nonsense are errors with a code. */
+export const sdkTracker = (tracker: RootTracker, name = 'chain tracker'): RootSource => {
+  const failure = (reason: string): QuoinError =>
+    new QuoinError('ERR_CHAIN_SOURCE', `${name} ${reason}`, { source: name, reason, retry: true })
+  const asked = async <T>(answer: () => Promise<T>, isGood: (value: T) => boolean): Promise<T> => {
+    let value: T
+    try {
+      value = await answer()
+    } catch (error) {
+      throw failure(`failed: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    if (isGood(value)) return value
+    throw failure('answered with nonsense')
+  }
+  return {
+    name,
+    isValidRootForHeight: (root, height) =>
+      asked(
+        () => tracker.isValidRootForHeight(root, height),
+        value => typeof value === 'boolean'
+      ),
+    currentHeight: () => asked(() => tracker.currentHeight(), Number.isSafeInteger)
+  }
+}
+
+/**
+ * The proofs of a 1Sat stack: `GET {url}/beef/{txid}/proof` answers with the bytes of a BUMP. One that has the
+ * transaction (`…/tx`) without a proof says that it waits; unknown means that it is to be taken back.
+ */
+export const proofService = (url: string, options?: ServiceOptions): ProofSource => {
+  const service = new Service(url, options)
+  return {
+    name: service.name,
+    async proof(txid, { signal } = {}) {
+      const path = `/beef/${formatTxid(txid)}/proof`
+      const answer = await service.ask(path, { signal }, [404])
+      if (answer.status === 404) {
+        const { status } = await service.ask(`/beef/${formatTxid(txid)}/tx`, { signal }, [404])
+        return { status: status === 404 ? 'unknown' : 'unmined' }
+      }
+      const bump = parsed(answer.bytes)
+      if (!bump?.proves(txid)) throw service.failure(path, 'answered with something that is no proof of it')
+      return { status: 'mined', bump }
+    }
+  }
+}
+
+const parsed = (bytes: Uint8Array): Bump | undefined => {
+  try {
+    return Bump.parse(bytes)
+  } catch {
+    // The caller says of what it is no proof, and of which service it came.
+    return undefined
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Brings the headers of a store to where a source is. The source is asked for the header at our tip, then further and
+ * further down, until it has one that we have too; what comes after that is added.
+ */
+import { QuoinError } from '@quoin/primitives'
+import { type ChainHeader, HEADER_LENGTH, readHeaders, sameBytes } from './header.ts'
+import type { HeaderStore } from './header-store.ts'
+import type { HeaderSource, SourceOptions } from './sources.ts'
+
+/** Headers asked for at once: what nodes give each other. */
+const PAGE = 2000
+/** How often the source may change its mind while it is read. */
+const MAX_RESTARTS = 5
+
+export interface SyncProgress {
+  /** The height up to which the source's chain is in the store. */
+  readonly height: number
+  /** The height of the source's tip. */
+  readonly target: number
+}
+
+export interface SyncOptions {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: SyncProgress) => void
+}
+
+export interface Synced {
+  /** The tip of the store, which is not the source's if that has less work. */
+  readonly tip: ChainHeader
+  /** Headers that the store did not have. */
+  readonly added: number
+  /** Blocks that left the chain of most work. */
+  readonly removed: number
+}
+
+export const syncHeaders = async (
+  store: HeaderStore,
+  source: HeaderSource,
+  options: SyncOptions = {}
+): Promise<Synced> => {
+  const counts = { added: 0, removed: 0 }
+  for (let restarts = 0; ; restarts++) {
+    try {
+      await follow(store, source, options, counts)
+      return { tip: await store.tip(), ...counts }
+    } catch (error) {
+      // The source went over to another branch between two pages.
+      const moved = error instanceof QuoinError && error.code === 'ERR_HEADER_UNKNOWN'
+      if (!moved || restarts === MAX_RESTARTS) throw error
+    }
+  }
+}
+
+const follow = async (
+  store: HeaderStore,
+  source: HeaderSource,
+  { signal, onProgress }: SyncOptions,
+  counts: { added: number; removed: number }
+): Promise<void> => {
+  const asking: SourceOptions = signal ? { signal } : {}
+  const target = await source.tip(asking)
+  if (await store.headerOf(target.hash)) return
+  let height = await commonHeight(store, source, target.height, asking)
+  while (height < target.height) {
+    signal?.throwIfAborted()
+    const bytes = await source.headers(height + 1, Math.min(PAGE, target.height - height), asking)
+    if (bytes.length === 0) return
+    const { added, reorg } = await store.add(bytes)
+    counts.added += added.length
+    counts.removed += reorg?.removed.length ?? 0
+    height += bytes.length / HEADER_LENGTH
+    onProgress?.({ height, target: target.height })
+  }
+}
+
+/** The highest height, of those asked about, at which the source has the header that we have. */
+const commonHeight = async (
+  store: HeaderStore,
+  source: HeaderSource,
+  highest: number,
+  asking: SourceOptions
+): Promise<number> => {
+  let height = Math.min(highest, await store.currentHeight())
+  for (let step = 1; height >= store.start; step *= 2) {
+    asking.signal?.throwIfAborted()
+    const [theirs] = readHeaders(await source.headers(height, 1, asking))
+    const ours = await store.header(height)
+    if (theirs && ours && sameBytes(theirs.hash, ours.header.hash)) return height
+    if (height === store.start) break
+    height = Math.max(store.start, height - step)
+  }
+  throw new QuoinError('ERR_CHAIN_SOURCE', `${source.name} has no header that the store has: another chain`, {
+    source: source.name,
+    start: store.start,
+    retry: false
+  })
+}

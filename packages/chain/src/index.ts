@@ -1,0 +1,109 @@
+/** Transactions, merkle proofs and block headers: how they are read, written and verified. */
+export {
+  formatAddress,
+  fromBase58,
+  isP2pkh,
+  type Network,
+  p2pkh,
+  p2pkhHash,
+  parseAddress,
+  startsP2pkh,
+  toBase58
+} from './address.ts'
+export { parentsAmong, parentsFirst } from './ancestry.ts'
+export {
+  BEEF_LIMITS,
+  Beef,
+  type BeefLimits,
+  type BeefParts,
+  type BeefTransaction,
+  writeBeef
+} from './beef.ts'
+export { type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
+export { beefOf, parseBeefText } from './beef-text.ts'
+export { Bump } from './bump.ts'
+export type { Finding, FindingKind } from './finding.ts'
+export { bytesKey, hash160, ripemd160, sha256, sha256d } from './hash.ts'
+export { MAX_SIDE_DEPTH, type Reorg } from './headers/addition.ts'
+export { Branch } from './headers/branch.ts'
+export {
+  type ChainHeader,
+  formatHash,
+  HEADER_LENGTH,
+  Header,
+  type HeaderJson,
+  type HeaderParts,
+  headerJson,
+  parseHash,
+  parseHeader,
+  readHeaders,
+  sameBytes,
+  writeHeader
+} from './headers/header.ts'
+export { blockHeadersServiceSource, chaintracksSource, peerSource } from './headers/header-services.ts'
+export {
+  type Checkpoint,
+  type HeaderChange,
+  HeaderStore,
+  type HeaderStoreOptions
+} from './headers/header-store.ts'
+export { Service, type ServiceOptions } from './headers/http.ts'
+export {
+  type Imported,
+  type ImportOptions,
+  type ImportProgress,
+  importHeaders,
+  importHeaderText
+} from './headers/import.ts'
+export { NETWORKS, type NetworkName, type NetworkRules } from './headers/networks.ts'
+export { checkHeader } from './headers/rules.ts'
+export {
+  type HeaderSource,
+  type ProofAnswer,
+  type ProofSource,
+  proofService,
+  type RootSource,
+  type SourceOptions,
+  type SourceTip,
+  sdkTracker
+} from './headers/sources.ts'
+export { type Synced, type SyncOptions, type SyncProgress, syncHeaders } from './headers/sync.ts'
+export { bitsOf, targetOf, workOf } from './headers/target.ts'
+export { chain, type StoredTransaction } from './keys.ts'
+export { Places } from './places.ts'
+export { type CheckedTransaction, checkedTransaction, checkedTransactions, storedRoots } from './stored.ts'
+export {
+  type Input,
+  MAX_SATOSHIS,
+  type Output,
+  parseTransaction,
+  readTransaction,
+  Transaction,
+  type TransactionParts,
+  writeTransaction
+} from './transaction.ts'
+export { type BeefOptions, TransactionStore } from './transactions.ts'
+export { Interpreter, type InterpreterOptions, sharedInterpreter } from './verify/interpreter.ts'
+export type { PoolState } from './verify/process-pool.ts'
+export { checkForm, invalid } from './verify/rules.ts'
+export {
+  isPublicKeyForm,
+  readSignature,
+  type Signature,
+  type SignatureBackend,
+  signatureBackend,
+  tweakPublicKey,
+  verifySignature
+} from './verify/secp256k1.ts'
+export { SIGHASH, Sighash } from './verify/sighash.ts'
+export { type Lock, readLock } from './verify/templates.ts'
+export {
+  type RootTracker,
+  VERIFY_LIMITS,
+  type Verified,
+  type VerifyLimits,
+  type VerifyOptions,
+  verifyBeef,
+  verifyTransaction
+} from './verify/verify.ts'
+export type { Known, KnownTransaction, Proof } from './verify/walk.ts'

@@ -1,0 +1,122 @@
+/**
+ * The way of one leaf to the root, as nearly all merkle paths are: the leaf and its neighbour, then one node on each
+ * level. It is read where it stands, without making a tree of it.
+ */
+import { compareBytes } from '@quoin/primitives'
+import { sha256d } from './hash.ts'
+import { varintLength } from './lengths.ts'
+import { treeError } from './merkle.ts'
+
+/** What is said of a node on the wire (BRC-74): it copies its left neighbour, or is a leaf that is proved. */
+export const COPY = 1
+export const WANTED = 2
+
+/** Of the numbers that have 32 bits, which are all that come up. */
+const MAX_LEVELS = 32
+const HASH = 32
+
+export class MerkleWay {
+  /** The leaf's place in the block. */
+  readonly offset: number
+  readonly txid: Uint8Array
+  /** The levels below the root. */
+  readonly depth: number
+  /** Where it ends. */
+  readonly end: number
+  readonly #source: Uint8Array
+  /** Of the node beside the way on each level where its hash begins, or 0 for a copy. */
+  readonly #beside: readonly number[]
+  #root: Uint8Array | undefined
+
+  private constructor(
+    source: Uint8Array,
+    at: { offset: number; leaf: number; end: number; beside: readonly number[] }
+  ) {
+    this.#source = source
+    this.offset = at.offset
+    this.txid = source.subarray(at.leaf, at.leaf + HASH)
+    this.depth = at.beside.length
+    this.end = at.end
+    this.#beside = at.beside
+  }
+
+  /**
+   * The levels that begin there, if they are such a way in the one form that we write. Anything else, be it wrong or not,
+   * is for others to read.
+   */
+  static at(source: Uint8Array, start: number): MerkleWay | undefined {
+    const depth = source[start]
+    if (!depth || depth > MAX_LEVELS || source[start + 1] !== 2) return undefined
+    const first = nodeAt(source, start + 2)
+    const second = first && nodeAt(source, first.end)
+    if (!second || first.offset % 2 || second.offset !== first.offset + 1 || first.flags === COPY)
+      return undefined
+    const [leaf, other] = first.flags === WANTED ? [first, second] : [second, first]
+    if (leaf.flags !== WANTED || other.flags === WANTED) return undefined
+    const { offset } = leaf
+    if (depth < MAX_LEVELS && offset >>> depth) return undefined
+    const neighbour = other.flags === COPY ? 0 : other.hash
+    // A txid at two places, perhaps.
+    if (neighbour && isSame(hashAt(source, leaf.hash), hashAt(source, neighbour))) return undefined
+    const beside = [neighbour]
+    let { end } = second
+    for (let level = 1; level < depth; level++) {
+      const node = source[end] === 1 ? nodeAt(source, end + 1) : undefined
+      if (node?.offset !== ((offset >>> level) ^ 1) >>> 0 || node.flags === WANTED) return undefined
+      if (node.flags === COPY && node.offset % 2 === 0) return undefined
+      beside.push(node.flags === COPY ? 0 : node.hash)
+      end = node.end
+    }
+    return new MerkleWay(source, { offset, leaf: leaf.hash, end, beside })
+  }
+
+  /** Throws when the way leads through the copy of a node, as only hashing can find. */
+  get root(): Uint8Array {
+    this.#root ??= this.#climb()
+    return this.#root
+  }
+
+  #climb(): Uint8Array {
+    let hash = this.txid
+    for (const [level, at] of this.#beside.entries()) {
+      const offset = this.offset >>> level
+      const beside = at ? hashAt(this.#source, at) : hash
+      const isRight = offset % 2 === 1
+      if (isRight && level > 0 && isSame(beside, hash)) {
+        throw treeError('a merkle path through a copy', { offset })
+      }
+      pair.set(hash, isRight ? HASH : 0)
+      pair.set(beside, isRight ? 0 : HASH)
+      hash = sha256d(pair)
+    }
+    return hash
+  }
+}
+
+/** Two hashes, until they are hashed. */
+const pair = new Uint8Array(2 * HASH)
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => compareBytes(a, b) === 0
+
+const hashAt = (source: Uint8Array, at: number): Uint8Array => source.subarray(at, at + HASH)
+
+interface NodeAt {
+  readonly offset: number
+  readonly flags: number
+  /** Where its hash begins, if it has one. */
+  readonly hash: number
+  readonly end: number
+}
+
+/** A whole node whose offset is in its shortest form. */
+const nodeAt = (source: Uint8Array, at: number): NodeAt | undefined => {
+  const first = source[at]!
+  const size = first < 0xfd ? 1 : first === 0xfd ? 3 : 5
+  let offset = size === 1 ? first : 0
+  for (let i = 1; i < size; i++) offset += source[at + i]! * 2 ** (8 * (i - 1))
+  const flags = source[at + size]!
+  const hash = at + size + 1
+  const end = flags === COPY ? hash : hash + HASH
+  const isWhole = first < 0xff && varintLength(offset) === size && flags <= WANTED && end <= source.length
+  return isWhole ? { offset, flags, hash, end } : undefined
+}

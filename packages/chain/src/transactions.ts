@@ -1,0 +1,188 @@
+/**
+ * Transactions and their proofs (D5): stored once each, by txid, apart from one another. Writes are parts of somebody's
+ * batch, since a transaction is stored in the commit that makes use of it. BEEF is put together on demand.
+ */
+import { formatTxid, type Txid } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import type { Batch, StoreReads } from '@quoin/store'
+import { type BeefTransaction, writeBeef } from './beef.ts'
+import { Bump } from './bump.ts'
+import { bytesKey } from './hash.ts'
+import { chain, type StoredTransaction } from './keys.ts'
+import { parseTransaction, type Transaction } from './transaction.ts'
+import type { Known } from './verify/walk.ts'
+
+const { transaction: transactions, proof: proofs, log } = chain.collections
+
+export interface BeefOptions {
+  /** V1 unless given. */
+  readonly version?: 1 | 2
+  /** BRC-95: with the subject's txid in front. */
+  readonly atomic?: boolean
+  /**
+   * Transactions to open: they come without their proofs and with what they spend, as far as that is stored, so that
+   * a client which stops at proofs walks through them (D5).
+   */
+  readonly open?: (txid: Txid) => boolean
+}
+
+/** The most transactions that one BEEF is put together from. */
+const MAX_TRANSACTIONS = 100_000
+
+export class TransactionStore {
+  readonly #reads: StoreReads
+
+  constructor(reads: StoreReads) {
+    this.#reads = reads
+  }
+
+  async get(txid: Txid): Promise<Transaction | undefined> {
+    const stored = await this.#reads.use(transactions).get(txid)
+    return stored && parseTransaction(stored.raw)
+  }
+
+  async getMany(txids: readonly Txid[]): Promise<(Transaction | undefined)[]> {
+    return (await this.#stored(txids)).map(stored => stored && parseTransaction(stored.raw))
+  }
+
+  #stored(txids: readonly Txid[]): Promise<(StoredTransaction | undefined)[]> | [] {
+    return txids.length > 0 ? this.#reads.use(transactions).getMany(txids.map(txid => [txid])) : []
+  }
+
+  /** Those that were verified before, with the heights of their proofs: what `verifyBeef` asks for. */
+  readonly known: Known = async txids => {
+    const stored = await this.#stored(txids)
+    const verified = txids.filter((_, i) => stored[i]?.verified)
+    const scores = verified.length > 0 ? await this.#reads.use(log).at('mined').scores(verified) : []
+    let place = 0
+    return stored.map(each => {
+      if (!each?.verified) return undefined
+      const score = scores[place++]
+      return {
+        transaction: parseTransaction(each.raw),
+        height: score === undefined ? undefined : Math.floor(score)
+      }
+    })
+  }
+
+  /** Whether each was verified before. */
+  async areVerified(txids: readonly Txid[]): Promise<boolean[]> {
+    return (await this.#stored(txids)).map(each => each?.verified === true)
+  }
+
+  async proof(txid: Txid): Promise<Bump | undefined> {
+    const bytes = await this.#reads.use(proofs).get(txid)
+    return bytes && Bump.written(bytes, txid)
+  }
+
+  async proofs(txids: readonly Txid[]): Promise<(Bump | undefined)[]> {
+    const stored = await this.#reads.use(proofs).getMany(txids.map(txid => [txid]))
+    return stored.map((bytes, i) => bytes && Bump.written(bytes, txids[i]!))
+  }
+
+  /** Transactions with proofs of heights from one to another, both included, in the order of the chain. */
+  async minedBetween(from: number, to = Number.POSITIVE_INFINITY): Promise<Txid[]> {
+    const rows = await this.#reads
+      .use(log)
+      .at('mined')
+      .range({
+        min: from,
+        max: to === Number.POSITIVE_INFINITY ? to : to + 1,
+        maxExclusive: to !== Number.POSITIVE_INFINITY
+      })
+    return rows.map(({ member }) => member)
+  }
+
+  saveIn(batch: Batch, transaction: Transaction, { verified }: { readonly verified: boolean }): void {
+    batch.use(transactions).at(transaction.txid).set({ verified, raw: transaction.raw })
+  }
+
+  /** The proof is one that was checked against the headers. Only what proves this transaction is kept of it. */
+  saveProofIn(batch: Batch, txid: Txid, bump: Bump): void {
+    const index = bump.offsetOf(txid)
+    if (index === undefined) {
+      throw new QuoinError('ERR_PROOF_INVALID', 'the proof is not of this transaction', {
+        txid: formatTxid(txid)
+      })
+    }
+    batch.use(proofs).at(txid).set(bump.trimmedTo(txid).toBytes())
+    batch
+      .use(log)
+      .at('mined')
+      .add(txid, bump.height + index / 1e9)
+  }
+
+  removeProofIn(batch: Batch, txid: Txid): void {
+    batch.use(proofs).at(txid).delete()
+    batch.use(log).at('mined').delete(txid)
+  }
+
+  removeIn(batch: Batch, txid: Txid): void {
+    this.removeProofIn(batch, txid)
+    batch.use(transactions).at(txid).delete()
+  }
+
+  /**
+   * The BEEF of a transaction: with everything back to what is proved. Refused with `ERR_TX_UNKNOWN` when something is
+   * missing on the way.
+   */
+  async beef(txid: Txid, options: BeefOptions = {}): Promise<Uint8Array> {
+    const found = await this.ancestry([txid], options.open)
+    return writeBeef({
+      version: options.version ?? 1,
+      ...(options.atomic && { atomic: txid }),
+      transactions: found
+    })
+  }
+
+  /** The transactions and what they need to be verified, each once. */
+  async ancestry(txids: readonly Txid[], open?: (txid: Txid) => boolean): Promise<BeefTransaction[]> {
+    return [...(await this.ancestryByName(txids, open)).values()]
+  }
+
+  /** The same by the `bytesKey` of their txids. */
+  async ancestryByName(
+    txids: readonly Txid[],
+    open: (txid: Txid) => boolean = () => false
+  ): Promise<ReadonlyMap<string, BeefTransaction>> {
+    const found = new Map<string, BeefTransaction>()
+    let wanted = byName(txids)
+    while (wanted.size > 0) {
+      if (found.size + wanted.size > MAX_TRANSACTIONS) {
+        throw new QuoinError('ERR_BEEF_LIMIT', `more than ${MAX_TRANSACTIONS} transactions are needed`)
+      }
+      const these = [...wanted.values()]
+      const [stored, bumps] = await Promise.all([this.getMany(these), this.proofs(these)])
+      const parents: Txid[] = []
+      let i = 0
+      for (const [name, txid] of wanted) {
+        const transaction = stored[i]
+        const bump = bumps[i++]
+        if (!transaction) {
+          throw new QuoinError('ERR_TX_UNKNOWN', `transaction ${formatTxid(txid)} is not stored`, {
+            txid: formatTxid(txid)
+          })
+        }
+        const opened = bump && open(txid) && (await this.#hasParents(transaction))
+        found.set(name, { txid, transaction, bump: opened ? undefined : bump })
+        if (!bump || opened) for (const parent of transaction.spentTxids()) parents.push(parent)
+      }
+      wanted = byName(parents)
+      for (const name of wanted.keys()) if (found.has(name)) wanted.delete(name)
+    }
+    return found
+  }
+
+  /** Whether all that a transaction spends is stored, so that it can be opened. */
+  async #hasParents(transaction: Transaction): Promise<boolean> {
+    if (transaction.isCoinbase) return false
+    const parents = await this.getMany(transaction.inputs.map(({ txid }) => txid))
+    return parents.every(parent => parent !== undefined)
+  }
+}
+
+const byName = (txids: readonly Txid[]): Map<string, Txid> => {
+  const named = new Map<string, Txid>()
+  for (const txid of txids) named.set(bytesKey(txid), txid)
+  return named
+}

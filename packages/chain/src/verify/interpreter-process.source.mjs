@@ -1,0 +1,4 @@
+/** Runs `interpreter-process.ts` from its source, for tests and benchmarks. */
+import '../../../../scripts/typescript.mjs'
+
+await import('./interpreter-process.ts')

@@ -1,0 +1,4 @@
+/** Runs `signature-thread.ts` from its source, for tests and benchmarks. */
+import '../../../../scripts/typescript.mjs'
+
+await import('./signature-thread.ts')

@@ -1,0 +1,139 @@
+/**
+ * The scripts that nearly all coins have, judged without an interpreter: a signature for a key, or for the hash of a
+ * key, with data around it that leaves nothing on the stack.
+ *
+ *     P2PKH      [envelope] DUP HASH160 <hash> EQUALVERIFY CHECKSIG [envelope] [RETURN …]
+ *     P2PK       <key> CHECKSIG
+ *     PushDrop   <key> CHECKSIG <field>… DROP…   or   <field>… DROP… <key> CHECKSIG
+ *
+ * An envelope (1Sat Ordinals) is `FALSE IF <push>… ENDIF`. Only what has exactly one of these forms, with pushes of
+ * the shortest kind, is judged here; of everything else `judge` says that it does not know. A verdict of ours is that
+ * of `Spend` in @bsv/sdk, whose rules depend on the version of the transaction: from 2 on ("relaxed") a high s and
+ * SIGHASH_CHRONICLE are allowed.
+ */
+
+import { OP, ScriptCursor } from '@quoin/primitives'
+import { startsP2pkh } from '../address.ts'
+import { hash160 } from '../hash.ts'
+import type { Output } from '../transaction.ts'
+import { isPublicKeyForm, readSignature } from './secp256k1.ts'
+import { isDefined, isForkId, SIGHASH, type Sighash } from './sighash.ts'
+import type { SignatureCheck } from './signatures.ts'
+
+/**
+ * Whether an input may spend its output: it may if a signature holds, or may not for a reason; `unknown` when it is for
+ * the interpreter to say.
+ */
+export type Verdict = { readonly check: SignatureCheck } | 'unknown' | { readonly reason: string }
+
+/** Who may spend: the key, or the one whose key has the hash. */
+export type Lock = { readonly key: Uint8Array } | { readonly keyHash: Uint8Array }
+
+interface Unlock {
+  readonly signature: Uint8Array
+  readonly key: Uint8Array
+}
+
+/** The interpreter allows 32 MB of stack; fields that could be more are left to it. */
+const MAX_FIELDS = 30_000_000
+
+/** Judges one input of a transaction, which spends this output, but for its signature. */
+export const judge = (sighash: Sighash, index: number, spent: Output): Verdict => {
+  const lock = readLock(spent.script)
+  const unlock = lock && readUnlock(sighash.transaction.inputs[index]!.script, lock)
+  if (!unlock) return 'unknown'
+  const { key } = unlock
+  if ('keyHash' in lock && !equal(hash160(key), lock.keyHash))
+    return { reason: 'the key is not that of the output' }
+  const signature = readSignature(unlock.signature)
+  if (!signature) return { reason: 'the signature is not strict DER' }
+  const { type } = signature
+  const isRelaxed = sighash.transaction.version > 1
+  if (!isDefined(type) || (type & SIGHASH.CHRONICLE && !isRelaxed)) {
+    return { reason: `there is no signature hash type ${type}` }
+  }
+  if (signature.isHigh && !isRelaxed) return { reason: 'the signature has a high s' }
+  if (!isPublicKeyForm(key)) return { reason: 'the key is malformed' }
+  // The interpreter removes the signature from the script that is signed, should it be there.
+  if (!isForkId(type) || contains(spent.script, unlock.signature)) return 'unknown'
+  return { check: { signature, digest: sighash.digest(index, spent, type), key } }
+}
+
+/** Reads the script of an output; undefined when it has none of the forms. */
+export const readLock = (script: Uint8Array): Lock | undefined => {
+  const start = afterEnvelope(script, 0)
+  if (start !== undefined && startsP2pkh(script, start)) {
+    const end = afterEnvelope(script, start + 25)
+    // What follows a RETURN outside of conditions is not even read.
+    return end === script.length || (end !== undefined && script[end] === OP.RETURN)
+      ? { keyHash: script.subarray(start + 3, start + 23) }
+      : undefined
+  }
+  return script.length > MAX_FIELDS ? undefined : readPushDrop(script)
+}
+
+/** Where the script goes on after the envelope that is here, or here if there is none; undefined if it is another. */
+const afterEnvelope = (script: Uint8Array, at: number): number | undefined => {
+  if (script[at] !== OP.FALSE || script[at + 1] !== OP.IF) return at
+  const cursor = new ScriptCursor(script, at + 2)
+  while (cursor.next() && cursor.op <= OP.N16);
+  return cursor.op === OP.ENDIF ? cursor.end : undefined
+}
+
+/** Of no fields, this is P2PK. */
+const readPushDrop = (script: Uint8Array): Lock | undefined => {
+  const before = keyAt(script, 0)
+  const cursor = new ScriptCursor(script, before ? before.length + 2 : 0)
+  let onStack = 0
+  let more = cursor.next()
+  for (; more && isField(cursor); more = cursor.next()) onStack++
+  for (; more && (cursor.op === OP.DROP || cursor.op === OP['2DROP']); more = cursor.next()) {
+    onStack -= cursor.op === OP.DROP ? 1 : 2
+  }
+  if (onStack !== 0 || cursor.truncated) return undefined
+  if (before) return more ? undefined : { key: before }
+  const after = more ? keyAt(script, cursor.start) : undefined
+  return after && cursor.start + after.length + 2 === script.length ? { key: after } : undefined
+}
+
+/** The key that is pushed here and checked at once. */
+const keyAt = (script: Uint8Array, at: number): Uint8Array | undefined => {
+  const length = script[at]
+  return (length === 33 || length === 65) && script[at + 1 + length] === OP.CHECKSIG
+    ? script.subarray(at + 1, at + 1 + length)
+    : undefined
+}
+
+/** A push in its shortest form, which transactions of version 1 must use. */
+const isField = (cursor: ScriptCursor): boolean => {
+  const { op, dataLength } = cursor
+  if (op > OP.PUSHDATA4) return op <= OP.N16 && op !== OP.RESERVED
+  if (op === OP.N0) return true
+  if (dataLength === 1) {
+    const byte = cursor.data![0]!
+    return op === 1 && byte !== 0x81 && (byte === 0 || byte > 16)
+  }
+  if (dataLength < OP.PUSHDATA1) return op === dataLength
+  return op === (dataLength <= 0xff ? OP.PUSHDATA1 : dataLength <= 0xffff ? OP.PUSHDATA2 : OP.PUSHDATA4)
+}
+
+/** Reads the script of an input: a signature, and the key if the output does not have it. */
+const readUnlock = (script: Uint8Array, lock: Lock): Unlock | undefined => {
+  const length = script[0] ?? 0
+  if (length < 9 || length > 73) return undefined
+  const signature = script.subarray(1, 1 + length)
+  if ('key' in lock) return script.length === 1 + length ? { signature, key: lock.key } : undefined
+  const keyLength = script[1 + length]
+  return (keyLength === 33 || keyLength === 65) && script.length === 2 + length + keyLength
+    ? { signature, key: script.subarray(2 + length) }
+    : undefined
+}
+
+const equal = (a: Uint8Array, b: Uint8Array): boolean => {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return a.length === b.length
+}
+
+const contains = (script: Uint8Array, bytes: Uint8Array): boolean =>
+  bytes.length < script.length &&
+  Buffer.from(script.buffer, script.byteOffset, script.length).indexOf(bytes) >= 0

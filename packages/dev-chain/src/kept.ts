@@ -1,0 +1,129 @@
+/**
+ * A development chain that is kept in a store, so that it is there again after a restart or a crash: a block a row, and
+ * a row for each transaction that waits. Only what has changed is written, all of it at once.
+ */
+
+import { formatHash, chain as keys, parseTransaction, type Transaction } from '@quoin/chain'
+import { formatTxid, type Txid } from '@quoin/keyspace'
+import { toHex } from '@quoin/primitives'
+import type { Store } from '@quoin/store'
+import { DevChain, type DevChainOptions } from './dev-chain.ts'
+
+const { devChain, devBlock, devWaiting } = keys.collections
+
+export class KeptDevChain {
+  readonly chain: DevChain
+  readonly #store: Store
+  /** The hashes of the blocks that are stored, by height. */
+  readonly #blocks: string[]
+  /** The transactions that are stored as waiting. */
+  #waiting: Map<string, Txid>
+  /** The number of reorgs that is stored. */
+  #reorgs: number | undefined
+  #saving: Promise<void> = Promise.resolve()
+  #next: Promise<void> | undefined
+
+  private constructor(
+    store: Store,
+    chain: DevChain,
+    stored: { blocks: string[]; waiting: Map<string, Txid>; reorgs: number | undefined }
+  ) {
+    this.#store = store
+    this.chain = chain
+    this.#blocks = stored.blocks
+    this.#waiting = stored.waiting
+    this.#reorgs = stored.reorgs
+  }
+
+  /** The chain that the store has, or a new one. */
+  static async open(store: Store, options: DevChainOptions = {}): Promise<KeptDevChain> {
+    const stored = await store.use(devChain).get()
+    if (!stored) {
+      const nothing = { blocks: [], waiting: new Map(), reorgs: undefined }
+      return new KeptDevChain(store, new DevChain(options), nothing)
+    }
+    const blocks = await store.use(devBlock).scan([])
+    const waiting = await store.use(devWaiting).scan([])
+    const chain = DevChain.from(
+      {
+        network: 'regtest',
+        ...stored,
+        blocks: blocks.map(({ value }) => value),
+        mempool: parentsFirst(waiting.map(({ value }) => parseTransaction(value))).map(({ raw }) =>
+          toHex(raw)
+        )
+      },
+      options
+    )
+    return new KeptDevChain(store, chain, {
+      blocks: blocks.map((_, height) => hashAt(chain, height)),
+      waiting: new Map(waiting.map(({ key: [txid] }) => [formatTxid(txid), txid])),
+      reorgs: stored.reorgs
+    })
+  }
+
+  /** Resolves when everything that the chain has at this moment is durable. Several at once are one. */
+  save(): Promise<void> {
+    this.#next ??= this.#saving.then(() => {
+      this.#next = undefined
+      const saved = this.#write()
+      this.#saving = saved.catch(() => {
+        // Whoever asked for it is told; the next one writes what is still missing.
+      })
+      return saved
+    })
+    return this.#next
+  }
+
+  async #write(): Promise<void> {
+    const { chain } = this
+    const batch = this.#store.batch()
+    const changed: [height: number, hash: string][] = []
+    for (let height = chain.height; height >= 0; height--) {
+      const hash = hashAt(chain, height)
+      if (this.#blocks[height] === hash) break
+      changed.push([height, hash])
+      batch
+        .use(devBlock)
+        .at(height)
+        .set({
+          header: toHex(chain.header(height)!.header.raw),
+          transactions: chain.block(height)!.map(({ raw }) => toHex(raw))
+        })
+    }
+    const waiting = new Map(chain.mempool.map(each => [formatTxid(each.txid), each]))
+    const arrived = [...waiting].filter(([name]) => !this.#waiting.has(name))
+    const gone = [...this.#waiting].filter(([name]) => !waiting.has(name))
+    const { seed, reorgs } = chain
+    if (changed.length + arrived.length + gone.length === 0 && reorgs === this.#reorgs) return
+    for (const [, { txid, raw }] of arrived) batch.use(devWaiting).at(txid).set(raw)
+    for (const [, txid] of gone) batch.use(devWaiting).at(txid).delete()
+    batch.use(devChain).at().set({ seed, reorgs })
+    await batch.commit()
+    this.#reorgs = reorgs
+    for (const [height, hash] of changed) this.#blocks[height] = hash
+    this.#waiting = new Map([...waiting].map(([name, { txid }]) => [name, txid]))
+  }
+}
+
+const hashAt = (chain: DevChain, height: number): string => formatHash(chain.header(height)!.header.hash)
+
+/** Each after those of the others that it spends. None is its own ancestor. */
+const parentsFirst = (transactions: readonly Transaction[]): Transaction[] => {
+  const open = new Map(transactions.map(each => [formatTxid(each.txid), each]))
+  const sorted: Transaction[] = []
+  for (const first of transactions) {
+    const path = [first]
+    for (let last = path.at(-1); last; last = path.at(-1)) {
+      const parent = last.inputs
+        .map(({ txid }) => open.get(formatTxid(txid)))
+        .find(each => each && each !== last)
+      if (parent) path.push(parent)
+      else {
+        path.pop()
+        if (open.delete(formatTxid(last.txid))) sorted.push(last)
+      }
+    }
+  }
+  return sorted
+}

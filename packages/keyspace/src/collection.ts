@@ -1,0 +1,122 @@
+/**
+ * A collection in use: keys to bytes and back, and the ranges that walk it. Everything here rests on what was
+ * proved when its keyspace was defined.
+ */
+import { QuoinError, shortHex, toHex } from '@quoin/primitives'
+import { valueError } from './codec.ts'
+import type { After, Declaration, KeyOf, KeyPart, PrefixOf } from './declaration.ts'
+import { type KeyReader, keyReader, keyWriter } from './generate.ts'
+import { type Departure, type Layout, valuesOf } from './layout.ts'
+import { printable } from './notation.ts'
+import type { PromisedScan, Subject } from './proof/findings.ts'
+import type { OrderOfPart } from './proof/order.ts'
+import { type KeyRange, type RangeOptions, Ranges } from './range.ts'
+import { written } from './scratch.ts'
+import { stepsOf } from './step.ts'
+import type { Shape } from './value.ts'
+
+export class Collection<
+  P extends readonly KeyPart[] = readonly KeyPart[],
+  S extends readonly unknown[] = readonly unknown[],
+  V extends Shape = Shape
+> {
+  readonly name: string
+  readonly keyspace: string
+  readonly layout: Layout
+  readonly value: V
+  readonly about: string | undefined
+  /** The order that each part of the key gives. */
+  readonly orders: readonly OrderOfPart[]
+  readonly scans: readonly PromisedScan[]
+  /** Writes the key into `target` at `offset` and returns the offset after it. */
+  readonly encodeInto: (target: Uint8Array, offset: number, ...key: KeyOf<P>) => number
+  readonly #read: KeyReader
+  readonly #ranges: Ranges
+
+  /** @internal Collections are made by `keyspace`, which proves them first. */
+  constructor(
+    keyspace: string,
+    subject: Subject,
+    orders: readonly OrderOfPart[],
+    declaration: Declaration<P, S, V>
+  ) {
+    this.keyspace = keyspace
+    this.name = subject.name
+    this.layout = subject.layout
+    this.scans = subject.scans
+    this.orders = orders
+    this.value = declaration.value
+    this.about = declaration.about
+    this.#ranges = new Ranges(subject.name, subject.layout, subject.scans, orders)
+    const steps = stepsOf(subject.layout)
+    this.encodeInto = keyWriter(steps)
+    const canCut = steps.steps.every(({ cut }) => cut !== 'none')
+    this.#read = canCut ? keyReader(steps) : key => this.#parse(key)
+  }
+
+  /** The key as bytes of its own. */
+  encode(...key: KeyOf<P>): Uint8Array {
+    return written(target => this.encodeInto(target, 0, ...key))
+  }
+
+  /** The components of a key; a coded error names the byte where the bytes are not one. */
+  decode(key: Uint8Array): KeyOf<P> {
+    const values = this.#read(bytesOnly(key))
+    if (!values) throw this.#stray(key)
+    return values as KeyOf<P>
+  }
+
+  /** Whether the bytes are a key of this collection. */
+  owns(key: Uint8Array): boolean {
+    return this.#read(bytesOnly(key)) !== undefined
+  }
+
+  #parse(key: Uint8Array): unknown[] | undefined {
+    const parsed = this.layout.parse(key)
+    return 'spans' in parsed ? [...valuesOf(parsed).values()] : undefined
+  }
+
+  /** The range of a promised scan: exactly the keys with these leading components. */
+  scan(...prefix: PrefixOf<P, S>): KeyRange {
+    return this.#ranges.range(prefix)
+  }
+
+  /** The part of a promised scan between bounds. */
+  range<B extends PrefixOf<P, S>>(prefix: B, options: RangeOptions<After<KeyOf<P>, B>> = {}): KeyRange {
+    return this.#ranges.range(prefix, options as RangeOptions<readonly unknown[]>)
+  }
+
+  #stray(key: Uint8Array): QuoinError {
+    const parsed = this.layout.parse(key)
+    if ('spans' in parsed) throw new Error(`unreachable: ${this.name} splits ${shortHex(key)} wrongly`)
+    return new QuoinError(
+      'ERR_KEY_DECODE',
+      `${shortHex(key)} is not a key of ${this.name}: ${describeDeparture(parsed, key)}`,
+      { collection: this.name, offset: parsed.offset, expected: parsed.expected.toString() }
+    )
+  }
+}
+
+/** A key is bytes; anything else that a program hands in is refused with a code. */
+export const bytesOnly = (key: Uint8Array): Uint8Array => {
+  if (!(key instanceof Uint8Array)) throw valueError('key', key, 'bytes')
+  return key
+}
+
+/** `byte 3 is 41, where '0'-'9' (pool) must stand`. */
+export const describeDeparture = (
+  { offset, expected, mayEnd, parts }: Departure,
+  key: Uint8Array
+): string => {
+  const is =
+    offset < key.length
+      ? `byte ${offset} is ${toHex(key.subarray(offset, offset + 1))}`
+      : `it ends at byte ${offset}`
+  const names = parts
+    .map(part => (part.kind === 'component' ? part.component.name : `the literal ${printable(part.bytes)}`))
+    .join(' or ')
+  const may = [...(mayEnd ? ['the end'] : []), ...(expected.isEmpty ? [] : [`${expected} (${names})`])].join(
+    ' or '
+  )
+  return `${is}, where ${may} must stand`
+}

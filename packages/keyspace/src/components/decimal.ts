@@ -1,0 +1,63 @@
+/**
+ * Unsigned integers as base-10 text without sign or leading zeros ("string encoding" in seed 004). The words
+ * do not sort as the numbers do, and no word may end a scan prefix by itself: 1 begins 10. Kept because real
+ * stores have such keys; a layout of one's own should use `u64`.
+ */
+
+import { readAscii } from '@quoin/primitives'
+import { Codec, type Component, component, valueError } from '../codec.ts'
+import { Language } from '../language/language.ts'
+import { alt, between, chars, type Pattern, range, repeat, seq } from '../language/pattern.ts'
+
+export interface DecimalOptions {
+  /** The width of the integer the text stands for. 64 unless said otherwise. */
+  readonly bits?: number
+  /** The largest value, where it is less than the width allows. */
+  readonly max?: bigint
+}
+
+/** The decimals from 0 to `max`. */
+export const upTo = (max: bigint): Pattern => {
+  const digits = Array.from(max.toString(), digit => digit.charCodeAt(0))
+  const least = [0x31, ...digits.slice(1).fill(0x30)]
+  const options = [chars('0')]
+  if (max > 0n) options.push(between(least, digits, 0x30, 0x39))
+  if (digits.length > 1) options.push(seq(range(0x31, 0x39), repeat(range(0x30, 0x39), 0, digits.length - 2)))
+  return alt(...options)
+}
+
+const cache = new Map<bigint, Codec<bigint>>()
+
+const decimalCodec = (max: bigint): Codec<bigint> => {
+  const known = cache.get(max)
+  if (known) return known
+  const codec = new Codec<bigint>({
+    name: 'decimal',
+    phrase: 'string encoding',
+    language: Language.of(upTo(max)),
+    order: 'shortlex',
+    orderName: 'numeric',
+    text(value) {
+      if (typeof value !== 'bigint' || value < 0n || value > max) {
+        throw valueError('decimal', value, `a bigint from 0 to ${max}`)
+      }
+      return value.toString()
+    },
+    read: (source, start, end) => BigInt(readAscii(source, start, end)),
+    show: String
+  })
+  cache.set(max, codec)
+  return codec
+}
+
+export const decimal = <const N extends string>(
+  name: N,
+  { bits = 64, max }: DecimalOptions = {}
+): Component<N, bigint> => {
+  if (!Number.isInteger(bits) || bits < 1 || bits > 256)
+    throw valueError('decimal bits', bits, 'from 1 to 256')
+  const widest = 2n ** BigInt(bits) - 1n
+  if (max !== undefined && (max < 0n || max > widest))
+    throw valueError('decimal max', max, `from 0 to ${widest}`)
+  return component(name, decimalCodec(max ?? widest))
+}

@@ -1,0 +1,59 @@
+/**
+ * Two keyspaces side by side, by the names of their collections: whose keys are the same bytes, whose changed,
+ * and what moving from one to the other would mean for a store that holds such keys.
+ */
+import { toHex } from '@quoin/primitives'
+import type { Collection } from './collection.ts'
+import type { AnyKeyspace } from './keyspace.ts'
+import type { Language } from './language/language.ts'
+import type { Layout } from './layout.ts'
+import { keyPattern, walkOrder } from './notation.ts'
+import { commonKey } from './proof/overlap.ts'
+
+/** A collection on one side: its key as a pattern, and the order its keys walk in. */
+interface Side {
+  readonly key: string
+  readonly order: string
+}
+
+export interface CollectionChange {
+  readonly collection: string
+  readonly change: 'same' | 'changed' | 'only in first' | 'only in second'
+  readonly first?: Side
+  readonly second?: Side
+  /** Of a changed one: a key that is one of both layouts, so that old and new keys cannot be told apart. */
+  readonly sharedKey?: string
+}
+
+export const diffKeyspaces = (first: AnyKeyspace, second: AnyKeyspace): readonly CollectionChange[] => {
+  const names = new Set([...first.all, ...second.all].map(({ name }) => name))
+  return Array.from(names, name => {
+    const [a, b] = [first, second].map(space => space.all.find(each => each.name === name))
+    if (!b) return { collection: name, change: 'only in first', first: sideOf(a!) }
+    if (!a) return { collection: name, change: 'only in second', second: sideOf(b) }
+    const both = { collection: name, first: sideOf(a), second: sideOf(b) }
+    if (sameKeys(a.layout, b.layout)) return { ...both, change: 'same' }
+    const shared = commonKey(a.layout, b.layout, { visited: 0 })
+    return { ...both, change: 'changed', ...(shared ? { sharedKey: toHex(shared[0].key) } : {}) }
+  })
+}
+
+const sideOf = ({ layout, orders }: Collection): Side => ({
+  key: keyPattern(layout.parts),
+  order: walkOrder(layout.parts, orders, 0)
+})
+
+/** The same parts in the same order, each with the same words. */
+const sameKeys = (a: Layout, b: Layout): boolean =>
+  a.parts.length === b.parts.length &&
+  a.parts.every((part, i) => part.kind === b.parts[i]!.kind && sameWords(part.language, b.parts[i]!.language))
+
+/** Minimal automata numbered in the order of reaching are equal exactly when their languages are. */
+const sameWords = (a: Language, b: Language): boolean =>
+  a.size === b.size &&
+  a.accepting.every((accepts, state) => accepts === b.accepting[state]) &&
+  a.edges.every(
+    (out, state) =>
+      out.length === b.edges[state]!.length &&
+      out.every(({ set, to }) => b.edges[state]!.some(edge => edge.to === to && edge.set.equals(set)))
+  )

@@ -1,0 +1,71 @@
+/** Declare key layouts, prove them, use them, explain raw keys. */
+
+export { type AuditReport, auditLayout } from './audit.ts'
+
+export { canonicalLayout } from './canonical.ts'
+
+export { Codec, type CodecOptions, type Component, component } from './codec.ts'
+export type { Collection } from './collection.ts'
+export { address, base58, bech32, denom } from './components/address.ts'
+export {
+  formatOutpoint,
+  formatTxid,
+  makeOutpoint,
+  type Outpoint,
+  outpoint,
+  parseOutpoint,
+  parseTxid,
+  type TokenId,
+  type Topic,
+  type Txid,
+  tokenId,
+  topic,
+  txid,
+  txidHex,
+  txidOf,
+  voutOf
+} from './components/bitcoin.ts'
+export { bytes, hex, lengthPrefixed, terminated } from './components/bytes.ts'
+export { decimal } from './components/decimal.ts'
+export { f64 } from './components/float.ts'
+export { i32, i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
+export { alphabet, escaped, text, word } from './components/text.ts'
+
+export {
+  collection,
+  type Declaration,
+  type KeyOf,
+  type KeyPart,
+  type PrefixOf,
+  raw
+} from './declaration.ts'
+export { type CollectionChange, diffKeyspaces } from './diff.ts'
+export { describeKeyspace, documentKeyspaces, type KeyspaceDescription } from './document.ts'
+export type { ExplainedSpan, Explanation } from './explain.ts'
+export { type AnyKeyspace, type Keyspace, KeyspaceGroup, keyspace } from './keyspace.ts'
+export { ByteSet } from './language/byteset.ts'
+export { Language } from './language/language.ts'
+export * as pattern from './language/pattern.ts'
+export { parseLayout } from './layout-file.ts'
+export type { Finding, Property } from './proof/findings.ts'
+export { PROPERTIES, type Proof, type Verdict } from './proof/prove.ts'
+export type { KeyRange, RangeOptions } from './range.ts'
+export {
+  describeShape,
+  type Hash,
+  hash,
+  json,
+  listOf,
+  logOf,
+  type Members,
+  queueOf,
+  rawValue,
+  type Shape,
+  setOf,
+  single,
+  sortedSetOf,
+  type Value,
+  type ValueCodec,
+  value,
+  wordCodec
+} from './value.ts'

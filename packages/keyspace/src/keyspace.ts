@@ -1,0 +1,160 @@
+/**
+ * A keyspace is a set of named collections, proved when it is defined: an unsound one is refused with a witness.
+ * Keyspaces that share one store form a group, proved pair by pair as each joins.
+ */
+import { QuoinError } from '@quoin/primitives'
+import { Collection } from './collection.ts'
+import { type Declaration, type KeyPart, partsOf, promisedScan, type Scan } from './declaration.ts'
+import { type Explanation, explain } from './explain.ts'
+import { Layout, type Part } from './layout.ts'
+import type { Finding, PromisedScan, Subject } from './proof/findings.ts'
+import { PROPERTIES, type Proof, prove, proveDisjoint } from './proof/prove.ts'
+import type { Shape } from './value.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a keyspace holds declarations of any types; each is inferred.
+type Declarations = Readonly<Record<string, Declaration<any, any, any>>>
+
+export type CollectionsOf<D extends Declarations> = {
+  readonly [Name in keyof D]: D[Name] extends Declaration<
+    infer P extends readonly KeyPart[],
+    infer S extends readonly unknown[],
+    infer V extends Shape
+  >
+    ? Collection<P, S, V>
+    : never
+}
+
+export class Keyspace<D extends Declarations = Declarations> {
+  readonly name: string
+  readonly about: string
+  readonly collections: CollectionsOf<D>
+  readonly proof: Proof
+  /** What was proved, in the order of declaration. */
+  readonly subjects: readonly Subject[]
+
+  /** @internal Keyspaces are made by `keyspace`. */
+  constructor(name: string, about: string, declarations: D) {
+    this.name = name
+    this.about = about
+    this.subjects = Object.entries(declarations).map(([each, declaration]) => subjectOf(each, declaration))
+    const { orders, ...proof } = prove(this.subjects)
+    this.proof = proof
+    refuseUnsound(name, proof.findings)
+    this.collections = Object.fromEntries(
+      this.subjects.map(subject => [
+        subject.name,
+        new Collection(name, subject, orders.get(subject)!, declarations[subject.name]!)
+      ])
+    ) as CollectionsOf<D>
+  }
+
+  /** Whose key this is, or which collection it comes nearest to. */
+  explain(key: Uint8Array): Explanation {
+    return explain(key, [this])
+  }
+
+  /** The collections without their types, in the order of declaration. */
+  get all(): readonly Collection[] {
+    return Object.values(this.collections) as unknown as readonly Collection[]
+  }
+}
+
+/** A keyspace whose collections are not known in the types. */
+export type AnyKeyspace = Omit<Keyspace, 'collections'>
+
+/**
+ * Defines a keyspace and proves it.
+ *
+ * @example
+ * const pools = keyspace('pools', {
+ *   ticks: collection({ key: [raw('01'), u64('pool'), tick9('tick')], scans: [['pool']] })
+ * })
+ * pools.collections.ticks.encode(1n, -5n)
+ */
+export const keyspace = <const D extends Declarations>(
+  name: string,
+  declarations: D,
+  { about = '' }: { readonly about?: string } = {}
+): Keyspace<D> => new Keyspace(name, about, declarations)
+
+/** Keyspaces that share one store. */
+export class KeyspaceGroup {
+  readonly name: string
+  readonly #members: AnyKeyspace[] = []
+  readonly #proofs: Proof[] = []
+
+  constructor(name: string, members: readonly AnyKeyspace[] = []) {
+    this.name = name
+    for (const member of members) this.add(member)
+  }
+
+  get members(): readonly AnyKeyspace[] {
+    return this.#members
+  }
+
+  /** What joining each member took to prove: its collections against those of the members before it. */
+  get proofs(): readonly Proof[] {
+    return this.#proofs
+  }
+
+  /** Proves a keyspace against all that are here and adds it, or refuses it and changes nothing. */
+  add(member: AnyKeyspace): void {
+    if (this.#members.some(({ name }) => name === member.name)) {
+      throw new QuoinError(
+        'ERR_KEYSPACE_DECLARATION',
+        `${this.name} has a keyspace called ${member.name} already`
+      )
+    }
+    const proof = proveDisjoint(qualified(member), this.#members.flatMap(qualified))
+    refuseUnsound(`${member.name} in ${this.name}`, proof.findings)
+    this.#members.push(member)
+    this.#proofs.push(proof)
+  }
+
+  explain(key: Uint8Array): Explanation {
+    return explain(key, this.#members)
+  }
+}
+
+/** The subjects of a keyspace under names that tell them from those of its neighbours. */
+const qualified = ({ name, subjects }: AnyKeyspace): Subject[] =>
+  subjects.map(subject => ({ ...subject, name: `${name}.${subject.name}` }))
+
+const subjectOf = (name: string, { key, scans }: Declaration): Subject => {
+  const parts = partsOf(key)
+  return {
+    name,
+    layout: new Layout(parts),
+    scans: scans.map(scan => declaredScan(name, parts, scan as Scan))
+  }
+}
+
+/** A scan as it was declared, which in JavaScript may be anything. */
+const declaredScan = (collection: string, parts: readonly Part[], scan: Scan): PromisedScan => {
+  const refuse = (reason: string): QuoinError =>
+    new QuoinError('ERR_KEYSPACE_DECLARATION', `a scan of ${collection} ${reason}`, { collection })
+  const { prefix, order, trailing, ...unknown } = Array.isArray(scan)
+    ? { prefix: scan }
+    : (scan as Exclude<Scan, readonly string[]>)
+  const [extra] = Object.keys(unknown)
+  if (extra !== undefined) throw refuse(`has an unknown field ${extra}; known: prefix, order, trailing`)
+  if (!Array.isArray(prefix)) throw refuse('needs a list of components')
+  if (order !== undefined && order !== 'value')
+    throw refuse(`claims an order ${order}; only 'value' can be claimed`)
+  const names = parts.flatMap(part => (part.kind === 'component' ? [part.component.name] : []))
+  for (const [i, name] of prefix.entries()) {
+    if (!names.includes(name)) throw refuse(`names ${name}, which is no component of its key`)
+    if (prefix.indexOf(name) !== i) throw refuse(`names ${name} twice`)
+  }
+  if (trailing !== undefined && typeof trailing !== 'boolean')
+    throw refuse('has a trailing that is neither true nor false')
+  return promisedScan(parts, prefix, order, trailing)
+}
+
+const refuseUnsound = (name: string, findings: readonly Finding[]): void => {
+  if (findings.length === 0) return
+  const lines = findings.map(({ property, message }) => `  ${property} (${PROPERTIES[property]}): ${message}`)
+  throw new QuoinError('ERR_KEYSPACE_UNSOUND', `keyspace ${name} is refused:\n${lines.join('\n')}`, {
+    findings
+  })
+}

@@ -1,0 +1,99 @@
+/**
+ * The shortest path through a product of automata, breadth first. States are numbers; `cost` says how many more
+ * bytes end the search from a state (infinity: not from here), so that what is found is shortest as a whole.
+ */
+import { QuoinError } from '@quoin/primitives'
+import type { ByteSet } from '../language/byteset.ts'
+
+/** A proof that visits more states than this in one search, or in all, is given up with an error, never answered. */
+const MAX_VISITED = 4_000_000
+const MAX_VISITED_IN_ALL = 100_000_000
+
+export interface Path {
+  /** Every state after the start. */
+  readonly states: readonly number[]
+  readonly bytes: readonly number[]
+}
+
+/** How much work proofs have been. */
+export interface Effort {
+  visited: number
+}
+
+/** A move to `next` by any byte that is in both sets. */
+export type Emit = (next: number, one: ByteSet, other: ByteSet) => void
+
+export const shortestPath = (
+  start: number,
+  expand: (state: number, emit: Emit) => void,
+  cost: (state: number) => number,
+  effort: Effort
+): Path | undefined => {
+  const seen = new Marks()
+  const states = [start]
+  const parents = [-1]
+  const depths = [0]
+  const moves: (readonly [ByteSet, ByteSet] | undefined)[] = [undefined]
+  let best = -1
+  let bestCost = Number.POSITIVE_INFINITY
+  let at = 0
+  const emit: Emit = (next, one, other) => {
+    if (!one.intersects(other) || !seen.mark(next)) return
+    states.push(next)
+    parents.push(at)
+    depths.push(depths[at]! + 1)
+    moves.push([one, other])
+  }
+  seen.mark(start)
+  for (; at < states.length && depths[at]! < bestCost; at++) {
+    const total = depths[at]! + cost(states[at]!)
+    if (total < bestCost) {
+      best = at
+      bestCost = total
+    }
+    expand(states[at]!, emit)
+    if (states.length > MAX_VISITED) throw tooLarge(MAX_VISITED)
+  }
+  effort.visited += states.length
+  if (effort.visited > MAX_VISITED_IN_ALL) throw tooLarge(MAX_VISITED_IN_ALL)
+  if (best < 0) return undefined
+  const path: { states: number[]; bytes: number[] } = { states: [], bytes: [] }
+  for (let step = best; step > 0; step = parents[step]!) {
+    const [one, other] = moves[step]!
+    path.states.push(states[step]!)
+    path.bytes.push(one.meet(other)!.sample)
+  }
+  return { states: path.states.reverse(), bytes: path.bytes.reverse() }
+}
+
+/** Which numbers have been seen: those below a limit in an array that all searches share, the others in a set. */
+class Marks {
+  static readonly #shared = new Uint32Array(1 << 22)
+  static #generation = 0
+  readonly #mine: number
+  readonly #others = new Set<number>()
+
+  constructor() {
+    // After four billion searches the marks of the first would come back.
+    if (Marks.#generation === 0xffffffff) {
+      Marks.#generation = 0
+      Marks.#shared.fill(0)
+    }
+    this.#mine = ++Marks.#generation
+  }
+
+  /** Marks a number; false when it was marked already. */
+  mark(state: number): boolean {
+    if (state < Marks.#shared.length) {
+      if (Marks.#shared[state] === this.#mine) return false
+      Marks.#shared[state] = this.#mine
+      return true
+    }
+    if (this.#others.has(state)) return false
+    this.#others.add(state)
+    return true
+  }
+}
+
+const tooLarge = (limit: number): QuoinError =>
+  new QuoinError('ERR_KEYSPACE_TOO_LARGE', `a proof needs more than ${limit} states`, { limit })

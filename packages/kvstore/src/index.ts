@@ -1,0 +1,11 @@
+/** The global key-value store of BRC-35: its tokens, the topic that admits them and the lookup that finds them. */
+
+export * from '@quoin/kvstore-client/token'
+export { type KvEntry, loadEntries } from './entries.ts'
+export { findEntries, selects } from './find.ts'
+export { type History, historyOf } from './history.ts'
+export { kvEvents } from './keys.ts'
+export type { KvContext } from './lookup.ts'
+export { kvstore } from './plugin.ts'
+export { type KvQuery, readQuery } from './query.ts'
+export { verifyToken } from './verify.ts'

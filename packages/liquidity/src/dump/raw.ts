@@ -1,0 +1,125 @@
+/**
+ * Raw keys and values of a node: JSON objects, in lines or not, `{"key": …, "value": …}` in hexadecimal or base64, or
+ * answers of a node to `abci_query` with the path `/store/concentratedliquidity/subspace`, whose value holds many
+ * pairs. Every key must be one of the profile, and every value what its key says.
+ */
+
+import type { ValueCodec } from '@quoin/keyspace'
+import { fromHex, QuoinError, shortHex, toHex } from '@quoin/primitives'
+import type { Store, StoreReads } from '@quoin/store'
+import { layoutOf, liquidityBeside, type Profile } from '../profile.ts'
+import { StoreRows } from '../rows.ts'
+import { type Pair, pairsCodec } from '../values.ts'
+import { ownerFinder, wholeRanges } from './collections.ts'
+import { isObject } from './form.ts'
+import { jsonDocuments } from './json-documents.ts'
+import { Load, type LoadOptions, type LoadReport } from './load.ts'
+
+export type Encoding = 'hex' | 'base64'
+
+export interface RawOptions extends LoadOptions {
+  /** How keys and values are written in lines that are pairs; `hex` unless given. */
+  readonly encoding?: Encoding | undefined
+}
+
+/** Fills an empty store from raw pairs, in any order, and makes every index and sum from the positions among them. */
+export const importRaw = (
+  store: Store,
+  source: AsyncIterable<Uint8Array>,
+  { encoding = 'hex', ...options }: RawOptions = {}
+): Promise<LoadReport> =>
+  Load.run(store, 'raw', options, async load => {
+    const ownerOf = ownerFinder(load.profile)
+    const derived = derivedOf(load.profile)
+    for await (const { text, line: number } of jsonDocuments(source)) {
+      for (const { key, value } of pairsOf(text, encoding, number)) {
+        const collection = ownerOf(key)
+        if (!collection) throw stray(key, number)
+        const held = collection.value.kind === 'value' && decodedBy(collection.value.codec, value, number)
+        const name = derived.get(collection.name)
+        if (name) load.note(collection, name(key), typeof held === 'bigint' ? held : undefined)
+        else await load.put(collection, key, value)
+      }
+    }
+  })
+
+/** The collections that are made from others, and how a sum in them is called. */
+const derivedOf = (profile: Profile): ReadonlyMap<string, (key: Uint8Array) => string> => {
+  const { positionsByOwner, positionsByPool, lockPositions, fullRangeLiquidity, totalLiquidity } =
+    layoutOf(profile).collections
+  const entry = (): string => 'entries'
+  return new Map([
+    [positionsByOwner.name, entry],
+    [positionsByPool.name, entry],
+    [lockPositions.name, entry],
+    [fullRangeLiquidity.name, (key: Uint8Array) => `${fullRangeLiquidity.decode(key)[0]}`],
+    [totalLiquidity.name, (key: Uint8Array) => totalLiquidity.decode(key)[0]]
+  ])
+}
+
+const refused = (line: number, message: string, details: Record<string, unknown> = {}): QuoinError =>
+  new QuoinError('ERR_LIQUIDITY_IMPORT', `line ${line}: ${message}`, { line, ...details })
+
+const stray = (key: Uint8Array, line: number): QuoinError =>
+  refused(line, `${shortHex(key)} is no key of this profile`, { key: toHex(key.subarray(0, 64)) })
+
+const decodedBy = <T>(codec: ValueCodec<T>, value: Uint8Array, line: number): T => {
+  try {
+    return codec.decode(value)
+  } catch (error) {
+    if (error instanceof QuoinError) throw refused(line, error.message, error.details)
+    throw error
+  }
+}
+
+function* pairsOf(text: string, encoding: Encoding, number: number): Generator<Pair> {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    throw refused(number, 'not JSON')
+  }
+  const response = responseOf(json)
+  if (response) {
+    if (response['code']) throw refused(number, `the node answered with code ${response['code']}`)
+    yield* decodedBy(pairsCodec, bytesOf(response['value'] ?? '', 'base64', number), number)
+    return
+  }
+  if (!isObject(json)) throw refused(number, 'not an object')
+  if (json['error']) throw refused(number, 'the node answered with an error', { error: json['error'] })
+  yield { key: bytesOf(json['key'], encoding, number), value: bytesOf(json['value'], encoding, number) }
+}
+
+/** The answer inside of a JSON-RPC envelope, or alone. */
+const responseOf = (json: unknown): Record<string, unknown> | undefined => {
+  if (!isObject(json)) return undefined
+  const result = isObject(json['result']) ? json['result'] : json
+  return isObject(result['response']) ? result['response'] : undefined
+}
+
+const bytesOf = (text: unknown, encoding: Encoding, number: number): Uint8Array => {
+  if (typeof text === 'string') {
+    if (encoding === 'hex' && /^(?:[0-9a-f]{2})*$/.test(text)) return fromHex(text)
+    if (encoding === 'base64') {
+      const bytes = new Uint8Array(Buffer.from(text, 'base64'))
+      // Buffer passes over what is not base64; what it makes of the bytes tells.
+      if (Buffer.from(bytes).toString('base64') === text) return bytes
+    }
+  }
+  throw refused(number, `a key or value is not ${encoding}`)
+}
+
+/** Everything that a node of the chain would hold, as lines, collection by collection. */
+export async function* exportRaw(
+  store: StoreReads,
+  { encoding = 'hex' }: { readonly encoding?: Encoding } = {}
+): AsyncGenerator<string> {
+  const profile = (await store.use(liquidityBeside.collections.profile).get()) ?? 'chain'
+  const rows = new StoreRows(store)
+  const write = (bytes: Uint8Array): string =>
+    encoding === 'hex' ? toHex(bytes) : Buffer.from(bytes).toString('base64')
+  for (const { range, owns } of wholeRanges(layoutOf(profile), false))
+    for await (const page of rows.pages(range))
+      for (const { key, value } of page)
+        if (owns(key)) yield `{"key":"${write(key)}","value":"${write(value)}"}\n`
+}

@@ -1,0 +1,49 @@
+/** Writes a great many rows, a bounded number of bytes at a time. */
+import type { Batch, Bulk, Store } from '@quoin/store'
+
+const ROWS_PER_BATCH = 500
+/** Bytes on their way before everything so far is made durable. */
+const CHECKPOINT_BYTES = 8 * 1024 * 1024
+
+export class RowWriter {
+  readonly #bulk: Bulk
+  #batch: Batch
+  #rows = 0
+  #bytes = 0
+
+  constructor(store: Store) {
+    this.#bulk = store.bulk()
+    this.#batch = this.#bulk.batch()
+  }
+
+  set(key: Uint8Array, value: Uint8Array): Promise<void> | undefined {
+    this.#batch.set(key, value)
+    return this.#added(key.length + value.length)
+  }
+
+  delete(key: Uint8Array): Promise<void> | undefined {
+    this.#batch.del(key)
+    return this.#added(key.length)
+  }
+
+  /** Nothing to wait for, most of the time. */
+  #added(bytes: number): Promise<void> | undefined {
+    this.#bytes += bytes
+    return ++this.#rows >= ROWS_PER_BATCH || this.#bytes >= CHECKPOINT_BYTES ? this.#send() : undefined
+  }
+
+  async #send(): Promise<void> {
+    const batch = this.#batch
+    this.#batch = this.#bulk.batch()
+    this.#rows = 0
+    await this.#bulk.write(batch)
+    if (this.#bytes < CHECKPOINT_BYTES) return
+    this.#bytes = 0
+    await this.#bulk.checkpoint()
+  }
+
+  async end(progress?: Batch): Promise<void> {
+    await this.#send()
+    await this.#bulk.checkpoint(progress)
+  }
+}

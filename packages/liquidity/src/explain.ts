@@ -1,0 +1,49 @@
+/** What a raw entry of a node's store is: its key component by component, and what its value says. */
+import type { ExplainedSpan } from '@quoin/keyspace'
+import { liquidityChain, liquiditySeed } from './keys.ts'
+import type { Profile } from './profile.ts'
+import { VALUE_VIEWS } from './view.ts'
+
+export interface ExplainedEntry {
+  readonly profile: Profile
+  readonly collection: string
+  readonly about: string
+  readonly spans: readonly ExplainedSpan[]
+  /** As it is shown, when a value was given. */
+  readonly value?: unknown
+}
+
+const PROFILES = { chain: liquidityChain, seed: liquiditySeed } as const
+
+export type Explained =
+  | { readonly found: true; readonly entry: ExplainedEntry }
+  | { readonly found: false; readonly nearest: string | undefined }
+
+/** A value that is not what the key says is refused with `ERR_VALUE_DECODE`. */
+export const explainEntry = (key: Uint8Array, value: Uint8Array | undefined, profile: Profile): Explained => {
+  const space = PROFILES[profile]
+  const explained = space.explain(key)
+  if (!explained.found) {
+    const { nearest } = explained
+    return { found: false, nearest: nearest && `${nearest.collection}: ${nearest.message}` }
+  }
+  const { collection: name, spans } = explained
+  const collection = space.all.find(each => each.name === name)!
+  return {
+    found: true,
+    entry: {
+      profile,
+      collection: name,
+      about: collection.about ?? '',
+      spans,
+      ...(value &&
+        collection.value.kind === 'value' && { value: shown(name, collection.value.codec.decode(value)) })
+    }
+  }
+}
+
+const shown = (collection: string, value: unknown): unknown => {
+  const view = VALUE_VIEWS[collection]
+  if (view) return view(value as never)
+  return typeof value === 'bigint' ? value.toString() : value
+}

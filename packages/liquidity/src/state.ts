@@ -1,0 +1,134 @@
+/**
+ * The state of concentrated liquidity in a store, under one profile, which the store remembers. It is read like any
+ * `Reader` and changed by `change`, one at a time: what is set in a change is one atomic batch, and when the function
+ * throws nothing has happened.
+ *
+ * @example
+ * const liquidity = await Liquidity.open(store)
+ * await liquidity.change(async draft => draft.setPool(pool))
+ * for await (const { index, info } of liquidity.ticks(1n)) console.log(index, info.liquidityNet)
+ */
+import { compareBytes, QuoinError } from '@quoin/primitives'
+import { checkLayouts, claimLayouts, type Store } from '@quoin/store'
+import { type Draft, StateDraft } from './draft.ts'
+import { type Layout, layoutOf, liquidityBeside, type Profile, profileKeyspaces } from './profile.ts'
+import { type Reader, StateReader } from './reader.ts'
+import { StoreRows } from './rows.ts'
+import { type Difference, differences } from './verify.ts'
+
+export interface LiquidityOptions {
+  /** `chain` unless the store already has one. */
+  readonly profile?: Profile | undefined
+}
+
+/** How often a change is made again because another process was faster. */
+const ATTEMPTS = 100
+
+const { profile: profiles, revision: revisions, loading } = liquidityBeside.collections
+
+export class Liquidity extends StateReader {
+  readonly #store: Store
+  #turn: Promise<unknown> = Promise.resolve()
+  /** The revision at which the store was last seen to be of this profile and whole. */
+  #seen: Uint8Array | undefined
+
+  private constructor(store: Store, layout: Layout) {
+    super(layout, new StoreRows(store))
+    this.#store = store
+  }
+
+  /** The store is only read: a profile that is new to it is recorded with the first change. */
+  static async open(store: Store, { profile }: LiquidityOptions = {}): Promise<Liquidity> {
+    const recorded = await store.use(profiles).get()
+    if (recorded) await checkLayouts(store, profileKeyspaces(recorded))
+    const liquidity = new Liquidity(store, layoutOf(recorded ?? profile ?? 'chain'))
+    if (profile && profile !== liquidity.profile) throw otherProfile(profile, liquidity.profile)
+    await liquidity.#checkWhole()
+    return liquidity
+  }
+
+  /**
+   * Makes a change. The function may run again when another process was faster, and must not call `change` itself.
+   * The promise resolves with what it returned when everything it set is durable.
+   */
+  change<T>(work: (draft: Draft) => Promise<T>): Promise<T> {
+    const done = this.#turn.then(() => this.#change(work))
+    // The next change does not care how this one ended; its caller does.
+    this.#turn = done.catch(() => undefined)
+    return done
+  }
+
+  /** Reads that all see one state. */
+  snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#store.snapshot(reads => read(new StateReader(this.layout, new StoreRows(reads))))
+  }
+
+  /** Makes every index and every sum again from what it is derived from, and gives what is not as it should be. */
+  async *verify({ limit = 1000 }: { readonly limit?: number } = {}): AsyncGenerator<Difference> {
+    yield* await this.#store.snapshot(async reads => {
+      const found: Difference[] = []
+      for await (const difference of differences(this.layout, new StoreRows(reads))) {
+        found.push(difference)
+        if (found.length >= limit) break
+      }
+      return found
+    })
+  }
+
+  async #change<T>(work: (draft: Draft) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const revision = await this.#store.get(revisions.encode())
+      if (!isSame(revision, this.#seen)) await this.#check(revision)
+      const draft = new StateDraft(this.layout, this.rows)
+      try {
+        const result = await work(draft)
+        await draft.reckon()
+        draft.end()
+        if (!draft.isEmpty) await this.#commit(draft, revision)
+        return result
+      } catch (error) {
+        // What another process wrote meanwhile may be why it failed.
+        const isStale = !isSame(await this.#store.get(revisions.encode()), revision)
+        if (!isStale || attempt === ATTEMPTS) throw error
+      }
+    }
+  }
+
+  async #commit(draft: StateDraft, revision: Uint8Array | undefined): Promise<void> {
+    if (!revision) await claimLayouts(this.#store, profileKeyspaces(this.profile))
+    const batch = this.#store.batch().ifValue(revisions.encode(), revision)
+    const { codec } = revisions.value
+    const next = codec.encode((revision ? codec.decode(revision) : 0n) + 1n)
+    batch.set(revisions.encode(), next)
+    if (!revision) batch.use(profiles).at().set(this.profile)
+    draft.writeTo(batch)
+    await batch.commit()
+    this.#seen = next
+  }
+
+  /** Somebody else has written: it must have been under the same profile, and be over. */
+  async #check(revision: Uint8Array | undefined): Promise<void> {
+    const recorded = await this.#store.use(profiles).get()
+    if (recorded && recorded !== this.profile) throw otherProfile(this.profile, recorded)
+    await this.#checkWhole()
+    this.#seen = revision
+  }
+
+  async #checkWhole(): Promise<void> {
+    const begun = await this.#store.use(loading).get()
+    if (begun) {
+      throw new QuoinError('ERR_LIQUIDITY_LOADING', 'an import has not ended; import again', {
+        import: begun
+      })
+    }
+  }
+}
+
+const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
+  a && b ? compareBytes(a, b) === 0 : a === b
+
+const otherProfile = (asked: Profile, recorded: Profile): QuoinError =>
+  new QuoinError('ERR_LIQUIDITY_PROFILE', `the store has the profile ${recorded}, not ${asked}`, {
+    asked,
+    recorded
+  })

@@ -1,0 +1,122 @@
+/** `quoin liquidity import` and `export`: a state export of a chain, or raw keys and values of a node. */
+import { open } from 'node:fs/promises'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Encoding, LoadProgress, Schema } from '@quoin/liquidity'
+import { QuoinError } from '@quoin/primitives'
+import { EXIT } from '../exit.ts'
+import { existing } from '../store-url.ts'
+import { count, paint, plural, print, printJson } from '../terminal.ts'
+import { liquidity, parseProfile } from './open.ts'
+
+interface Format {
+  readonly format?: string
+  readonly encoding: string
+}
+
+export interface ImportOptions extends Format {
+  readonly store: string
+  readonly profile?: string
+  readonly json?: boolean
+}
+
+export interface ExportOptions extends Format {
+  readonly store: string
+  readonly schema: string
+}
+
+const oneOf = <T extends string>(name: string, given: string, allowed: readonly T[]): T => {
+  if (!(allowed as readonly string[]).includes(given))
+    throw new QuoinError('ERR_USAGE', `--${name} is ${allowed.join(' or ')}, not ${given}`)
+  return given as T
+}
+
+const FORMATS = ['genesis', 'raw'] as const
+const ENCODINGS: readonly Encoding[] = ['hex', 'base64']
+const SCHEMAS: readonly Schema[] = ['today', '2023']
+
+/** Lines are raw pairs; any other document is a state export. */
+const formatOf = (file: string, given: string | undefined): (typeof FORMATS)[number] => {
+  if (given !== undefined) return oneOf('format', given, FORMATS)
+  return /\.(?:ndjson|jsonl)(?:\.gz)?$/.test(file) ? 'raw' : 'genesis'
+}
+
+export const importState = async (file: string, options: ImportOptions): Promise<number> => {
+  const { importGenesis, importRaw } = await liquidity()
+  const { openStore } = await import('@quoin/store')
+  const format = formatOf(file, options.format)
+  const encoding = oneOf('encoding', options.encoding, ENCODINGS)
+  const line = process.stderr.isTTY && !options.json
+  const load = {
+    profile: parseProfile(options.profile),
+    onProgress: ({ doing, done }: LoadProgress) => {
+      if (line) process.stderr.write(`\r\u001b[K${doing}: ${count(done)}`)
+    }
+  }
+  const source = opened(file)
+  const store = await openStore(options.store)
+  try {
+    const report =
+      format === 'raw'
+        ? await importRaw(store, source, { ...load, encoding })
+        : await importGenesis(store, source, load)
+    if (line) process.stderr.write('\r\u001b[K')
+    if (options.json) printJson(report)
+    else {
+      print(
+        `${plural(report.pools, 'pool')}, ${count(report.ticks)} ticks, ${count(report.positions)} positions, under the profile ${report.profile}`
+      )
+      for (const { collection, key, given, derived } of report.drift)
+        print(
+          `${paint('yellow', 'drifted')}  ${collection} ${key}: ${given} was given, the positions make ${derived}`
+        )
+    }
+    return EXIT.ok
+  } finally {
+    await store.close()
+  }
+}
+
+async function* opened(file: string): AsyncGenerator<Uint8Array> {
+  if (file === '-') {
+    yield* process.stdin
+    return
+  }
+  try {
+    const read = (await open(file)).createReadStream()
+    // A stream that fails says so to whoever reads the last one.
+    yield* file.endsWith('.gz') ? pipeline(read, createGunzip(), () => {}) : read
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new QuoinError('ERR_USAGE', `cannot read ${file}: ${message}`, { file })
+  }
+}
+
+export const exportState = async (options: ExportOptions): Promise<number> => {
+  const { exportGenesis, exportRaw, Liquidity } = await liquidity()
+  const { openStore } = await import('@quoin/store')
+  const format = oneOf('format', options.format ?? 'genesis', FORMATS)
+  const encoding = oneOf('encoding', options.encoding, ENCODINGS)
+  const schema = oneOf('schema', options.schema, SCHEMAS)
+  const store = await openStore(existing(options.store), { create: false })
+  try {
+    const state = await Liquidity.open(store)
+    // All of it is of one state, whatever is written meanwhile.
+    if (format === 'raw') await store.snapshot(reads => printed(exportRaw(reads, { encoding })))
+    else await state.snapshot(reader => printed(exportGenesis(reader, { schema })))
+    return EXIT.ok
+  } finally {
+    await store.close()
+  }
+}
+
+const printed = async (pieces: AsyncIterable<string>): Promise<void> => {
+  for await (const piece of pieces) await written(piece)
+}
+
+/** As fast as whoever reads it. */
+const written = (piece: string): Promise<void> | undefined => {
+  if (process.stdout.write(piece)) return undefined
+  return new Promise(resolve => process.stdout.once('drain', resolve))
+}

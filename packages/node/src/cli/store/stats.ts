@@ -1,0 +1,40 @@
+/** `quoin store stats`: how large a store is, and what it runs on. */
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { EXIT } from '../exit.ts'
+import { existing } from '../store-url.ts'
+import { bytes, count, paint, print, printJson, table } from '../terminal.ts'
+import { store } from './work.ts'
+
+export const stats = async (url: string, json: boolean): Promise<number> => {
+  const { openStore } = await store()
+  const opened = await openStore(existing(url), { create: false })
+  try {
+    const { engine, bytes: size, details } = await opened.stats()
+    if (json) {
+      printJson({ engine, bytes: size, ...details })
+      return EXIT.ok
+    }
+    print(paint('bold', engine))
+    print(
+      table([
+        ['  size', bytes(size)],
+        ...Object.entries(details).map(([name, value]) => [
+          `  ${name}`,
+          typeof value === 'number' ? count(value) : String(value)
+        ])
+      ])
+    )
+    if (details['build'] === 'prebuilt') print(`\n${paint('yellow', 'slow')}: ${HINT}`)
+  } finally {
+    await opened.close()
+  }
+  return EXIT.ok
+}
+
+const SCRIPT = relative(
+  process.cwd(),
+  join(dirname(createRequire(import.meta.url).resolve('@quoin/store/package.json')), 'scripts/native.mjs')
+)
+const HINT = `this is the debug build of LMDB that its package comes with.
+  node ${SCRIPT} compiles a fast one; it needs a C++ compiler, make and python3.`

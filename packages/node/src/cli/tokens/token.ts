@@ -1,0 +1,97 @@
+/** `quoin token`: one token, as a node knows it. */
+import { QuoinError } from '@quoin/primitives'
+import { EXIT } from '../exit.ts'
+import { ask, askJson } from '../node/http.ts'
+import { count, paint, print, printJson, table } from '../terminal.ts'
+import { shownAmount, shownSymbol } from './shown.ts'
+
+interface Details {
+  readonly token: {
+    readonly id: string
+    readonly op: string
+    readonly amt: string
+    readonly sym?: string
+    readonly dec: number
+    readonly icon?: string
+  }
+}
+interface Supply {
+  readonly minted: string
+  readonly supply: string
+  readonly burned: string
+  readonly listed: string
+  readonly ltm: string
+  readonly pow20: string
+  readonly holders: number
+  readonly listings: number
+}
+interface Status {
+  readonly is_active: boolean
+  readonly reason: string
+  readonly balance: number
+  readonly fee_address: string
+  readonly output_count: number
+  readonly queue: Readonly<Record<'due' | 'leased' | 'waiting' | 'dead', number>>
+}
+interface Holders {
+  readonly holders: readonly { readonly address: string; readonly amount: string }[]
+}
+
+export const showToken = async (id: string, holders: string, url: string, json: boolean): Promise<number> => {
+  if (!/^[0-9a-fA-F]{64}[._:i](0|[1-9][0-9]{0,9})$/.test(id)) {
+    throw new QuoinError('ERR_USAGE', `a token id is txid_vout, not ${id}`)
+  }
+  if (!/^[1-9][0-9]{0,2}$/.test(holders)) {
+    throw new QuoinError('ERR_USAGE', `--holders is a whole number from 1 to 999, not ${holders}`)
+  }
+  const path = `/1sat/bsv21/${id}`
+  if ((await ask(url, path)).status === 404) {
+    if (json) printJson({ id, found: false })
+    else print(`No deployment of ${id} is known at ${url}.`)
+    return EXIT.no
+  }
+  const [{ token }, supply, status, { holders: most }] = await Promise.all([
+    askJson<Details>(url, path),
+    askJson<Supply>(url, `${path}/supply`),
+    askJson<Status>(url, `${path}/status`),
+    askJson<Holders>(url, `${path}/holders?limit=${holders}`)
+  ])
+  if (json) printJson({ id, found: true, token, supply, status, holders: most })
+  else report(token, supply, status, most)
+  return EXIT.ok
+}
+
+const report = (
+  token: Details['token'],
+  supply: Supply,
+  status: Status,
+  holders: Holders['holders']
+): void => {
+  const shown = (amount: string): string => shownAmount(amount, token.dec)
+  const active = status.is_active ? paint('green', 'indexed') : paint('red', 'not indexed')
+  print(`${paint('bold', shownSymbol(token.sym))} ${token.id}: ${active}, ${status.reason}`)
+  const { due, leased, waiting, dead } = status.queue
+  print(
+    table([
+      ['  deployed', `${token.op}${token.op === 'deploy+mint' ? ` of ${shown(token.amt)}` : ''}`],
+      ['  decimals', String(token.dec)],
+      ['  supply', shown(supply.supply)],
+      ['  minted', shown(supply.minted)],
+      ['  burned', shown(supply.burned)],
+      ['  for sale', `${shown(supply.listed)} in ${count(supply.listings)}`],
+      ...(supply.ltm === '0' ? [] : [['  to lock for', shown(supply.ltm)]]),
+      ...(supply.pow20 === '0' ? [] : [['  to work for', shown(supply.pow20)]]),
+      ['  outputs', count(status.output_count)],
+      [
+        '  to do',
+        `due ${count(due)}, leased ${count(leased)}, waiting ${count(waiting)}, dead ${count(dead)}`
+      ],
+      ...(status.fee_address === ''
+        ? []
+        : [['  pay to', `${status.fee_address}, balance ${status.balance}`]]),
+      ['  holders', count(supply.holders)]
+    ])
+  )
+  if (holders.length > 0)
+    print(table(holders.map(({ address, amount }) => [`    ${address}`, shown(amount)])))
+}

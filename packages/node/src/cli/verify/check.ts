@@ -1,0 +1,93 @@
+/** All checks of a store, one after the other: each finding, and the way to mend it where there is one. */
+import type { Finding } from '@quoin/chain'
+import { type AnyKeyspace, formatOutpoint, type Outpoint, type Txid } from '@quoin/keyspace'
+import type { JudgementFinding } from '@quoin/overlay'
+import { shortHex } from '@quoin/primitives'
+import type { Store, StoreReads } from '@quoin/store'
+import type { Difference } from '@quoin/txo'
+import type { Progress } from './progress.ts'
+
+export interface Found {
+  readonly finding: Finding
+  /** Of a proof that is not right. */
+  readonly proofOf?: Txid
+  readonly judgement?: JudgementFinding
+  readonly difference?: Difference
+}
+
+export interface Checks {
+  readonly report: (found: Found) => void | Promise<void>
+  readonly progress: Progress
+}
+
+/** Facts that stand beside the index: proofs, judgements. */
+export const checkFacts = async (reads: StoreReads, { report, progress }: Checks): Promise<void> => {
+  const { checkedTransactions } = await import('@quoin/chain')
+  const { verifyJudgements } = await import('@quoin/overlay')
+  let done = 0
+  for await (const { txid, findings } of checkedTransactions(reads)) {
+    progress.report('proofs', ++done)
+    for (const finding of findings) {
+      await report({ finding, ...(finding.kind.startsWith('proof-') && { proofOf: txid }) })
+    }
+  }
+  done = 0
+  for await (const judgement of verifyJudgements(reads, () => progress.report('judgements', ++done))) {
+    await report({ finding: judgement.finding, judgement })
+  }
+}
+
+/** The index: rebuilt into an empty store, and compared. Answers how many transactions it has. */
+export const checkIndex = async (
+  reads: StoreReads,
+  rebuilt: Store,
+  { report, progress }: Checks
+): Promise<number> => {
+  const { compareIndexes, incompleteBeefs, rebuildIndex } = await import('@quoin/txo')
+  const { evictedOutputs } = await import('@quoin/overlay')
+  const { nodeEvents, storeKeyspaces } = await import('../../keyspaces.ts')
+  const { tokenLedger } = await import('@quoin/bsv21')
+  const transactions = await rebuildIndex(reads, rebuilt, {
+    events: nodeEvents(),
+    ledger: tokenLedger,
+    erased: txid => evictedOutputs(reads, txid),
+    onProgress: (done, total) => progress.report('rebuilding, transactions', done, total)
+  })
+  for await (const finding of incompleteBeefs(reads)) await report({ finding })
+  for await (const difference of compareIndexes(reads, rebuilt, { transactions: false })) {
+    progress.report('comparing', 0)
+    await report({ finding: await findingOf(reads, difference, storeKeyspaces), difference })
+  }
+  return transactions
+}
+
+const OUTPOINT_LENGTH = 36
+
+const findingOf = async (
+  reads: StoreReads,
+  difference: Difference,
+  spaces: readonly AnyKeyspace[]
+): Promise<Finding> => {
+  const { key, part, stored, found = 'nothing', expected = 'nothing' } = difference
+  const name = collectionOf(key, spaces)
+  if (name === 'outputs.spends' && part.length === OUTPOINT_LENGTH) {
+    const subject = formatOutpoint(part as Outpoint)
+    if (!(stored instanceof Uint8Array)) return { kind: 'spend-missing', subject, found, expected }
+    const kind = (await reads.hget(key, stored)) ? 'spend-no-input' : 'spend-unknown-spender'
+    return { kind, subject, found, expected }
+  }
+  const kind =
+    difference.found === undefined
+      ? 'index-missing'
+      : difference.expected === undefined
+        ? 'index-unexpected'
+        : 'index-different'
+  const subject = `${name}  ${shortHex(key)}${part.length > 0 ? ` ${shortHex(part)}` : ''}`
+  return { kind, subject, found, expected }
+}
+
+/** The collection that a key belongs to. */
+const collectionOf = (key: Uint8Array, spaces: readonly AnyKeyspace[]): string => {
+  const [explanation] = spaces.map(space => space.explain(key)).filter(each => each.found)
+  return explanation?.found ? `${explanation.keyspace}.${explanation.collection}` : 'unknown'
+}

@@ -1,0 +1,69 @@
+/** Every keyspace that Quoin ships, and which of them share a store. */
+import { bsv21, bsv21Events } from '@quoin/bsv21'
+import { chain } from '@quoin/chain'
+import { type AnyKeyspace, KeyspaceGroup } from '@quoin/keyspace'
+import { kvEvents } from '@quoin/kvstore'
+import { profileKeyspaces } from '@quoin/liquidity'
+import { overlay } from '@quoin/overlay'
+import { storeLayouts, storeRows } from '@quoin/store'
+import {
+  changeFields,
+  EventRegistry,
+  outputEvents,
+  outputFields,
+  outputs,
+  progressFields,
+  satoshisFields,
+  scriptEvents,
+  spendFields
+} from '@quoin/txo'
+
+/** The types of events that a node has before plug-ins register theirs. */
+export const nodeEvents = (): EventRegistry =>
+  new EventRegistry(outputEvents, scriptEvents, bsv21Events, kvEvents)
+
+const nodeKeyspaces: readonly AnyKeyspace[] = [
+  chain,
+  outputs,
+  outputEvents.keyspace,
+  scriptEvents.keyspace,
+  overlay,
+  bsv21,
+  bsv21Events.keyspace,
+  kvEvents.keyspace,
+  storeLayouts
+]
+
+/** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
+export const nodeStore = (): KeyspaceGroup => new KeyspaceGroup('node', nodeKeyspaces)
+
+const liquidityProfiles = [profileKeyspaces('seed'), profileKeyspaces('chain')]
+
+/** Keyspaces of stores: what a raw key can be. */
+export const storeKeyspaces: readonly AnyKeyspace[] = [
+  ...new Set([...nodeKeyspaces, ...liquidityProfiles.flat()])
+]
+
+/**
+ * With the fields of hashes, which are keyspaces of their own, and with the rows that all of these become where a
+ * store is a file: those are the keys of a database, and hold the keys above.
+ */
+export const shippedKeyspaces: readonly AnyKeyspace[] = [
+  ...storeKeyspaces,
+  outputFields,
+  satoshisFields,
+  spendFields,
+  progressFields,
+  changeFields,
+  storeRows
+]
+
+/** Stores that hold several keyspaces. Liquidity may live beside the node's own keys, in either profile. */
+export const shippedStores = (): readonly KeyspaceGroup[] => [
+  nodeStore(),
+  ...liquidityProfiles.map(profile => {
+    const store = new KeyspaceGroup(`node with ${profile[0]!.name}`, nodeStore().members)
+    for (const space of profile) store.add(space)
+    return store
+  })
+]

@@ -1,0 +1,59 @@
+/** What the routes of a server share. */
+import type { HeaderStore } from '@quoin/chain'
+import type { AnyKeyspace } from '@quoin/keyspace'
+import type { Engine, Logger, PluginHost, SyncService } from '@quoin/overlay'
+import type { DevNetwork } from './dev-network.ts'
+import type { Limits } from './limits.ts'
+import type { Metrics } from './metrics.ts'
+import type { Part, Parts } from './parts.ts'
+import type { NodeQueue } from './queues.ts'
+import type { StoreWatch } from './store-watch.ts'
+import type { NodeTokens } from './tokens.ts'
+
+export interface ServerOptions {
+  /** The name of the node, for people. */
+  readonly name?: string
+  readonly limits?: Partial<Limits>
+  readonly logger?: Logger
+  /** Opens the admin plane. */
+  readonly adminToken?: string
+  /** Opens `/arc-ingest` for whoever has it. */
+  readonly arcToken?: string
+  /** The directory that backups are written into; without it there are none over HTTP. */
+  readonly backups?: string
+  /** The development chain of the node, which may be told to pay and to mine. */
+  readonly dev?: DevNetwork
+  /** The BSV21 tokens of the node, if it has any. */
+  readonly tokens?: NodeTokens
+  /** What keeps the node in step with its peers, for `/status` and the metrics. */
+  readonly sync?: SyncService
+  /** The processes of plug-ins, for the admin plane and the metrics. */
+  readonly plugins?: Pick<PluginHost, 'states'>
+  /** More parts of the node, as an index that is being built. */
+  readonly parts?: readonly Part[]
+  /** What raw keys can be, those that Quoin ships unless given. */
+  readonly keyspaces?: readonly AnyKeyspace[]
+  /** How many proxies in front of the server to believe about the address of a client. */
+  readonly proxies?: number
+  /** Milliseconds that `close` waits for requests, 10,000 unless given. */
+  readonly drain?: number
+  /** Milliseconds between signs of life on a live stream, 15,000 unless given. */
+  readonly heartbeat?: number
+}
+
+export interface Context {
+  readonly engine: Engine
+  readonly headers: HeaderStore | undefined
+  readonly options: ServerOptions
+  readonly limits: Limits
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly parts: Parts
+  readonly store: StoreWatch
+  /** By name, for the operator. */
+  readonly queues: ReadonlyMap<string, NodeQueue>
+  /** Unix milliseconds. */
+  readonly started: number
+  /** Aborted when the server begins to close. */
+  readonly closing: AbortSignal
+}

@@ -1,0 +1,149 @@
+/**
+ * The network of a node that has none: a development chain in the node itself. What is submitted waits there to be
+ * mined, blocks reach the headers like those of any source, and proofs reach the engine.
+ */
+import {
+  Beef,
+  type Bump,
+  type ChainHeader,
+  chain,
+  formatHash,
+  type HeaderStore,
+  syncHeaders,
+  type Transaction
+} from '@quoin/chain'
+import { type DevReorg, KeptDevChain, type ReorgOptions } from '@quoin/dev-chain'
+import type { Txid } from '@quoin/keyspace'
+import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
+import { QuoinError, SourceHealth } from '@quoin/primitives'
+import type { Store } from '@quoin/store'
+
+export class DevNetwork {
+  readonly #kept: KeptDevChain
+  readonly #headers: HeaderStore
+  readonly #logger: Logger
+  #engine: Engine | undefined
+  /** Blocks up to this height have reached the engine. */
+  #settled = 0
+  #timer: NodeJS.Timeout | undefined
+  #working: Promise<unknown> = Promise.resolve()
+
+  private constructor(kept: KeptDevChain, headers: HeaderStore, logger: Logger) {
+    this.#kept = kept
+    this.#headers = headers
+    this.#logger = logger
+  }
+
+  static async open(store: Store, headers: HeaderStore, logger: Logger): Promise<DevNetwork> {
+    // Blocks of a node are of the day that people look at them.
+    const kept = await KeptDevChain.open(store, { clock: () => Date.now() / 1000 })
+    return new DevNetwork(kept, headers, logger)
+  }
+
+  get chain() {
+    return this.#kept.chain
+  }
+
+  /** Begins with all there is, for what a crash kept from the engine; then mines what waits so many seconds. */
+  async start(engine: Engine, blockTime: number): Promise<void> {
+    this.#engine = engine
+    await this.#inTurn(() => this.#settle())
+    if (blockTime === 0) return
+    const health = new SourceHealth({ onChange: healthLog(this.#logger, 'the development chain', {}) })
+    this.#timer = setInterval(() => {
+      const work = this.chain.mempool.length > 0 ? this.mine() : this.#inTurn(() => this.#settle())
+      work.then(
+        () => health.succeeded(),
+        (error: unknown) => health.failed(error instanceof Error ? error.message : String(error))
+      )
+    }, blockTime * 1000).unref()
+  }
+
+  /** Takes a transaction, and those of its ancestors that are not mined. */
+  readonly broadcast: Broadcast = async (transaction, bytes) => {
+    for (const { transaction: each, bump } of Beef.parse(bytes).transactions) {
+      if (each && !bump) await this.chain.submit(each)
+    }
+    await this.chain.submit(transaction)
+    await this.#kept.save()
+  }
+
+  /** Pays to an address or a script; mined with the next block. */
+  fund(to: string | Uint8Array, satoshis: number): Promise<Transaction> {
+    return this.#inTurn(async () => {
+      const paid = this.chain.fund(to, satoshis)
+      await this.#settle()
+      return paid
+    })
+  }
+
+  /** Mines blocks, and resolves when the engine knows. */
+  mine(count = 1): Promise<readonly ChainHeader[]> {
+    return this.#inTurn(async () => {
+      const blocks = this.chain.mine(count)
+      await this.#settle()
+      return blocks
+    })
+  }
+
+  /** Replaces the last blocks by others, and resolves when the headers have them. */
+  reorg(depth: number, options?: ReorgOptions): Promise<DevReorg> {
+    return this.#inTurn(async () => {
+      const reorg = await this.chain.reorg(depth, options)
+      this.#settled = Math.min(this.#settled, reorg.fork)
+      await this.#settle()
+      return reorg
+    })
+  }
+
+  /** Durable first: headers and proofs of blocks that a crash takes away would be of nothing. */
+  async #settle(): Promise<void> {
+    await this.#kept.save()
+    await syncHeaders(this.#headers, this.chain)
+    if (!this.#engine) return
+    for (let height = this.#settled + 1; height <= this.chain.height; height++) {
+      this.#logger.info('block', {
+        height,
+        hash: formatHash(this.chain.header(height)!.header.hash),
+        transactions: this.chain.block(height)!.length
+      })
+    }
+    this.#settled = this.chain.height
+    await this.#prove(this.#engine)
+  }
+
+  /**
+   * Gives the engine the proofs of what it has as waiting. It is asked, not told block by block: what is submitted may
+   * be mined before it is committed.
+   */
+  async #prove(engine: Engine): Promise<void> {
+    const waiting = await engine.outputs.store.use(chain.collections.log).at('pending').range()
+    for (const { member: txid } of waiting) {
+      const answer = await this.chain.proof(txid)
+      if (answer.status === 'mined') await this.#proved(engine, txid, answer.bump)
+    }
+  }
+
+  async #proved(engine: Engine, txid: Txid, bump: Bump): Promise<void> {
+    try {
+      await engine.handleNewMerkleProof(txid, bump)
+    } catch (error) {
+      // It was taken back meanwhile.
+      if (!(error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN')) throw error
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#working.then(work)
+    this.#working = done.catch(() => {
+      // Whoever asked for it is told.
+    })
+    return done
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#working
+    await this.#kept.save()
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * The explorer, as `npm run build` leaves it in `dist/explorer`: its page at `/` for whoever asks for HTML and at
+ * `/explore/…` for each of its views, and its files under `/assets`, whose names change with what is in them.
+ *
+ * Nothing but these files is ever run or shown by the page, whatever strangers wrote into the data that it shows: the
+ * policy forbids every other script, style, picture and connection.
+ */
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { QuoinError } from '@quoin/primitives'
+import { Type } from '@sinclair/typebox'
+import { type Answer, type Asked, type Route, route } from './route.ts'
+
+/** The same seen from `src/server` and from `dist/server`. */
+const FOLDER = fileURLToPath(new URL('../../dist/explorer/', import.meta.url))
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types quoin'
+].join('; ')
+
+const PAGE_HEADERS = {
+  'cache-control': 'no-cache',
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff'
+}
+const ASSET_HEADERS = {
+  // For the worker that proves layouts, which has no page and no network: the prover makes functions of its own.
+  'content-security-policy': "default-src 'none'; script-src 'self' 'unsafe-eval'",
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff'
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml'
+}
+
+const Headers = {
+  accept: Type.Optional(Type.String()),
+  'accept-encoding': Type.Optional(Type.String())
+}
+type Wanted = Asked['headers'] & { readonly accept?: string; readonly 'accept-encoding'?: string }
+
+/** Beside the routes of the interface; none where the explorer was not built. */
+export const explorerRoutes = (routes: readonly Route[], folder: string = FOLDER): Route[] => {
+  if (!existsSync(join(folder, 'index.html'))) return []
+  const files = new Files(folder)
+  const index = routes.find(({ method, path }) => method === 'get' && path === '/')
+  const page = (headers: Wanted): Promise<Answer> => files.answer('index.html', headers, PAGE_HEADERS)
+  const view = (path: string): Route =>
+    served(path, 'A view of the explorer.', {}, ({ headers }) => page(headers as Wanted))
+  return [
+    served('/', 'The explorer, for browsers.', {}, async asked =>
+      !index || acceptsHtml(asked.headers as Wanted) ? page(asked.headers as Wanted) : index.handle(asked)
+    ),
+    view('/explore'),
+    view('/explore/*'),
+    served('/assets/:file', 'A file of the explorer.', { file: Type.String() }, ({ params, headers }) =>
+      files.answer(`assets/${(params as { file: string }).file}`, headers as Wanted, ASSET_HEADERS)
+    )
+  ]
+}
+
+const served = (
+  path: string,
+  about: string,
+  params: Route['params'],
+  handle: (asked: Asked) => Promise<Answer>
+): Route =>
+  route({
+    method: 'get',
+    path,
+    name: `explorer ${path}`,
+    about,
+    family: 'explorer',
+    params,
+    headers: Headers,
+    answers: { 200: { about } },
+    handle: asked => handle(asked as Asked)
+  })
+
+const acceptsHtml = ({ accept = '' }: Wanted): boolean => /\btext\/html\b/i.test(accept)
+
+const compressed = {
+  br: (bytes: Uint8Array) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes, { level: 9 })
+}
+type Encoding = keyof typeof compressed
+
+const encodingOf = ({ 'accept-encoding': accepted = '' }: Wanted): Encoding | undefined => {
+  const offered = new Set(
+    accepted.split(',').flatMap(each => {
+      const [name = '', quality = ''] = each.split(';')
+      return /q=0(\.0*)?$/.test(quality.trim()) ? [] : [name.trim().toLowerCase()]
+    })
+  )
+  return (['br', 'gzip'] as const).find(each => offered.has(each))
+}
+
+/** What is in the folder, read once; nothing else can be asked for. */
+class Files {
+  readonly #folder: string
+  #read: Promise<ReadonlyMap<string, Uint8Array>> | undefined
+  /** Made when first asked for. */
+  readonly #encoded = new Map<string, Promise<Uint8Array>>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async answer(name: string, wanted: Wanted, headers: Readonly<Record<string, string>>): Promise<Answer> {
+    this.#read ??= readAll(this.#folder)
+    const bytes = (await this.#read).get(name)
+    if (!bytes) throw new QuoinError('ERR_NOT_FOUND', `the explorer has no file ${name}`)
+    const encoding = encodingOf(wanted)
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+    const vary = { vary: 'accept, accept-encoding' }
+    if (!encoding) return { type, body: bytes, headers: { ...headers, ...vary } }
+    return {
+      type,
+      body: await this.#encode(name, bytes, encoding),
+      headers: { ...headers, ...vary, 'content-encoding': encoding }
+    }
+  }
+
+  #encode(name: string, bytes: Uint8Array, encoding: Encoding): Promise<Uint8Array> {
+    const key = `${encoding} ${name}`
+    const known = this.#encoded.get(key) ?? compressed[encoding](bytes)
+    this.#encoded.set(key, known)
+    return known
+  }
+}
+
+const readAll = async (folder: string): Promise<ReadonlyMap<string, Uint8Array>> => {
+  const names = (await readdir(folder, { recursive: true })).filter(name => /\.\w+$/.test(name))
+  return new Map(
+    await Promise.all(
+      names.map(
+        async name =>
+          [name.replaceAll('\\', '/'), new Uint8Array(await readFile(join(folder, name)))] as const
+      )
+    )
+  )
+}

@@ -1,0 +1,39 @@
+/** Imports wait for a busy interpreter, and go on after faults of single transactions. */
+
+import { type ErrorCode, QuoinError } from '@quoin/primitives'
+import { expect, it } from 'vitest'
+import { loadConfig } from './config.ts'
+import { isAboutTheTransaction, withTokens } from './intake.ts'
+import { openNode } from './node.ts'
+
+it('a transaction that the interpreter is too busy for is taken later, and another failure is passed on', async () => {
+  const { config } = loadConfig({
+    options: { store: 'memory:', chain: 'scripts-only', 'bsv21.enabled': 'false', logLevel: 'silent' }
+  })
+  const node = await openNode(config)
+  const failures = [
+    new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 0.01 }),
+    new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 0.01 })
+  ]
+  let taken = 0
+  const take = withTokens(node, async () => {
+    const failure = failures.shift()
+    if (failure) throw failure
+    taken++
+  })
+  await take(new Uint8Array())
+  expect([taken, failures.length]).toEqual([1, 0])
+  failures.push(new QuoinError('ERR_TX_INVALID', 'the script does not hold'))
+  await expect(take(new Uint8Array())).rejects.toMatchObject({ code: 'ERR_TX_INVALID' })
+  await node.close()
+})
+
+it.each<[ErrorCode, boolean]>([
+  ['ERR_TX_UNKNOWN', true],
+  ['ERR_STALE_READ', true],
+  ['ERR_TXO_CONFLICT', true],
+  ['ERR_STORE_FULL', false],
+  ['ERR_INTERPRETER', false]
+])('%s is a fault of one transaction: %s', (code, expected) => {
+  expect(isAboutTheTransaction(new QuoinError(code, 'failed'))).toBe(expected)
+})

@@ -1,0 +1,346 @@
+/**
+ * A node: a store, the chain it believes, the engine with its plug-ins, and the server before all of it. Started from
+ * a configuration, closed so that nothing that was answered is lost.
+ *
+ * @example
+ * const node = await startNode(loadConfig({}).config)
+ * console.log(node.url)
+ * await node.close()
+ */
+import { tokenLedger, tokenPlugin } from '@quoin/bsv21'
+import {
+  blockHeadersServiceSource,
+  chaintracksSource,
+  HeaderStore,
+  Interpreter,
+  MAX_SIDE_DEPTH,
+  type ProofSource,
+  proofService,
+  type RootTracker
+} from '@quoin/chain'
+import { kvstore } from '@quoin/kvstore'
+import {
+  Engine,
+  type EngineOptions,
+  installPlugins,
+  type Logger,
+  type Plugin,
+  type PluginHost,
+  SyncService
+} from '@quoin/overlay'
+import { QuoinError } from '@quoin/primitives'
+import { claimLayouts, openStore, type Store } from '@quoin/store'
+import { OutputStore } from '@quoin/txo'
+import { nodeEvents, nodeStore } from '../keyspaces.ts'
+import { networkOf } from './config.ts'
+import { DevNetwork } from './dev-network.ts'
+import { HeaderSync } from './header-sync.ts'
+import { LIMITS, type Limits } from './limits.ts'
+import { jsonLogger } from './log.ts'
+import type { Part } from './parts.ts'
+import { pluginParts } from './plugin-parts.ts'
+import { loadPlugins, openPluginHost, withHosted } from './plugins.ts'
+import { ProofWatch } from './proof-watch.ts'
+import { Reorgs } from './reorgs.ts'
+import { createServer, type Server } from './server.ts'
+import type { Config } from './settings.ts'
+import { activationOf, type NodeTokens, openPipeline } from './tokens.ts'
+
+export interface NodeOptions {
+  /** Beside those that the configuration names. */
+  readonly plugins?: readonly Plugin[]
+  readonly logger?: Logger
+}
+
+/** A node without its server: for work on its store. */
+export interface OpenNode {
+  readonly engine: Engine
+  readonly store: Store
+  readonly tracker: RootTracker | 'scripts only'
+  readonly headers: HeaderStore | undefined
+  /** With the chain `dev`. */
+  readonly dev: DevNetwork | undefined
+  /** With headers from somewhere else. */
+  readonly sync: HeaderSync | undefined
+  /** With BSV21. */
+  readonly tokens: NodeTokens | undefined
+  /** With plug-ins from modules. */
+  readonly plugins: PluginHost | undefined
+  /** Ends what is being done, then gives everything back. Once; again it is the same end. */
+  close(): Promise<void>
+}
+
+export interface Node extends OpenNode {
+  readonly url: string
+  readonly port: number
+}
+
+export const startNode = async (config: Config, options: NodeOptions = {}): Promise<Node> => {
+  const logger = options.logger ?? jsonLogger({ level: config.logLevel })
+  refuseReadOnly(config)
+  const closing = new Closing()
+  try {
+    const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
+    const { engine, headers, dev } = node
+    closing.add(await follow(chain, engine, config, logger))
+    const proofs = watchProofs(chain, engine, logger)
+    if (proofs) closing.add(() => proofs.close())
+    const peers = new SyncService(engine, { peers: config.peers, logger })
+    closing.add(() => peers.stop())
+    const server = createServer({
+      engine,
+      headers,
+      options: {
+        name: config.name,
+        limits: limitsOf(config),
+        logger,
+        ...(config.adminToken !== undefined && { adminToken: config.adminToken }),
+        ...(config.arcToken !== undefined && { arcToken: config.arcToken }),
+        ...(config.backups !== undefined && { backups: config.backups }),
+        ...(dev && { dev }),
+        ...(node.tokens && { tokens: node.tokens }),
+        sync: peers,
+        ...(node.plugins && { plugins: node.plugins }),
+        parts: [
+          ...(node.plugins ? pluginParts(node.plugins) : []),
+          ...(node.sync ? [sourcePart('headers of', node.sync)] : []),
+          ...(proofs ? [sourcePart('proofs of', proofs)] : [])
+        ],
+        keyspaces: keyspaces.members,
+        proxies: config.proxies
+      }
+    })
+    closing.add(() => server.close())
+    engine.start()
+    node.tokens?.pipeline.start()
+    const { url, port } = await listening(server, config)
+    // A peer that is slow or gone does not keep the node from listening.
+    peers.start()
+    logger.info('listening', { url, store: node.store.engine, chain: config.chain })
+    closing.last(() => logger.info('closed'))
+    return { ...node, url, port }
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+/** Opens what a node works on, and begins nothing: no server, no sync, no mining. */
+export const openNode = async (config: Config, options: NodeOptions = {}): Promise<OpenNode> => {
+  const logger = options.logger ?? jsonLogger({ level: config.logLevel })
+  const closing = new Closing()
+  try {
+    const { keyspaces: _, chain: __, ...node } = await open(config, { ...options, logger }, closing)
+    return node
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+const open = async (
+  config: Config,
+  { plugins = [], logger }: NodeOptions & { readonly logger: Logger },
+  closing: Closing
+) => {
+  // Ends after the engine, whose last deliveries go to the processes.
+  const host = await openPluginHost(config, logger, closing)
+  const all = [...plugins, ...(await loadPlugins(host?.inProcess ?? []))]
+  const store = await openStore(config.store)
+  closing.add(() => store.close())
+  const keyspaces = nodeStore()
+  await claimLayouts(store, keyspaces.members)
+  const chain = await openChain(config, store, logger)
+  closing.add(chain.close)
+  const outputs = new OutputStore(store, {
+    events: nodeEvents(),
+    ledger: tokenLedger,
+    journal: config.journal
+  })
+  const activation = activationOf(config, outputs)
+  const own = [...(activation ? [tokenPlugin(activation)] : []), ...(config.kvstore ? [kvstore] : [])]
+  const installed = withHosted(await installPlugins([...own, ...all], { outputs, keyspaces, logger }), host)
+  // Those of plug-ins too.
+  await claimLayouts(store, keyspaces.members)
+  checkPeers(config, Object.keys(installed.topics))
+  const tracker = chain.headers ?? 'scripts only'
+  const { interpreters } = config.limits
+  const interpreter = new Interpreter(interpreters === undefined ? {} : { processes: interpreters })
+  const engine = new Engine({
+    outputs,
+    tracker,
+    ...installed,
+    index: Array.isArray(config.index) ? { tags: config.index } : config.index === 'all',
+    ...(chain.dev && { broadcast: chain.dev.broadcast }),
+    ...(chain.proofs && { proofs: chain.proofs }),
+    topicTimeout: config.limits.topicTimeout,
+    lookupTimeout: config.limits.lookupTimeout,
+    lookupWait: config.limits.lookupWait,
+    interpreter,
+    logger
+  } satisfies EngineOptions)
+  // Submissions that end with the engine may start its processes again.
+  closing.add(() => interpreter.close())
+  closing.add(() => engine.close())
+  const pipeline = activation && openPipeline(config, activation, engine, tracker, logger)
+  if (pipeline) closing.add(() => pipeline.pipeline.close())
+  // Refuses submissions that wait for scripts, which may run for longer than a node takes to close.
+  closing.add(() => interpreter.close())
+  const { headers, dev, sync } = chain
+  return {
+    engine,
+    tokens: activation && pipeline && { activation, ...pipeline },
+    store,
+    tracker,
+    headers,
+    dev,
+    sync,
+    plugins: host,
+    keyspaces,
+    chain,
+    close: () => closing.close()
+  } as const
+}
+
+/** What is open, closed in the reverse order: when the node is, and when it cannot start. */
+class Closing {
+  readonly #open: (() => Promise<void>)[] = []
+  #last: () => void = () => undefined
+  #closed: Promise<void> | undefined
+
+  add(close: () => Promise<void>): void {
+    this.#open.push(close)
+  }
+
+  /** To be done when all is closed. */
+  last(done: () => void): void {
+    this.#last = done
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  async #closeAll(): Promise<void> {
+    const failed: unknown[] = []
+    for (let close = this.#open.pop(); close; close = this.#open.pop()) {
+      // A store that failed fails what writes to it at the end; the rest is closed all the same.
+      await close().catch(error => failed.push(error))
+    }
+    this.#last()
+    if (failed.length > 0) throw failed[0]
+  }
+}
+
+/** The chain that a node believes. */
+interface Chain {
+  /** Without them proofs are taken on trust. */
+  readonly headers?: HeaderStore
+  readonly sync?: HeaderSync
+  readonly dev?: DevNetwork
+  readonly proofs?: ProofSource
+  readonly close: () => Promise<void>
+}
+
+const openChain = async (config: Config, store: Store, logger: Logger): Promise<Chain> => {
+  if (config.chain === 'scripts-only') return { close: async () => undefined }
+  const headers = await HeaderStore.open(store, { network: networkOf(config) })
+  const proofs = config.proofs === undefined ? {} : { proofs: proofService(config.proofs) }
+  if (config.chain === 'dev') {
+    const dev = await DevNetwork.open(store, headers, logger)
+    return { headers, dev, proofs: dev.chain, close: () => dev.close() }
+  }
+  const [, kind, url] = /^((?:block-)?headers):(.+)$/.exec(config.chain) ?? []
+  if (!url) return { headers, ...proofs, close: async () => undefined }
+  const options = config.chainToken === undefined ? {} : { token: config.chainToken }
+  const source =
+    kind === 'headers' ? chaintracksSource(url, options) : blockHeadersServiceSource(url, options)
+  const sync = new HeaderSync(headers, source, logger)
+  return { headers, sync, ...proofs, close: () => sync.close() }
+}
+
+/** Begins to follow the chain: what happened while nobody looked first. Returns what ends it. */
+const follow = async (
+  { headers, sync, dev }: Chain,
+  engine: Engine,
+  { blockTime }: Config,
+  logger: Logger
+): Promise<() => Promise<void>> => {
+  if (!headers) return async () => undefined
+  const reorgs = new Reorgs(headers, engine.proofs, logger)
+  // No reorg goes further back than this.
+  await reorgs.reconcile(Math.max(0, (await headers.currentHeight()) - MAX_SIDE_DEPTH))
+  await dev?.start(engine, blockTime)
+  sync?.start()
+  return () => reorgs.close()
+}
+
+/** Begins to ask for proofs of transactions that wait, where there is a service to ask. */
+const watchProofs = (
+  { headers, dev, proofs }: Chain,
+  engine: Engine,
+  logger: Logger
+): ProofWatch | undefined => {
+  // The chain of the node itself brings them.
+  if (!headers || !proofs || dev) return undefined
+  const watch = new ProofWatch(engine, headers, proofs, logger)
+  watch.start()
+  return watch
+}
+
+const sourcePart = (kind: string, source: HeaderSync | ProofWatch): Part => ({
+  name: `${kind} ${source.name}`,
+  state: async () => source.state()
+})
+
+const refuseReadOnly = ({ store }: Config): void => {
+  if (!store.endsWith('?read-only')) return
+  throw new QuoinError(
+    'ERR_CONFIG',
+    `store is ${store}, but a node writes what it takes in: leave out ?read-only`,
+    { store }
+  )
+}
+
+const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
+  const unknown = Object.keys(peers).find(topic => !topics.includes(topic))
+  if (unknown === undefined) return
+  const known = topics.length > 0 ? `there are ${topics.join(', ')}` : 'no plug-in brings any'
+  throw new QuoinError('ERR_CONFIG', `peers are given for ${unknown}, but there is no such topic: ${known}`, {
+    topic: unknown,
+    topics
+  })
+}
+
+const limitsOf = ({ limits }: Config): Partial<Limits> => {
+  const { body, topics, page, events, streams, rate, burst } = limits
+  return {
+    body,
+    topics,
+    page,
+    events,
+    streams,
+    defaultPage: Math.min(LIMITS.defaultPage, page),
+    rate: rate === 0 ? undefined : { perSecond: rate, burst }
+  }
+}
+
+const listening = async (server: Server, { host, port }: Config) => {
+  try {
+    return await server.listen({ host, port })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const reason =
+      code === 'EADDRINUSE'
+        ? 'another program has it; --port takes another one, 0 any that is free'
+        : error instanceof Error
+          ? error.message
+          : String(error)
+    throw new QuoinError('ERR_CONFIG', `cannot listen on ${host} port ${port}: ${reason}`, {
+      host,
+      port,
+      code
+    })
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The parts of a node, each with its state: from what it really did last (a write, a header, an answer, a delivery), not
+ * from the configuration. Readiness, `/status` and the metrics are made of these.
+ */
+import type { Health } from '@quoin/primitives'
+import type { Context } from './context.ts'
+import { deliveryState } from './plugin-parts.ts'
+
+export interface PartState {
+  /** `error` makes the node unready, `degraded` does not: the node answers without the part. */
+  readonly status: 'ok' | 'degraded' | 'error'
+  /** The reason, unless it is `ok`. */
+  readonly message?: string | undefined
+  /** When the state began. Times are unix milliseconds. */
+  readonly since?: number | undefined
+  readonly lastSuccess?: number | undefined
+  readonly lastError?: string | undefined
+  readonly lastErrorAt?: number | undefined
+}
+
+export interface Part {
+  readonly name: string
+  /** An error that it throws is the state `error`. */
+  state(): Promise<PartState>
+}
+
+export interface NamedState extends PartState {
+  readonly name: string
+}
+
+const PATIENCE_MS = 5000
+
+export class Parts {
+  readonly #parts: readonly Part[]
+  #asking: Promise<NamedState[]> | undefined
+
+  constructor(parts: readonly Part[]) {
+    this.#parts = parts
+  }
+
+  /** Of each part. Several who ask at once get one answer. */
+  states(): Promise<NamedState[]> {
+    this.#asking ??= Promise.all(this.#parts.map(stateOf)).finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+}
+
+const stateOf = async (part: Part): Promise<NamedState> => {
+  const { name } = part
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const late = new Promise<PartState>(resolve => {
+      const message = `no answer within ${PATIENCE_MS} ms`
+      timer = setTimeout(() => resolve({ status: 'error', message }), PATIENCE_MS)
+    })
+    return { name, ...(await Promise.race([part.state(), late])) }
+  } catch (error) {
+    return { name, status: 'error', message: error instanceof Error ? error.message : String(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A source that is in trouble leaves the node ready. */
+export const sourceState = ({ state, ...health }: Health): PartState => {
+  if (state === 'working') return { status: 'ok', ...health }
+  const message = state === 'untried' ? 'not asked yet' : `${state}: ${health.lastError}`
+  return { status: 'degraded', message, ...health }
+}
+
+export const nodeParts = ({ engine, headers, options, closing, store }: PartsContext): Part[] => [
+  {
+    name: 'accepting requests',
+    state: async () =>
+      closing.aborted ? { status: 'error', message: 'the server is closing' } : { status: 'ok' }
+  },
+  {
+    name: 'store',
+    async state() {
+      await engine.outputs.journal.last()
+      return store.state()
+    }
+  },
+  ...(headers ? [headersPart(headers)] : []),
+  ...(options.sync?.sources ?? []).map(({ topic, peer, health }) => ({
+    name: `peer ${topic} ${peer}`,
+    state: async () => sourceState(health.current)
+  })),
+  ...(options.tokens?.sources ?? []).map(({ name, health }) => ({
+    name: `source ${name}`,
+    state: async () => sourceState(health.current)
+  })),
+  ...Array.from(engine.outbox.services, service => ({
+    name: `lookup ${service}`,
+    state: async () => deliveryState({ service, ...(await engine.outbox.delivery(service).state()) })
+  })),
+  ...(options.parts ?? [])
+]
+
+type PartsContext = Pick<Context, 'engine' | 'headers' | 'options' | 'closing' | 'store'>
+
+const headersPart = (headers: NonNullable<Context['headers']>): Part => ({
+  name: 'headers',
+  async state() {
+    await headers.tip()
+    return { status: 'ok' }
+  }
+})

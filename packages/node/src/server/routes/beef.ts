@@ -1,0 +1,60 @@
+/** Transactions as they are stored: with what proves them, alone, or their proofs. */
+import { parseTxid } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import type { Context } from '../context.ts'
+import { type Answer, BYTES_TYPE, bytes, type Route, route } from '../route.ts'
+import { Txid } from '../schemas.ts'
+
+/** A transaction never changes; its proof may, with the chain. */
+const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
+
+export const beefRoutes = ({ engine }: Context): Route[] => {
+  const { transactions } = engine.outputs
+  const served = (
+    path: string,
+    name: string,
+    about: string,
+    handle: (txid: ReturnType<typeof parseTxid>) => Promise<Answer | undefined>
+  ): Route =>
+    route({
+      method: 'get',
+      path,
+      name,
+      about,
+      family: 'beef',
+      params: { txid: Txid },
+      answers: {
+        200: { about: 'Bytes.', content: { [BYTES_TYPE]: undefined } },
+        404: { about: 'It is not stored.' }
+      },
+      async handle({ params: { txid } }) {
+        const answer = await handle(parseTxid(txid)).catch(missing)
+        if (!answer) throw new QuoinError('ERR_NOT_FOUND', `there is none of ${txid}`)
+        return answer
+      }
+    })
+  return [
+    served('/beef/:txid', 'beef', 'A transaction with what proves it, as Atomic BEEF (BRC-95).', async txid =>
+      bytes(await transactions.beef(txid, { atomic: true }))
+    ),
+    served('/beef/:txid/tx', 'rawTransaction', 'A transaction alone.', async txid => {
+      const found = await transactions.get(txid)
+      return found && { ...bytes(found.raw), headers: FOR_EVER }
+    }),
+    served(
+      '/beef/:txid/proof',
+      'proof',
+      'The proof of a transaction that is mined, as a BUMP (BRC-74).',
+      async txid => {
+        const found = await transactions.proof(txid)
+        return found && bytes(found.toBytes())
+      }
+    )
+  ]
+}
+
+/** Something on the way to the proofs is not stored: then there is no BEEF. */
+const missing = (error: unknown): undefined => {
+  if (error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN') return undefined
+  throw error
+}

@@ -1,0 +1,85 @@
+/** The development chain of a node: it pays, mines and reorganises for whoever asks. Only there with the chain `dev`. */
+
+import { formatHash } from '@quoin/chain'
+import { formatTxid } from '@quoin/keyspace'
+import { fromHex, toHex } from '@quoin/primitives'
+import { Type } from '@sinclair/typebox'
+import type { Context } from '../context.ts'
+import type { DevNetwork } from '../dev-network.ts'
+import { JSON_TYPE, json, type Route, route } from '../route.ts'
+
+/** Blocks that one request mines at most. */
+const MAX_BLOCKS = 100
+
+export const devRoutes = ({ options: { dev } }: Context): Route[] =>
+  dev ? [fund(dev), mine(dev), reorg(dev)] : []
+
+const Block = Type.Object({ height: Type.Integer(), hash: Type.String() })
+
+const fund = (dev: DevNetwork): Route =>
+  route({
+    method: 'post',
+    path: '/dev/fund',
+    name: 'devFund',
+    about: 'Pays satoshis of the development chain to an address or a script. They wait for the next block.',
+    family: 'dev',
+    body: Type.Object({
+      address: Type.Optional(Type.String({ maxLength: 64 })),
+      script: Type.Optional(Type.String({ pattern: '^([0-9a-fA-F]{2})*$', maxLength: 20_000 })),
+      satoshis: Type.Integer({ minimum: 1, maximum: 1e10 })
+    }),
+    answers: {
+      200: {
+        about: 'What was paid is the first output; the BEEF is atomic, in hex.',
+        content: {
+          [JSON_TYPE]: Type.Object({ txid: Type.String(), vout: Type.Integer(), beef: Type.String() })
+        }
+      }
+    },
+    async handle({ body: { address, script, satoshis } }) {
+      const { txid } = await dev.fund(script === undefined ? (address ?? '') : fromHex(script), satoshis)
+      return json({ txid: formatTxid(txid), vout: 0, beef: toHex(dev.chain.beef(txid)) })
+    }
+  })
+
+const mine = (dev: DevNetwork): Route =>
+  route({
+    method: 'post',
+    path: '/dev/mine',
+    name: 'devMine',
+    about: 'Mines blocks, the first of them with all that waits.',
+    family: 'dev',
+    query: { count: Type.Integer({ minimum: 1, maximum: MAX_BLOCKS, default: 1 }) },
+    answers: {
+      200: { about: 'The blocks.', content: { [JSON_TYPE]: Type.Object({ blocks: Type.Array(Block) }) } }
+    },
+    async handle({ query: { count } }) {
+      const blocks = await dev.mine(count)
+      return json({
+        blocks: blocks.map(({ height, header }) => ({ height, hash: formatHash(header.hash) }))
+      })
+    }
+  })
+
+const reorg = (dev: DevNetwork): Route =>
+  route({
+    method: 'post',
+    path: '/dev/reorg',
+    name: 'devReorg',
+    about: 'Replaces the last blocks by others, one more than there were, with the same transactions.',
+    family: 'dev',
+    query: { depth: Type.Integer({ minimum: 1, maximum: 100, default: 1 }) },
+    answers: {
+      200: {
+        about: 'The last block that stayed, and the new ones.',
+        content: { [JSON_TYPE]: Type.Object({ fork: Type.Integer(), blocks: Type.Array(Block) }) }
+      }
+    },
+    async handle({ query: { depth } }) {
+      const { fork, added } = await dev.reorg(depth)
+      return json({
+        fork,
+        blocks: added.map(({ height, header }) => ({ height, hash: formatHash(header.hash) }))
+      })
+    }
+  })

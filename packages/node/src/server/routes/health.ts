@@ -1,0 +1,230 @@
+/** Whether the node lives, whether it is ready, and how it does. */
+
+import { formatHash } from '@quoin/chain'
+import { Type } from '@sinclair/typebox'
+import { version } from '../../version.ts'
+import type { Context } from '../context.ts'
+import { JSON_TYPE, json, type Route, route } from '../route.ts'
+
+const Service = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  startedAt: Type.String(),
+  uptimeMs: Type.Number()
+})
+
+const Time = Type.Optional(Type.Number({ description: 'Unix milliseconds.' }))
+const PartSchema = Type.Object(
+  {
+    name: Type.String(),
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('error')], {
+      description: '`error` makes the node unready, `degraded` does not.'
+    }),
+    message: Type.Optional(Type.String()),
+    since: Time,
+    lastSuccess: Time,
+    lastError: Type.Optional(Type.String()),
+    lastErrorAt: Time
+  },
+  { $id: 'Part' }
+)
+
+const Report = Type.Object(
+  {
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('error')]),
+    live: Type.Boolean(),
+    ready: Type.Boolean(),
+    service: Service,
+    checks: Type.Array(PartSchema),
+    context: Type.Record(Type.String(), Type.Unknown())
+  },
+  { $id: 'HealthReport' }
+)
+
+const Count = Type.Integer({ minimum: 0 })
+const Peer = Type.Object({
+  topic: Type.String(),
+  peer: Type.String(),
+  state: Type.Union(
+    [Type.Literal('untried'), Type.Literal('working'), Type.Literal('failing'), Type.Literal('stalled')],
+    { description: 'Stalled: it takes questions and does not answer.' }
+  ),
+  since: Type.Number({ description: 'When the state began, in unix milliseconds.' }),
+  running: Type.Boolean(),
+  lastRun: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
+  lastSuccess: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
+  lastError: Type.Optional(Type.String()),
+  lastReport: Type.Optional(Type.Unknown()),
+  queued: Count,
+  dead: Count,
+  lag: Type.Number({ description: 'Seconds that the oldest item to fetch has waited.' })
+})
+const Status = Type.Object(
+  {
+    service: Service,
+    parts: Type.Array(PartSchema),
+    store: Type.Object({ engine: Type.String(), bytes: Type.Integer() }),
+    journal: Type.Object({ position: Type.Integer({ description: 'Of the last change.' }) }),
+    chain: Type.Union(
+      [
+        Type.Object({
+          height: Type.Integer(),
+          hash: Type.String(),
+          time: Type.Integer({ description: 'Of the last block, in unix seconds.' })
+        }),
+        Type.Null()
+      ],
+      { description: 'Null when the node keeps no headers.' }
+    ),
+    topics: Type.Array(Type.String()),
+    lookups: Type.Array(Type.String()),
+    totals: Type.Object(
+      { submits: Count, refused: Count, admitted: Count },
+      { description: 'Submissions, and the outputs that topics admitted, since the process began.' }
+    ),
+    queues: Type.Record(
+      Type.String(),
+      Type.Object({
+        due: Count,
+        leased: Count,
+        waiting: Count,
+        dead: Count,
+        age: Type.Optional(Type.Union([Type.Number(), Type.Null()]))
+      })
+    ),
+    sync: Type.Array(Peer),
+    tokens: Type.Union(
+      [
+        Type.Object({
+          sources: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+          ready: Count,
+          idle: Count
+        }),
+        Type.Null()
+      ],
+      {
+        description: 'The token pipeline: how far its sources are, and the tokens that have something to do.'
+      }
+    ),
+    streams: Count
+  },
+  { $id: 'Status' }
+)
+
+export const healthRoutes = (context: Context): Route[] => {
+  const reported = async (): Promise<{ status: number; report: unknown }> => {
+    const checks = await context.parts.states()
+    const has = (status: string): boolean => checks.some(each => each.status === status)
+    const ready = !has('error')
+    return {
+      status: ready ? 200 : 503,
+      report: {
+        status: !ready ? 'error' : has('degraded') ? 'degraded' : 'ok',
+        live: true,
+        ready,
+        service: serviceOf(context),
+        checks,
+        context: {}
+      }
+    }
+  }
+  const report = (path: string, name: string, about: string): Route =>
+    route({
+      method: 'get',
+      path,
+      name,
+      about,
+      family: 'health',
+      answers: {
+        200: { about: 'Ready.', content: { [JSON_TYPE]: Report } },
+        503: { about: 'Not ready; `checks` says why.', content: { [JSON_TYPE]: Report } }
+      },
+      async handle() {
+        const { status, report: body } = await reported()
+        return json(body, status)
+      }
+    })
+  return [
+    route({
+      method: 'get',
+      path: '/health/live',
+      name: 'healthLive',
+      about: 'Whether the process answers at all.',
+      family: 'health',
+      answers: { 200: { about: 'It does.', content: { [JSON_TYPE]: Report } } },
+      handle: () =>
+        json({
+          status: 'ok',
+          live: true,
+          ready: !context.closing.aborted,
+          service: serviceOf(context),
+          checks: [],
+          context: {}
+        })
+    }),
+    report('/health/ready', 'healthReady', 'Whether to send requests here.'),
+    report('/health', 'health', 'The same.'),
+    status(context),
+    metrics(context)
+  ]
+}
+
+const serviceOf = ({ options, started }: Context) => ({
+  name: options.name ?? 'quoin',
+  version,
+  startedAt: new Date(started).toISOString(),
+  uptimeMs: Date.now() - started
+})
+
+const status = (context: Context): Route => {
+  const { engine, headers, queues, metrics: counted } = context
+  return route({
+    method: 'get',
+    path: '/status',
+    name: 'status',
+    about: 'What the node has, and how it does.',
+    family: 'health',
+    answers: {
+      200: {
+        about: 'For people, and for programs that know what they look for.',
+        content: { [JSON_TYPE]: Status }
+      }
+    },
+    async handle() {
+      const { store, journal } = engine.outputs
+      const [parts, { engine: name, bytes }, position, tip, totals, counts] = await Promise.all([
+        context.parts.states(),
+        store.stats(),
+        journal.last(),
+        headers?.tip(),
+        counted.totals(),
+        Promise.all([...queues].map(async ([queue, each]) => [queue, await each.stats()] as const))
+      ])
+      return json({
+        service: serviceOf(context),
+        parts,
+        store: { engine: name, bytes },
+        journal: { position },
+        chain: tip ? { height: tip.height, hash: formatHash(tip.header.hash), time: tip.header.time } : null,
+        topics: [...engine.topics.keys()],
+        lookups: [...engine.lookups.keys()],
+        totals,
+        queues: Object.fromEntries(counts),
+        sync: (await context.options.sync?.status()) ?? [],
+        tokens: (await context.options.tokens?.pipeline.status()) ?? null,
+        streams: counted.streams
+      })
+    }
+  })
+}
+
+const metrics = ({ metrics: { registry } }: Context): Route =>
+  route({
+    method: 'get',
+    path: '/metrics',
+    name: 'metrics',
+    about: 'For Prometheus.',
+    family: 'health',
+    answers: { 200: { about: 'Its text format.', content: { 'text/plain': Type.String() } } },
+    handle: async () => ({ type: registry.contentType, body: await registry.metrics() })
+  })

@@ -1,0 +1,377 @@
+/** Concentrated liquidity over HTTP: what is in the store of the node, read only. */
+
+import type { Coin, Liquidity, Pool, Position } from '@quoin/liquidity'
+import { fromHex, QuoinError } from '@quoin/primitives'
+import { Type } from '@sinclair/typebox'
+import type { Context } from '../context.ts'
+import { JSON_TYPE, json, type Route, route } from '../route.ts'
+import { Cursor } from '../schemas.ts'
+import {
+  CoinText,
+  Decimal,
+  Depth,
+  Id,
+  Incentive,
+  PoolState,
+  PositionState,
+  Quote,
+  Tick,
+  TickState,
+  WholeCoin
+} from './liquidity-schemas.ts'
+
+/** What a question may cost: ticks on the way of a swap, or to each side of a price. */
+const MAX_TICKS = 1000
+const SVG_TYPE = 'image/svg+xml'
+
+const family = 'liquidity'
+const unknown = { 404: { about: 'There is no such thing.' } }
+const answer = (about: string, schema: ReturnType<typeof Type.Object>) => ({
+  200: { about, content: { [JSON_TYPE]: schema } }
+})
+
+const idOf = (text: string): bigint => {
+  const id = BigInt(text)
+  if (id >= 2n ** 64n) throw new QuoinError('ERR_REQUEST', `${text} is no id`)
+  return id
+}
+const tickOf = (text: string): bigint => {
+  const tick = BigInt(text)
+  if (BigInt.asIntN(64, tick) !== tick) throw new QuoinError('ERR_REQUEST', `${text} is no tick`)
+  return tick
+}
+const coinOf = (text: string): Coin => {
+  const [amount = ''] = /^[0-9]+/.exec(text) ?? []
+  return { amount: BigInt(amount), denom: text.slice(amount.length) }
+}
+
+const missing = (what: string): QuoinError => new QuoinError('ERR_NOT_FOUND', `there is no ${what}`)
+const poolOf = async (state: Liquidity, id: bigint): Promise<Pool> => {
+  const pool = await state.pool(id)
+  if (!pool) throw missing(`pool ${id}`)
+  return pool
+}
+
+/** The first so many, and the last of them when there are more. */
+const pageOf = async <T>(
+  items: AsyncIterable<T>,
+  limit: number
+): Promise<{ taken: T[]; last: T | undefined }> => {
+  const taken: T[] = []
+  for await (const item of items) {
+    if (taken.length === limit) return { taken, last: taken.at(-1) }
+    taken.push(item)
+  }
+  return { taken, last: undefined }
+}
+
+/** Declarations are proved when they are loaded, which a node that nobody asks need not wait for. */
+const library = () => import('@quoin/liquidity')
+
+const positionViews = async (state: Liquidity, positions: readonly Position[]): Promise<unknown[]> => {
+  const { positionView } = await library()
+  return Promise.all(
+    positions.map(async position =>
+      positionView(position, await state.pool(position.pool), await state.lockOf(position.id))
+    )
+  )
+}
+
+export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route[] => {
+  // Opening only reads, and an import may have happened since the last question.
+  const opened = async (): Promise<Liquidity> => (await library()).Liquidity.open(outputs.store)
+  const Limit = Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage })
+  const After = Type.Optional(Id)
+
+  return [
+    route({
+      method: 'get',
+      path: '/liquidity/pools',
+      name: 'liquidityPools',
+      about: 'The pools of concentrated liquidity, in the order of their keys.',
+      family,
+      query: { limit: Limit, cursor: After },
+      answers: answer('A page of them.', Type.Object({ pools: Type.Array(PoolState), cursor: Cursor })),
+      async handle({ query: { limit, cursor } }) {
+        const state = await opened()
+        const { poolView } = await library()
+        const walk = state.pools({ after: cursor === undefined ? undefined : idOf(cursor) })
+        const { taken, last } = await pageOf(walk, limit)
+        const pools = await Promise.all(
+          taken.map(async pool => poolView(pool, await state.reserves(pool.id)))
+        )
+        return json({ pools, cursor: last ? `${last.id}` : null })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/pools/:pool',
+      name: 'liquidityPool',
+      about: 'A pool, what is in it, and its liquidity over the whole range.',
+      family,
+      params: { pool: Id },
+      answers: {
+        ...answer('The pool.', Type.Object({ pool: PoolState, fullRangeLiquidity: Decimal })),
+        ...unknown
+      },
+      async handle({ params }) {
+        const state = await opened()
+        const { dec, poolView } = await library()
+        const pool = await poolOf(state, idOf(params.pool))
+        return json({
+          pool: poolView(pool, await state.reserves(pool.id)),
+          fullRangeLiquidity: dec.format(await state.fullRange(pool.id))
+        })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/pools/:pool/ticks',
+      name: 'liquidityTicks',
+      about: 'Ticks of a pool from most negative to most positive, or back; from any tick.',
+      family,
+      params: { pool: Id },
+      query: {
+        from: Type.Optional(Tick),
+        exclusive: Type.Optional(Type.Boolean({ description: 'Leaves out the tick to begin at.' })),
+        reverse: Type.Optional(Type.Boolean()),
+        limit: Limit
+      },
+      answers: {
+        ...answer(
+          'A page of them; the next begins behind the last.',
+          Type.Object({ pool: Id, ticks: Type.Array(TickState), more: Type.Boolean() })
+        ),
+        ...unknown
+      },
+      async handle({ params, query: { from, exclusive = false, reverse, limit } }) {
+        const state = await opened()
+        const { tickView } = await library()
+        const pool = await poolOf(state, idOf(params.pool))
+        const walk = { from: from === undefined ? undefined : tickOf(from), inclusive: !exclusive, reverse }
+        const { taken, last } = await pageOf(state.ticks(pool.id, walk), limit)
+        return json({
+          pool: params.pool,
+          ticks: taken.map(tick => tickView(pool, tick)),
+          more: last !== undefined
+        })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/pools/:pool/positions',
+      name: 'liquidityPositionsOfPool',
+      about: 'Positions of a pool, in the order of their numbers.',
+      family,
+      params: { pool: Id },
+      query: { limit: Limit, cursor: After },
+      answers: {
+        ...answer('A page of them.', Type.Object({ positions: Type.Array(PositionState), cursor: Cursor })),
+        ...unknown
+      },
+      async handle({ params, query: { limit, cursor } }) {
+        const state = await opened()
+        const { id } = await poolOf(state, idOf(params.pool))
+        const walk = { after: cursor === undefined ? undefined : idOf(cursor) }
+        const { taken, last } = await pageOf(state.positionsIn(id, walk), limit)
+        return json({ positions: await positionViews(state, taken), cursor: last ? `${last.id}` : null })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/pools/:pool/incentives',
+      name: 'liquidityIncentives',
+      about: 'Incentive records of a pool, or of a pool and an uptime.',
+      family,
+      params: { pool: Id },
+      query: { uptime: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })), limit: Limit },
+      answers: {
+        ...answer('The records.', Type.Object({ incentives: Type.Array(Incentive), more: Type.Boolean() })),
+        ...unknown
+      },
+      async handle({ params, query: { uptime, limit } }) {
+        const state = await opened()
+        const { incentiveView } = await library()
+        const { id } = await poolOf(state, idOf(params.pool))
+        const { taken, last } = await pageOf(state.incentives(id, uptime), limit)
+        return json({ incentives: taken.map(incentiveView), more: last !== undefined })
+      }
+    }),
+    ...depthRoutes(opened),
+    route({
+      method: 'get',
+      path: '/liquidity/pools/:pool/quote',
+      name: 'liquidityQuote',
+      about: 'What a swap would give or cost. Exactly one of `pay` and `buy`.',
+      family,
+      params: { pool: Id },
+      query: { pay: Type.Optional(CoinText), buy: Type.Optional(CoinText) },
+      answers: { ...answer('What it comes to.', Quote), ...unknown },
+      async handle({ params, query: { pay, buy } }) {
+        const given = pay ?? buy
+        if (given === undefined || (pay !== undefined && buy !== undefined))
+          throw new QuoinError('ERR_REQUEST', 'a quote is for `pay` or for `buy`')
+        const state = await opened()
+        const { quoteExactIn, quoteExactOut, quoteView } = await library()
+        const { id } = await poolOf(state, idOf(params.pool))
+        const quote = pay === undefined ? quoteExactOut : quoteExactIn
+        const asked = { pool: id, coin: coinOf(given), maxTicks: MAX_TICKS }
+        const swapped = await state.snapshot(reader => quote(reader, asked))
+        return json({ pool: params.pool, ...quoteView(swapped) })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/positions/:position',
+      name: 'liquidityPosition',
+      about: 'A position, and what it is worth at the price of its pool.',
+      family,
+      params: { position: Id },
+      answers: { ...answer('The position.', Type.Object({ position: PositionState })), ...unknown },
+      async handle({ params }) {
+        const state = await opened()
+        const position = await state.position(idOf(params.position))
+        if (!position) throw missing(`position ${params.position}`)
+        const [view] = await positionViews(state, [position])
+        return json({ position: view })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/owners/:owner/positions',
+      name: 'liquidityPositionsOfOwner',
+      about: 'Positions of an owner, or of an owner in a pool, in the order of their keys.',
+      family,
+      params: { owner: Type.String({ pattern: '^[a-z0-9]{8,100}$' }) },
+      query: {
+        pool: After,
+        limit: Limit,
+        cursor: Type.Optional(Type.String({ pattern: '^(0|[1-9][0-9]{0,19})\\.(0|[1-9][0-9]{0,19})$' }))
+      },
+      answers: answer(
+        'A page of them.',
+        Type.Object({ positions: Type.Array(PositionState), cursor: Cursor })
+      ),
+      async handle({ params: { owner }, query: { pool, limit, cursor } }) {
+        const state = await opened()
+        const [lastPool, lastId] = cursor?.split('.') ?? []
+        const after = lastId === undefined ? undefined : { pool: idOf(lastPool!), id: idOf(lastId) }
+        const walk = state.positionsOf(owner, pool === undefined ? undefined : idOf(pool), { after })
+        const { taken, last } = await pageOf(walk, limit)
+        return json({
+          positions: await positionViews(state, taken),
+          cursor: last ? `${last.pool}.${last.id}` : null
+        })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/total',
+      name: 'liquidityTotal',
+      about: 'What all pools hold of each denom.',
+      family,
+      query: { limit: Limit },
+      answers: answer(
+        'By denom.',
+        Type.Object({ profile: Type.String(), total: Type.Array(WholeCoin), more: Type.Boolean() })
+      ),
+      async handle({ query: { limit } }) {
+        const state = await opened()
+        const { taken, last } = await pageOf(state.totalLiquidities(), limit)
+        const total = taken.map(({ denom, amount }) => ({ denom, amount: `${amount}` }))
+        return json({ profile: state.profile, total, more: last !== undefined })
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/explain/:key',
+      name: 'explainLiquidity',
+      about:
+        "What a raw key of a node of the chain is, and what its value says: the one given, or this store's.",
+      family,
+      params: { key: Type.String({ pattern: '^([0-9a-fA-F]{2}){1,512}$' }) },
+      query: { value: Type.Optional(Type.String({ pattern: '^([0-9a-fA-F]{2}){0,16384}$' })) },
+      answers: {
+        ...answer(
+          'What it is.',
+          Type.Object({
+            profile: Type.String(),
+            collection: Type.String(),
+            about: Type.String(),
+            spans: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+            value: Type.Optional(Type.Unknown())
+          })
+        ),
+        ...unknown
+      },
+      async handle({ params, query: { value } }) {
+        const state = await opened()
+        const { explainEntry } = await library()
+        const key = fromHex(params.key)
+        const held = value === undefined ? await outputs.store.get(key) : fromHex(value)
+        const explained = entryOf(() => explainEntry(key, held, state.profile))
+        if (!explained.found)
+          throw new QuoinError('ERR_NOT_FOUND', 'that is no key of concentrated liquidity', {
+            nearest: explained.nearest ?? null
+          })
+        return json(explained.entry)
+      }
+    })
+  ]
+}
+
+/** A value that somebody gave and that is none is their mistake, not ours. */
+const entryOf = <T>(explain: () => T): T => {
+  try {
+    return explain()
+  } catch (error) {
+    if (error instanceof QuoinError && error.code === 'ERR_VALUE_DECODE')
+      throw new QuoinError('ERR_REQUEST', error.message, error.details)
+    throw error
+  }
+}
+
+const depthRoutes = (opened: () => Promise<Liquidity>): Route[] => {
+  const params = { pool: Id }
+  const query = {
+    percent: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 1000, description: 'How far to look, up and down.' })
+    ),
+    ticks: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TICKS }))
+  }
+  const about = 'How far the price of a pool goes for how much'
+  return [
+    route({
+      method: 'get',
+      path: '/liquidity/pools/:pool/depth',
+      name: 'liquidityDepth',
+      about: `${about}.`,
+      family,
+      params,
+      query,
+      answers: { ...answer('Points down and up from the price.', Depth), ...unknown },
+      async handle({ params: { pool }, query: given }) {
+        const { depthOf, depthView } = await library()
+        const state = await opened()
+        return json(depthView(await state.snapshot(reader => depthOf(reader, idOf(pool), given))))
+      }
+    }),
+    route({
+      method: 'get',
+      path: '/liquidity/pools/:pool/depth.svg',
+      name: 'liquidityDepthPicture',
+      about: `${about}, as a picture.`,
+      family,
+      params,
+      query,
+      answers: { 200: { about: 'A picture.', content: { [SVG_TYPE]: undefined } }, ...unknown },
+      async handle({ params: { pool }, query: given }) {
+        const { depthOf, depthPicture } = await library()
+        const state = await opened()
+        const body = depthPicture(await state.snapshot(reader => depthOf(reader, idOf(pool), given)))
+        // It has denoms of strangers in it; nothing in it may run, whoever opens it.
+        return { type: SVG_TYPE, body, headers: { 'content-security-policy': "default-src 'none'" } }
+      }
+    })
+  ]
+}

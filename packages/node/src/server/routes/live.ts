@@ -1,0 +1,64 @@
+/** Changes of the output store as they are committed. */
+
+import type { LiveChange } from '@quoin/txo'
+import { Type } from '@sinclair/typebox'
+import type { Context } from '../context.ts'
+import { type Route, route } from '../route.ts'
+import { TopicName } from '../schemas.ts'
+import { Position, streamOf } from '../stream.ts'
+
+export const liveRoutes = (context: Context): Route[] => {
+  const { limits } = context
+  const query = {
+    events: Type.Optional(
+      Type.Array(Type.String({ maxLength: 1024 }), {
+        maxItems: limits.events,
+        description: 'Only changes that touch one of these, repeated.'
+      })
+    ),
+    topics: Type.Optional(
+      Type.Array(TopicName, {
+        maxItems: limits.topics,
+        description: 'Or outputs of one of these, admitted or spent, repeated.'
+      })
+    ),
+    after: Type.Optional(Position)
+  }
+  return [
+    route({
+      method: 'get',
+      path: '/live',
+      name: 'live',
+      about:
+        'Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has what follows a position, 410, or on an open stream an event `gone`.',
+      family: 'live',
+      query,
+      headers: { 'last-event-id': Type.Optional(Position) },
+      answers: {
+        200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
+        410: { about: 'The position is no longer there.' }
+      },
+      async handle({ query: { events, topics, after: asked }, headers }) {
+        const isWanted = wantedBy(events, topics)
+        const after = headers['last-event-id'] ?? asked
+        return streamOf(context, after, change => (isWanted(change) ? change : undefined))
+      }
+    })
+  ]
+}
+
+type Wanted = (change: LiveChange) => boolean
+
+const wantedBy = (events: readonly string[] | undefined, topics: readonly string[] | undefined): Wanted => {
+  if (!events && !topics) return () => true
+  const ofEvents = new Set(events)
+  const ofTopics = new Set(topics)
+  return ({ outputs, spends }) =>
+    [...outputs, ...spends].some(
+      ({ events, topics }) => events.some(has(ofEvents)) || topics.some(has(ofTopics))
+    ) || outputs.some(({ left }) => left?.some(has(ofTopics)))
+}
+const has =
+  (set: ReadonlySet<string>) =>
+  (text: string): boolean =>
+    set.has(text)

@@ -1,0 +1,131 @@
+/** The operator's lists as `@1sat/client` asks for them. Behind the admin token, except whether there is one. */
+
+import { parseTokenId, type TokenList, tokenOfTopic } from '@quoin/bsv21'
+import type { TokenId } from '@quoin/keyspace'
+import { outputs as outputKeys, progressFields } from '@quoin/txo'
+import { Type } from '@sinclair/typebox'
+import { JSON_TYPE, json, type Route, route } from '../../route.ts'
+import { bearer } from '../../token.ts'
+import type { TokenContext } from './bsv21.ts'
+
+const BASE = '/1sat/admin/api'
+const Texts = Type.Array(Type.String())
+const Named = Type.String({ maxLength: 128, description: 'A token id, or the name of its topic.' })
+
+export const oneSatAdminRoutes = (context: TokenContext): Route[] => {
+  const { adminToken } = context.options
+  const status = route({
+    method: 'get',
+    path: `${BASE}/status`,
+    name: 'oneSatAdminStatus',
+    about: 'Whether there is an admin token.',
+    family: '1sat',
+    answers: {
+      200: {
+        about: 'It is set, or not.',
+        content: { [JSON_TYPE]: Type.Object({ configured: Type.Boolean() }) }
+      }
+    },
+    handle: () => json({ configured: adminToken !== undefined })
+  })
+  if (adminToken === undefined) return [status]
+  const token = bearer(adminToken)
+  const guarded = [...lists(context, 'whitelist'), ...lists(context, 'blacklist'), ...actives(context)]
+  return [status, ...guarded.map(each => ({ ...each, token }))]
+}
+
+const named = (text: string): TokenId => tokenOfTopic(text) ?? parseTokenId(text)
+
+const lists = ({ node: { activation }, logger }: TokenContext, list: TokenList): Route[] => {
+  const name = list === 'whitelist' ? 'Whitelist' : 'Blacklist'
+  const Done = Type.Object({ message: Type.String(), token: Type.String(), topic: Type.String() })
+  const done = (message: string, token: TokenId) => json({ message, token, topic: token })
+  const answers = { 200: { about: 'Done.', content: { [JSON_TYPE]: Done } } }
+  return [
+    route({
+      method: 'get',
+      path: `${BASE}/${list}`,
+      name: `oneSat${name}`,
+      about: `The tokens on the ${list}.`,
+      family: '1sat',
+      answers: { 200: { about: 'Their ids.', content: { [JSON_TYPE]: Texts } } },
+      handle: async () => json(await activation.list(list))
+    }),
+    route({
+      method: 'post',
+      path: `${BASE}/${list}`,
+      name: `oneSatAddTo${name}`,
+      about: `Puts a token on the ${list}.`,
+      family: '1sat',
+      body: Type.Object({ topic: Named }),
+      answers,
+      async handle({ body: { topic }, id }) {
+        const token = named(topic)
+        await activation.add(list, token)
+        logger.warn('token listed', { id, list, token })
+        return done(`added to the ${list}`, token)
+      }
+    }),
+    route({
+      method: 'delete',
+      path: `${BASE}/${list}/:token`,
+      name: `oneSatRemoveFrom${name}`,
+      about: `Takes a token off the ${list}.`,
+      family: '1sat',
+      params: { token: Named },
+      answers,
+      async handle({ params, id }) {
+        const token = named(params.token)
+        await activation.remove(list, token)
+        logger.warn('token no longer listed', { id, list, token })
+        return done(`removed from the ${list}`, token)
+      }
+    })
+  ]
+}
+
+const { progress } = outputKeys.collections
+const { subscription } = progressFields.collections
+
+const actives = ({ engine }: TokenContext): Route[] => [
+  route({
+    method: 'get',
+    path: `${BASE}/topics/active`,
+    name: 'oneSatActiveTopics',
+    about: 'The topics that have names of their own; those of tokens are made when they are asked for.',
+    family: '1sat',
+    answers: { 200: { about: 'Names.', content: { [JSON_TYPE]: Texts } } },
+    handle: () => json([...engine.topics.keys()])
+  }),
+  route({
+    method: 'get',
+    path: `${BASE}/lookups/active`,
+    name: 'oneSatActiveLookups',
+    about: 'The lookup services.',
+    family: '1sat',
+    answers: { 200: { about: 'Names.', content: { [JSON_TYPE]: Texts } } },
+    handle: () => json([...engine.lookups.keys()])
+  }),
+  route({
+    method: 'get',
+    path: `${BASE}/progress`,
+    name: 'oneSatProgress',
+    about: 'The next block of each subscription.',
+    family: '1sat',
+    answers: {
+      200: {
+        about: 'By subscription.',
+        content: { [JSON_TYPE]: Type.Array(Type.Object({ id: Type.String(), block: Type.Integer() })) }
+      }
+    },
+    async handle() {
+      const fields = await engine.outputs.store.use(progress).at().all()
+      return json(
+        fields.entries(subscription).map(({ key, value }) => ({
+          id: Buffer.from(key[0]).toString('hex'),
+          block: value
+        }))
+      )
+    }
+  })
+]

@@ -1,0 +1,395 @@
+/** Tokens as the 1Sat API has them: what `@1sat/client` asks for under `/1sat/bsv21`, with exact amounts beside its numbers. */
+
+import {
+  HELD,
+  type HeldLock,
+  parseTokenId,
+  type Token,
+  type TokenStatus,
+  Tokens,
+  topicOf
+} from '@quoin/bsv21'
+import {
+  formatTxid,
+  makeOutpoint,
+  type Outpoint,
+  parseOutpoint,
+  parseTxid,
+  type TokenId,
+  type Txid,
+  voutOf
+} from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import type { LoadedOutput } from '@quoin/txo'
+import { type TString, Type } from '@sinclair/typebox'
+import type { Context } from '../../context.ts'
+import { JSON_TYPE, json, type Route, route } from '../../route.ts'
+import { Address, Amount, Outpoint as OutpointText, Txid as TxidText } from '../../schemas.ts'
+import type { NodeTokens } from '../../tokens.ts'
+import { IndexedOutput, indexedOutput, loadOptions, wanted } from './indexed-output.ts'
+
+/** What the routes of tokens work on. */
+export interface TokenContext extends Context {
+  readonly tokens: Tokens
+  readonly node: NodeTokens
+}
+
+/** Undefined when the node has no tokens. */
+export const tokenContext = (context: Context): TokenContext | undefined => {
+  const { tokens: node } = context.options
+  return node && { ...context, node, tokens: new Tokens(context.engine.outputs) }
+}
+
+export const oneSatTokenRoutes = (context: TokenContext): Route[] => [
+  lookup(context),
+  details(context),
+  ofTransaction(context),
+  ...validations(context),
+  ...balances(context),
+  ...outputsOf(context, 'unspent'),
+  ...outputsOf(context, 'history')
+]
+
+export const TokenIdText: TString = {
+  ...OutpointText,
+  description: 'The outpoint of the deployment: `txid_vout`.'
+}
+export const NO_TOKEN = { 404: { about: 'No deployment of the token is known.' } }
+export const BASE = '/1sat/bsv21'
+const MAX_TOKENS = 100
+const MAX_ADDRESSES = 100
+const MAX_OUTPOINTS = 1000
+
+export const TokenJson = Type.Object({
+  id: Type.String(),
+  op: Type.String(),
+  amt: Amount,
+  sym: Type.Optional(Type.String()),
+  dec: Type.Integer(),
+  icon: Type.Optional(Type.String())
+})
+export const StatusJson = Type.Object({
+  token_id: Type.String(),
+  is_active: Type.Boolean(),
+  reason: Type.String({ description: 'Why it is active, or not.' }),
+  balance: Type.Integer({ description: 'Satoshis: what is left of the credits.' }),
+  credits: Type.Integer(),
+  debits: Type.Integer(),
+  output_count: Type.Integer(),
+  fee_per_output: Type.Integer(),
+  fee_address: Type.String({ description: 'Empty when nothing can be paid for.' }),
+  is_whitelisted: Type.Boolean(),
+  is_blacklisted: Type.Boolean()
+})
+const Details = Type.Object(
+  { tokenId: Type.String(), token: TokenJson, status: StatusJson },
+  { $id: 'TokenDetails' }
+)
+
+export const tokenJson = ({ id, op, amt, sym, dec, icon }: Token) => ({
+  id,
+  op,
+  amt: amt.toString(),
+  ...(sym !== undefined && { sym }),
+  dec,
+  ...(icon !== undefined && { icon })
+})
+
+export const statusJson = (id: TokenId, status: TokenStatus) => ({
+  token_id: id,
+  is_active: status.isActive,
+  reason: status.reason,
+  balance: Number(status.balance),
+  credits: Number(status.credits),
+  debits: Number(status.debits),
+  output_count: status.outputs,
+  fee_per_output: Number(status.feePerOutput),
+  fee_address: status.feeAddress ?? '',
+  is_whitelisted: status.isWhitelisted,
+  is_blacklisted: status.isBlacklisted
+})
+
+const detailsOf = async ({ node }: TokenContext, token: Token) => ({
+  tokenId: token.id,
+  token: tokenJson(token),
+  status: statusJson(token.id, await node.activation.status(token.id))
+})
+
+/** Refused when no deployment of it is known. */
+export const knownToken = async ({ tokens }: TokenContext, text: string): Promise<Token> => {
+  const token = await tokens.token(parseTokenId(text))
+  if (token) return token
+  throw new QuoinError('ERR_NOT_FOUND', `token ${text} is not known`)
+}
+
+const lookup = (context: TokenContext): Route =>
+  route({
+    method: 'post',
+    path: `${BASE}/lookup`,
+    name: 'oneSatTokens',
+    about: 'Tokens by their ids; those that are not known are left out.',
+    family: '1sat',
+    body: Type.Array(TokenIdText, { maxItems: MAX_TOKENS }),
+    answers: { 200: { about: 'What is known.', content: { [JSON_TYPE]: Type.Array(Details) } } },
+    async handle({ body }) {
+      const found = await context.tokens.tokens(body.map(parseTokenId))
+      const known = found.filter(each => each !== undefined)
+      return json(await Promise.all(known.map(each => detailsOf(context, each))))
+    }
+  })
+
+const details = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token`,
+    name: 'oneSatToken',
+    about: 'A token as it was deployed, and whether it is indexed.',
+    family: '1sat',
+    params: { token: TokenIdText },
+    answers: { 200: { about: 'What is known.', content: { [JSON_TYPE]: Details } }, ...NO_TOKEN },
+    handle: async ({ params }) => json(await detailsOf(context, await knownToken(context, params.token)))
+  })
+
+const Side = Type.Object({
+  txid: Type.Optional(TxidText),
+  vout: Type.Integer(),
+  data: Type.Record(Type.String(), Type.Unknown()),
+  spend: Type.Optional(TxidText)
+})
+
+const ofTransaction = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token/tx/:txid`,
+    name: 'oneSatTokenTransaction',
+    about:
+      'What a transaction does with a token: the good outputs of it that it spends, and those that it makes.',
+    family: '1sat',
+    params: { token: TokenIdText, txid: TxidText },
+    query: {
+      beef: Type.Boolean({ default: false, description: 'With the transaction as BEEF, in base64.' })
+    },
+    answers: {
+      200: {
+        about: 'Inputs and outputs.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            txid: TxidText,
+            inputs: Type.Array(Side),
+            outputs: Type.Array(Side),
+            beef: Type.Optional(Type.String()),
+            block_height: Type.Optional(Type.Integer())
+          })
+        }
+      },
+      404: { about: 'It does nothing with the token, or is not known.' }
+    },
+    async handle({ params, query }) {
+      const { outputs } = context.engine
+      const token = parseTokenId(params.token)
+      const txid = parseTxid(params.txid)
+      const [transaction, record] = await Promise.all([outputs.transactions.get(txid), outputs.record(txid)])
+      const spent = (transaction?.inputs ?? []).map(input => makeOutpoint(input.txid, input.vout))
+      const made = (transaction?.outputs ?? []).map((_, vout) => makeOutpoint(txid, vout))
+      const [inputs, good] = await Promise.all([
+        inToken(context, token, spent),
+        inToken(context, token, made)
+      ])
+      if (inputs.length + good.length === 0) {
+        throw new QuoinError('ERR_NOT_FOUND', `nothing of token ${token} is in transaction ${params.txid}`)
+      }
+      return json({
+        txid: formatTxid(txid),
+        inputs: inputs.map(sideJson),
+        outputs: good.map(({ spend, ...rest }) => ({
+          ...sideJson(rest),
+          ...(spend && { spend: formatTxid(spend) })
+        })),
+        ...(query.beef && { beef: Buffer.from(await outputs.transactions.beef(txid)).toString('base64') }),
+        ...(record?.position && { block_height: record.position.height })
+      })
+    }
+  })
+
+const sideJson = ({ outpoint, data = {} }: LoadedOutput) => ({
+  txid: formatTxid(outpoint.slice(0, 32) as Txid),
+  vout: voutOf(outpoint),
+  data
+})
+
+/** Those of them that the token's topic admitted. */
+const inToken = async (
+  { engine: { outputs } }: TokenContext,
+  token: TokenId,
+  outpoints: readonly Outpoint[]
+): Promise<LoadedOutput[]> => {
+  const options = { includeTopics: true, includeSpend: true, includeTags: ['bsv21'] }
+  const loaded = await outputs.loadOutputs(outpoints, options)
+  const topic = topicOf(token)
+  return loaded.filter(each => each !== null).filter(({ topics }) => topics!.includes(topic))
+}
+
+const validations = (context: TokenContext): Route[] => {
+  const find = async (
+    token: TokenId,
+    outpoints: readonly Outpoint[],
+    { unspent, ...rest }: Parameters<typeof loadOptions>[0] & { readonly unspent: boolean }
+  ): Promise<LoadedOutput[]> => {
+    const { outputs } = context.engine
+    const options = { ...loadOptions(rest), includeTopics: true }
+    const [loaded, spenders] = await Promise.all([
+      outputs.loadOutputs(outpoints, options),
+      unspent ? outputs.spends(outpoints) : []
+    ])
+    const topic = topicOf(token)
+    return loaded.flatMap((each, i) => (each?.topics?.includes(topic) && !spenders[i] ? [each] : []))
+  }
+  const query = {
+    unspent: Type.Boolean({ default: false, description: 'Only what is not spent.' }),
+    ...wanted()
+  }
+  return [
+    route({
+      method: 'post',
+      path: `${BASE}/:token/outputs`,
+      name: 'oneSatValidOutputs',
+      about: 'Those of the outputs that are good outputs of the token.',
+      family: '1sat',
+      params: { token: TokenIdText },
+      query,
+      body: Type.Array(OutpointText, { maxItems: MAX_OUTPOINTS }),
+      answers: { 200: { about: 'The good ones.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } } },
+      handle: async ({ params, query: rest, body }) =>
+        json((await find(parseTokenId(params.token), body.map(parseOutpoint), rest)).map(indexedOutput))
+    }),
+    route({
+      method: 'get',
+      path: `${BASE}/:token/outputs/:outpoint`,
+      name: 'oneSatValidOutput',
+      about: 'An output, if it is a good output of the token.',
+      family: '1sat',
+      params: { token: TokenIdText, outpoint: OutpointText },
+      query,
+      answers: {
+        200: { about: 'It is.', content: { [JSON_TYPE]: IndexedOutput } },
+        404: { about: 'It is not.' }
+      },
+      async handle({ params, query: rest }) {
+        const [found] = await find(parseTokenId(params.token), [parseOutpoint(params.outpoint)], rest)
+        if (found) return json(indexedOutput(found))
+        throw new QuoinError('ERR_NOT_FOUND', `${params.outpoint} is no good output of token ${params.token}`)
+      }
+    })
+  ]
+}
+
+const Lock = Type.Union(
+  HELD.map(lock => Type.Literal(lock)),
+  { description: 'What locks the outputs: a key, a key and a cosigner, or an offer to sell.' }
+)
+const Addresses = Type.Array(Address, { minItems: 1, maxItems: MAX_ADDRESSES })
+
+const balances = ({ tokens }: TokenContext): Route[] => {
+  const answer = async (token: string, lock: HeldLock, addresses: readonly string[]) => {
+    const { amount, outputs } = await tokens.balance(parseTokenId(token), lock, addresses)
+    return json({ balance: Number(amount), utxoCount: outputs, amount: amount.toString() })
+  }
+  const answers = {
+    200: {
+      about: 'The balance as a number, which may be too large to be exact, and as text, which is.',
+      content: {
+        [JSON_TYPE]: Type.Object({ balance: Type.Number(), utxoCount: Type.Integer(), amount: Amount })
+      }
+    }
+  }
+  return [
+    route({
+      method: 'get',
+      path: `${BASE}/:token/:lock/:address/balance`,
+      name: 'oneSatTokenBalance',
+      about: 'What an address has of a token.',
+      family: '1sat',
+      params: { token: TokenIdText, lock: Lock, address: Address },
+      answers,
+      handle: ({ params: { token, lock, address } }) => answer(token, lock, [address])
+    }),
+    route({
+      method: 'post',
+      path: `${BASE}/:token/:lock/balance`,
+      name: 'oneSatTokenBalances',
+      about: 'What addresses have of a token, together.',
+      family: '1sat',
+      params: { token: TokenIdText, lock: Lock },
+      body: Addresses,
+      answers,
+      handle: ({ params: { token, lock }, body }) => answer(token, lock, body)
+    })
+  ]
+}
+
+/** Outputs of addresses with what they carry. The next page begins at the cursor in a header, as the list itself has no place for it. */
+const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspent' | 'history'): Route[] => {
+  const query = {
+    from: Type.Optional(Type.Number({ description: 'The least score.' })),
+    to: Type.Optional(Type.Number({ description: 'The greatest score.' })),
+    limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.page }),
+    rev: Type.Boolean({ default: false, description: 'The greatest score first.' }),
+    cursor: Type.Optional(Type.String())
+  }
+  const answer = async (
+    token: TokenId,
+    lock: HeldLock,
+    addresses: readonly string[],
+    { rev, ...page }: { limit: number; rev: boolean; from?: number; to?: number; cursor?: string }
+  ) => {
+    const { rows, cursor } = await outputs.searchOutputs({
+      keys: [...new Set(addresses)].map(address => `${lock}:${address}:${token}`),
+      filterSpent: which === 'unspent',
+      reverse: rev,
+      ...page,
+      includeSatoshis: true,
+      includeSpend: which === 'history',
+      includeBlock: true,
+      includeTags: ['bsv21']
+    })
+    return {
+      ...json(rows.map(indexedOutput)),
+      headers: cursor === undefined ? {} : { 'x-next-cursor': cursor }
+    }
+  }
+  const name = which === 'unspent' ? 'Unspent' : 'History'
+  const about = which === 'unspent' ? 'Unspent outputs' : 'All outputs, spent or not,'
+  const answers = {
+    200: {
+      about: 'Outputs with their amounts; `x-next-cursor` leads to more.',
+      content: { [JSON_TYPE]: Type.Array(IndexedOutput) }
+    }
+  }
+  return [
+    route({
+      method: 'get',
+      path: `${BASE}/:token/:lock/:address/${which}`,
+      name: `oneSatToken${name}`,
+      about: `${about} of a token that an address has.`,
+      family: '1sat',
+      params: { token: TokenIdText, lock: Lock, address: Address },
+      query,
+      answers,
+      handle: ({ params: { token, lock, address }, query: page }) =>
+        answer(parseTokenId(token), lock, [address], page)
+    }),
+    route({
+      method: 'post',
+      path: `${BASE}/:token/:lock/${which}`,
+      name: `oneSatTokens${name}`,
+      about: `${about} of a token that addresses have.`,
+      family: '1sat',
+      params: { token: TokenIdText, lock: Lock },
+      query,
+      body: Addresses,
+      answers,
+      handle: ({ params: { token, lock }, query: page, body }) =>
+        answer(parseTokenId(token), lock, body, page)
+    })
+  ]
+}

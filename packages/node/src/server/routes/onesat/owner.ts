@@ -1,0 +1,154 @@
+/** What belongs to an address, as the 1Sat API has it: streams of outputs, and balances. */
+
+import { formatOutpoint, formatTxid } from '@quoin/keyspace'
+import type { FoundOutput, LoadedOutput, OutputSearch, OutputStore } from '@quoin/txo'
+import { type Static, Type } from '@sinclair/typebox'
+import type { Context } from '../../context.ts'
+import { JSON_TYPE, json, type Route, route } from '../../route.ts'
+import { Amount } from '../../schemas.ts'
+import { eventStream, type Told } from './event-stream.ts'
+import { indexedOutput, listed, loadOptions, wanted } from './indexed-output.ts'
+
+const Owner = Type.String({ minLength: 1, maxLength: 100, description: 'An address.' })
+const Score = Type.Number({ minimum: 0 })
+const STREAM = { 200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } } }
+const MAX_OWNERS = 100
+const PAGE = 500
+
+export const oneSatOwnerRoutes = (context: Context): Route[] => [
+  sync(context),
+  txos(context),
+  balance(context)
+]
+
+/** The node has what it has: it is in step by itself, not when somebody asks. */
+const settled = (owner?: string): Told => ({
+  event: 'sync',
+  data: { phase: 'done', ...(owner !== undefined && { owner }) }
+})
+
+const txos = (context: Context): Route => {
+  const query = {
+    from: Type.Optional(Score),
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'As many as there are, unless given.' })),
+    rev: Type.Boolean({ default: false, description: 'The greatest score first.' }),
+    unspent: Type.Boolean({ default: true, description: 'Only what is not spent.' }),
+    refresh: Type.Optional(Type.Boolean({ description: 'Has no effect: the node is in step by itself.' })),
+    ...wanted({ all: true })
+  }
+  type Query = Static<ReturnType<typeof Type.Object<typeof query>>>
+  const { outputs } = context.engine
+  async function* told(owner: string, asked: Query): AsyncGenerator<Told, void, undefined> {
+    const { from, limit = Number.POSITIVE_INFINITY, rev, unspent, refresh: _, ...rest } = asked
+    yield settled(owner)
+    const search = {
+      keys: [`own:${owner}`],
+      reverse: rev,
+      filterSpent: unspent,
+      ...(from !== undefined && { from }),
+      ...loadOptions(rest)
+    }
+    for await (const row of rowsOf(outputs, search, limit)) {
+      yield { event: 'txo', id: row.score, data: indexedOutput(row) }
+    }
+  }
+  return route({
+    method: 'get',
+    path: '/1sat/owner/:owner/txos',
+    name: 'oneSatOwnerOutputs',
+    about: 'The outputs of an address, one `txo` after the other, and then `done`.',
+    family: '1sat',
+    params: { owner: Owner },
+    query,
+    headers: { 'last-event-id': Type.Optional(Score) },
+    answers: STREAM,
+    handle({ params: { owner }, query: asked, headers }) {
+      outputs.events.asked(`own:${owner}`)
+      const from = headers['last-event-id'] ?? asked.from
+      return eventStream(context, told(owner, { ...asked, ...(from !== undefined && { from }) }))
+    }
+  })
+}
+
+const sync = (context: Context): Route => {
+  const { outputs } = context.engine
+  async function* told(
+    owners: readonly string[],
+    from: number | undefined
+  ): AsyncGenerator<Told, void, undefined> {
+    yield settled()
+    const search = {
+      keys: owners.flatMap(owner => [`own:${owner}`, `own:${owner}:spnd`]),
+      includeSpend: true,
+      ...(from !== undefined && { from })
+    }
+    for await (const { outpoint, score, spend } of rowsOf(outputs, search, Number.POSITIVE_INFINITY)) {
+      const spent = spend && { spendTxid: formatTxid(spend) }
+      yield { id: score, data: { outpoint: formatOutpoint(outpoint, '_'), score, ...spent } }
+    }
+  }
+  return route({
+    method: 'get',
+    path: '/1sat/owner/sync',
+    name: 'oneSatOwnerSync',
+    about:
+      'Everything that addresses got and spent, in the order of the scores: an output when it came, and again when it was spent. Then `done`.',
+    family: '1sat',
+    query: {
+      owner: Type.Array(Type.String({ maxLength: 4096 }), {
+        minItems: 1,
+        maxItems: MAX_OWNERS,
+        description: 'Addresses, repeated.'
+      }),
+      from: Type.Optional(Score)
+    },
+    headers: { 'last-event-id': Type.Optional(Score) },
+    answers: STREAM,
+    handle({ query: { owner, from }, headers }) {
+      const owners = [...new Set(listed(owner))]
+      for (const each of owners) outputs.events.asked(`own:${each}`)
+      return eventStream(context, told(owners, headers['last-event-id'] ?? from))
+    }
+  })
+}
+
+const balance = ({ engine: { outputs } }: Context): Route =>
+  route({
+    method: 'get',
+    path: '/1sat/owner/:owner/balance',
+    name: 'oneSatOwnerBalance',
+    about: 'What the unspent outputs of an address come to.',
+    family: '1sat',
+    params: { owner: Owner },
+    answers: {
+      200: {
+        about: 'Satoshis as a number, and exactly as text.',
+        content: {
+          [JSON_TYPE]: Type.Object({ balance: Type.Number(), count: Type.Integer(), satoshis: Amount })
+        }
+      }
+    },
+    async handle({ params: { owner } }) {
+      const { satoshis, outputs: count } = await outputs.searchBalance({ keys: [`own:${owner}`] })
+      return json({ balance: Number(satoshis), count, satoshis })
+    }
+  })
+
+/** Page by page, as they are asked for. */
+async function* rowsOf(
+  outputs: OutputStore,
+  search: OutputSearch,
+  limit: number
+): AsyncGenerator<LoadedOutput & FoundOutput, void, undefined> {
+  let [left, cursor] = [limit, undefined as string | undefined]
+  do {
+    const page = await outputs.searchOutputs({
+      ...search,
+      limit: Math.min(left, PAGE),
+      ...(cursor !== undefined && { cursor })
+    })
+    yield* page.rows
+    left -= page.rows.length
+    cursor = page.cursor
+  } while (cursor !== undefined && left > 0)
+}

@@ -1,0 +1,339 @@
+/** Beyond what `@1sat/client` asks for: who has a token, what somebody has, what there is of it, what is for sale, why, and changes as they come. */
+
+import { bsv21Events, type Holder, parseTokenId, queueOfToken, topicOf } from '@quoin/bsv21'
+import { formatOutpoint, parseOutpoint } from '@quoin/keyspace'
+import { why } from '@quoin/overlay'
+import { type Bsv21Data, decodeOrdLock, type LiveChange } from '@quoin/txo'
+import { Type } from '@sinclair/typebox'
+import { JSON_TYPE, json, type Route, route } from '../../route.ts'
+import { Address, Amount, Cursor, Outpoint as OutpointText } from '../../schemas.ts'
+import { Position, streamOf } from '../../stream.ts'
+import {
+  BASE,
+  knownToken,
+  NO_TOKEN,
+  StatusJson,
+  statusJson,
+  type TokenContext,
+  TokenIdText,
+  TokenJson,
+  tokenJson
+} from './bsv21.ts'
+
+export const tokenRoutes = (context: TokenContext): Route[] => [
+  search(context),
+  status(context),
+  supply(context),
+  holders(context),
+  holdings(context),
+  listings(context),
+  whyOf(context),
+  following(context)
+]
+
+const params = { token: TokenIdText }
+/** Tokens of a page. */
+const MAX_FOUND = 100
+
+const search = ({ tokens, limits }: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/tokens`,
+    name: 'tokens',
+    about:
+      'Tokens in the order in which they were deployed, or those whose symbols begin with a text, in the order of the symbols.',
+    family: '1sat',
+    query: {
+      sym: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+      limit: Type.Integer({ minimum: 1, maximum: Math.min(MAX_FOUND, limits.page), default: MAX_FOUND }),
+      cursor: Type.Optional(Type.String())
+    },
+    answers: {
+      200: {
+        about: 'A page.',
+        content: { [JSON_TYPE]: Type.Object({ tokens: Type.Array(TokenJson), cursor: Cursor }) }
+      }
+    },
+    async handle({ query: { sym, limit, cursor } }) {
+      const page = { limit, cursor }
+      const found = await (sym === undefined ? tokens.all(page) : tokens.bySymbol(sym, page))
+      return json({ tokens: found.tokens.map(tokenJson), cursor: found.cursor ?? null })
+    }
+  })
+
+const Queue = Type.Object({
+  due: Type.Integer(),
+  leased: Type.Integer(),
+  waiting: Type.Integer(),
+  dead: Type.Integer()
+})
+
+const status = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token/status`,
+    name: 'tokenStatus',
+    about: 'Whether a token is indexed and why, and what waits to be.',
+    family: '1sat',
+    params,
+    answers: {
+      200: {
+        about: 'The status.',
+        content: {
+          [JSON_TYPE]: Type.Composite([StatusJson, Type.Object({ discovered: Type.Boolean(), queue: Queue })])
+        }
+      }
+    },
+    async handle({ params: { token } }) {
+      const id = parseTokenId(token)
+      const [known, found, { age: _, ...queue }] = await Promise.all([
+        context.tokens.token(id),
+        context.node.activation.status(id),
+        queueOfToken(context.engine.outputs.store, id).stats()
+      ])
+      return json({ ...statusJson(id, found), discovered: known !== undefined, queue })
+    }
+  })
+
+const supply = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token/supply`,
+    name: 'tokenSupply',
+    about:
+      'What was minted of a token, what there is, and what was burned; of what there is, what is for sale or under a contract.',
+    family: '1sat',
+    params,
+    answers: {
+      200: {
+        about: 'Exact amounts.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            minted: Amount,
+            supply: Amount,
+            burned: Amount,
+            listed: Amount,
+            ltm: Amount,
+            pow20: Amount,
+            holders: Type.Integer(),
+            listings: Type.Integer()
+          })
+        }
+      },
+      ...NO_TOKEN
+    },
+    async handle({ params: { token } }) {
+      const { id } = await knownToken(context, token)
+      const { holders: count, listings: offers, ...amounts } = await context.tokens.totals(id)
+      const texts = Object.entries(amounts).map(([name, amount]) => [name, amount.toString()])
+      return json({ ...Object.fromEntries(texts), holders: count, listings: offers })
+    }
+  })
+
+const Locks = Type.Record(Type.String(), Type.Object({ amount: Amount, outputs: Type.Integer() }), {
+  description: 'What is held, by what locks it.'
+})
+const locksJson = (locks: Holder['locks']) =>
+  Object.fromEntries(
+    Object.entries(locks).map(([lock, { amount, outputs }]) => [lock, { amount: amount.toString(), outputs }])
+  )
+
+/** For a page of what is kept. */
+const paging = ({ limits }: TokenContext) => ({
+  limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
+  cursor: Type.Optional(Type.String())
+})
+
+const holdings = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: '/1sat/owner/:address/tokens',
+    name: 'holdings',
+    about: 'What an address has of every token, in the order of their ids.',
+    family: '1sat',
+    params: { address: Address },
+    query: paging(context),
+    answers: {
+      200: {
+        about:
+          'A page. It may have few tokens or none, and a cursor all the same, when the address has had many that it has no more.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            tokens: Type.Array(
+              Type.Object({
+                id: Type.String(),
+                sym: Type.Optional(Type.String()),
+                dec: Type.Integer(),
+                icon: Type.Optional(Type.String()),
+                amount: Amount,
+                locks: Locks
+              })
+            ),
+            cursor: Cursor
+          })
+        }
+      }
+    },
+    async handle({ params: { address }, query }) {
+      const page = await context.tokens.holdings(address, query)
+      const known = await context.tokens.tokens(page.holdings.map(({ id }) => id))
+      return json({
+        tokens: page.holdings.map(({ id, amount, locks }, i) => {
+          const { sym, dec = 0, icon } = known[i] ?? {}
+          return {
+            id,
+            ...(sym !== undefined && { sym }),
+            dec,
+            ...(icon !== undefined && { icon }),
+            amount: amount.toString(),
+            locks: locksJson(locks)
+          }
+        }),
+        cursor: page.cursor ?? null
+      })
+    }
+  })
+
+const holders = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token/holders`,
+    name: 'tokenHolders',
+    about: 'Who has a token, the one with the most first.',
+    family: '1sat',
+    params,
+    query: paging(context),
+    answers: {
+      200: {
+        about: 'A page.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            holders: Type.Array(
+              Type.Object({
+                address: Type.String(),
+                amount: Amount,
+                locks: Locks
+              })
+            ),
+            cursor: Cursor
+          })
+        }
+      },
+      ...NO_TOKEN
+    },
+    async handle({ params: { token }, query }) {
+      const { id } = await knownToken(context, token)
+      const page = await context.tokens.holders(id, query)
+      return json({
+        holders: page.holders.map(({ address, amount, locks }) => ({
+          address,
+          amount: amount.toString(),
+          locks: locksJson(locks)
+        })),
+        cursor: page.cursor ?? null
+      })
+    }
+  })
+
+const listings = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token/listings`,
+    name: 'tokenListings',
+    about: 'What of a token is for sale, and for how many satoshis.',
+    family: '1sat',
+    params,
+    query: paging(context),
+    answers: {
+      200: {
+        about: 'A page.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            listings: Type.Array(
+              Type.Object({
+                outpoint: Type.String(),
+                score: Type.Number(),
+                seller: Type.String(),
+                amount: Amount,
+                price: Type.Integer({ description: 'For all of it.' })
+              })
+            ),
+            cursor: Cursor
+          })
+        }
+      },
+      ...NO_TOKEN
+    },
+    async handle({ params: { token }, query }) {
+      const { id } = await knownToken(context, token)
+      const page = await context.engine.outputs.searchOutputs({
+        keys: [bsv21Events.types.list.text(id)],
+        filterSpent: true,
+        ...query,
+        includeOutput: true,
+        includeTags: ['bsv21']
+      })
+      return json({
+        listings: page.rows.flatMap(({ outpoint, score, output, data }) => {
+          const offer = output && decodeOrdLock(output.script)
+          if (!offer) return []
+          const { amt } = data!['bsv21'] as Bsv21Data
+          return {
+            outpoint: formatOutpoint(outpoint, '_'),
+            score,
+            seller: offer.seller,
+            amount: amt,
+            price: offer.price
+          }
+        }),
+        cursor: page.cursor ?? null
+      })
+    }
+  })
+
+const whyOf = ({ engine }: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token/why/:outpoint`,
+    name: 'tokenWhy',
+    about: 'Why an output is a good output of a token, or is not.',
+    family: '1sat',
+    params: { token: TokenIdText, outpoint: OutpointText },
+    answers: { 200: { about: 'Codes and sentences.', content: { [JSON_TYPE]: Type.Unknown() } } },
+    handle: async ({ params: { token, outpoint } }) =>
+      json(await why(engine, parseOutpoint(outpoint), topicOf(parseTokenId(token))))
+  })
+
+const following = (context: TokenContext): Route =>
+  route({
+    method: 'get',
+    path: `${BASE}/:token/live`,
+    name: 'liveToken',
+    about:
+      'Changes of a token as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the outputs of the token that are made and spent by it.',
+    family: '1sat',
+    params,
+    query: { after: Type.Optional(Position) },
+    headers: { 'last-event-id': Type.Optional(Position) },
+    answers: {
+      200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
+      410: { about: 'The position is no longer there.' }
+    },
+    handle({ params: { token }, query: { after }, headers }) {
+      const topic = topicOf(parseTokenId(token))
+      return streamOf(context, headers['last-event-id'] ?? after, change => told(change, topic))
+    }
+  })
+
+const told = ({ kind, txid, score, outputs, spends }: LiveChange, topic: string): object | undefined => {
+  const made = outputs.filter(({ topics, left = [] }) => topics.includes(topic) || left.includes(topic))
+  const spent = spends.filter(({ topics }) => topics.includes(topic))
+  if (made.length + spent.length === 0) return undefined
+  return {
+    kind,
+    txid,
+    score,
+    outputs: made.map(({ vout, events }) => ({ outpoint: `${txid}_${vout}`, events })),
+    spends: spent.map(({ outpoint, events }) => ({ outpoint: outpoint.replace('.', '_'), events }))
+  }
+}

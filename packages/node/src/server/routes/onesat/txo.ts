@@ -1,0 +1,160 @@
+/** Outputs by outpoint, by transaction and by events, as the 1Sat API has them. */
+
+import { formatTxid, type Outpoint, parseOutpoint, parseTxid } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import { Type } from '@sinclair/typebox'
+import type { Context } from '../../context.ts'
+import { JSON_TYPE, json, type Route, route } from '../../route.ts'
+import { Outpoint as OutpointText, Txid } from '../../schemas.ts'
+import { IndexedOutput, indexedOutput, Key, keysOf, loadOptions, wanted } from './indexed-output.ts'
+
+const Spend = Type.Object({ spendTxid: Type.Union([Txid, Type.Null()]) })
+const Found = { 200: { about: 'Outputs.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } } }
+
+/** Outpoints in one question. */
+const MAX_OUTPOINTS = 1000
+const Outpoints = Type.Array(Type.String({ maxLength: 100 }), { maxItems: MAX_OUTPOINTS })
+
+export const oneSatTxoRoutes = (context: Context): Route[] => [
+  search(context),
+  byTransaction(context),
+  ...byOutpoint(context),
+  ...byOutpoints(context)
+]
+
+const search = ({ engine: { outputs }, limits }: Context): Route =>
+  route({
+    method: 'get',
+    path: '/1sat/txo/search',
+    name: 'oneSatSearch',
+    about: 'Outputs with any of these events, in the order of their scores.',
+    family: '1sat',
+    query: {
+      key: Key,
+      from: Type.Optional(Type.Number({ description: 'The least score.' })),
+      to: Type.Optional(Type.Number({ description: 'The greatest score.' })),
+      limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
+      rev: Type.Boolean({ default: false, description: 'The greatest score first.' }),
+      unspent: Type.Boolean({ default: false, description: 'Only what is not spent.' }),
+      ...wanted()
+    },
+    answers: Found,
+    async handle({ query: { key, from, to, limit, rev, unspent, ...rest } }) {
+      const { rows } = await outputs.searchOutputs({
+        keys: keysOf(outputs, key),
+        limit,
+        reverse: rev,
+        filterSpent: unspent,
+        ...(from !== undefined && { from }),
+        ...(to !== undefined && { to }),
+        ...loadOptions(rest)
+      })
+      return json(rows.map(indexedOutput))
+    }
+  })
+
+const byTransaction = ({ engine: { outputs } }: Context): Route =>
+  route({
+    method: 'get',
+    path: '/1sat/txo/tx/:txid',
+    name: 'oneSatOutputsOfTransaction',
+    about: 'The outputs of a transaction, in order; none when it is not known.',
+    family: '1sat',
+    params: { txid: Txid },
+    query: wanted({ spend: true }),
+    answers: Found,
+    handle: async ({ params, query }) =>
+      json((await outputs.loadOutputsByTxid(parseTxid(params.txid), loadOptions(query))).map(indexedOutput))
+  })
+
+const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
+  route({
+    method: 'get',
+    path: '/1sat/txo/:outpoint',
+    name: 'oneSatOutput',
+    about: 'One output.',
+    family: '1sat',
+    params: { outpoint: OutpointText },
+    query: wanted({ spend: true }),
+    answers: {
+      200: { about: 'What is known of it.', content: { [JSON_TYPE]: IndexedOutput } },
+      404: { about: 'It is not known.' }
+    },
+    async handle({ params, query }) {
+      const found = await outputs.loadOutput(parseOutpoint(params.outpoint), loadOptions(query))
+      if (!found) throw new QuoinError('ERR_NOT_FOUND', `output ${params.outpoint} is not known`)
+      return json(indexedOutput(found))
+    }
+  }),
+  route({
+    method: 'get',
+    path: '/1sat/txo/:outpoint/spend',
+    name: 'oneSatSpend',
+    about: 'What spends an output; null when nothing does that is known.',
+    family: '1sat',
+    params: { outpoint: OutpointText },
+    answers: { 200: { about: 'The transaction.', content: { [JSON_TYPE]: Spend } } },
+    async handle({ params }) {
+      const [spender] = await outputs.spends([parseOutpoint(params.outpoint)])
+      return json({ spendTxid: spender ? formatTxid(spender) : null })
+    }
+  })
+]
+
+/** Answers stand where their questions do; one that is no outpoint gets what an unknown one gets. */
+const byOutpoints = ({ engine: { outputs } }: Context): Route[] => [
+  route({
+    method: 'post',
+    path: '/1sat/txo/outpoints',
+    name: 'oneSatOutputs',
+    about: 'Outputs; null for one that is not known.',
+    family: '1sat',
+    query: wanted({ spend: true }),
+    body: Outpoints,
+    answers: {
+      200: {
+        about: 'In the order asked.',
+        content: { [JSON_TYPE]: Type.Array(Type.Union([IndexedOutput, Type.Null()])) }
+      }
+    },
+    async handle({ query, body }) {
+      const { known, placed } = parsedOf(body)
+      const found = await outputs.loadOutputs(known, loadOptions(query))
+      return json(placed(found).map(each => each && indexedOutput(each)))
+    }
+  }),
+  route({
+    method: 'post',
+    path: '/1sat/txo/spends',
+    name: 'oneSatSpends',
+    about: 'What spends outputs.',
+    family: '1sat',
+    body: Outpoints,
+    answers: { 200: { about: 'In the order asked.', content: { [JSON_TYPE]: Type.Array(Spend) } } },
+    async handle({ body }) {
+      const { known, placed } = parsedOf(body)
+      const found = placed(await outputs.spends(known))
+      return json(found.map(spender => ({ spendTxid: spender ? formatTxid(spender) : null })))
+    }
+  })
+]
+
+const parsedOf = (texts: readonly string[]) => {
+  const parsed = texts.map(outpointOf)
+  const known = parsed.filter(each => each !== undefined)
+  return {
+    known,
+    placed: <T>(answers: readonly (T | null)[]): (T | null)[] => {
+      const left = answers.values()
+      return parsed.map(each => (each ? (left.next().value as T | null) : null))
+    }
+  }
+}
+
+const outpointOf = (text: string): Outpoint | undefined => {
+  try {
+    return parseOutpoint(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,264 @@
+/** The routes of an overlay node (BRC-22, BRC-24), byte for byte as overlay-express has them. */
+
+import { type BeefTransaction, Bump, writeBeef } from '@quoin/chain'
+import { formatTxid, parseOutpoint, parseTxid, txidOf, voutOf } from '@quoin/keyspace'
+import { type AnsweredOutput, answerBeef, type Submitted, why } from '@quoin/overlay'
+import { fromHex, QuoinError, Reader, Writer } from '@quoin/primitives'
+import { Type } from '@sinclair/typebox'
+import type { Context } from '../context.ts'
+import { type Answer, BYTES, BYTES_TYPE, bytes, JSON_TYPE, json, type Route, route } from '../route.ts'
+import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
+import { bearer } from '../token.ts'
+
+export const overlayRoutes = (context: Context): Route[] => [
+  submit(context),
+  lookup(context),
+  whyRoute(context),
+  ...plugins(context),
+  ...arcIngest(context)
+]
+
+const Indexes = Type.Array(Type.Integer({ minimum: 0 }))
+const Steak = Type.Record(
+  Type.String(),
+  Type.Object({
+    outputsToAdmit: Indexes,
+    coinsToRetain: Indexes,
+    coinsRemoved: Indexes,
+    error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }))
+  })
+)
+
+const submit = ({ engine, limits, metrics }: Context): Route =>
+  route({
+    method: 'post',
+    path: '/submit',
+    name: 'submit',
+    about: 'Submits a transaction to topics. Answered when everything is durable.',
+    family: 'overlay',
+    headers: {
+      'x-topics': Type.Array(TopicName, {
+        maxItems: limits.topics,
+        contentMediaType: JSON_TYPE,
+        description: 'The topics, as a JSON array.'
+      }),
+      'x-includes-off-chain-values': Type.Optional(
+        Type.String({
+          description: '`true`: the body is the length of the BEEF as a varint, the BEEF, and the values.'
+        })
+      )
+    },
+    body: BYTES,
+    answers: { 200: { about: 'What each topic did.', content: { [JSON_TYPE]: Steak } } },
+    async handle({ headers, body, client }) {
+      const since = performance.now()
+      try {
+        const parts = headers['x-includes-off-chain-values'] === 'true' ? split(body) : { beef: body }
+        const steak = await engine.submit({ ...parts, topics: headers['x-topics'], client })
+        metrics.submitted(steak, (performance.now() - since) / 1000)
+        return json(steak)
+      } catch (error) {
+        metrics.refused()
+        throw error
+      }
+    }
+  })
+
+const split = (body: Uint8Array): Pick<Submitted, 'beef' | 'offChainValues'> => {
+  const reader = new Reader(body, 'ERR_BEEF_FORMAT')
+  const beef = reader.bytes(reader.varint())
+  return { beef, offChainValues: reader.bytes(reader.remaining) }
+}
+
+const LookupAnswer = Type.Object({
+  type: Type.Literal('output-list'),
+  outputs: Type.Array(
+    Type.Object({
+      beef: Type.Array(Type.Integer({ minimum: 0, maximum: 255 })),
+      outputIndex: Type.Integer({ minimum: 0 }),
+      context: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 255 })))
+    })
+  )
+})
+
+const lookup = ({ engine, metrics }: Context): Route =>
+  route({
+    method: 'post',
+    path: '/lookup',
+    name: 'lookup',
+    about:
+      'Asks a lookup service. With `x-aggregation: yes` the outputs come with one BEEF for all of them, as bytes.',
+    family: 'overlay',
+    headers: { 'x-aggregation': Type.Optional(Type.String()) },
+    body: Type.Object({
+      service: Type.String({ maxLength: 128 }),
+      query: Type.Optional(Type.Unknown({ description: 'What the service understands.' }))
+    }),
+    answers: {
+      200: { about: 'Outputs.', content: { [JSON_TYPE]: LookupAnswer, [BYTES_TYPE]: undefined } }
+    },
+    async handle({ headers, body: { service, query } }) {
+      const found = await engine.lookup(service, query).catch(refuseLookup)
+      metrics.looked(service)
+      return headers['x-aggregation'] === 'yes' ? bytes(aggregated(found)) : listed(found)
+    }
+  })
+
+/** A service of somebody else throws what it likes when it does not like the question. */
+const refuseLookup = (error: unknown): never => {
+  if (error instanceof QuoinError) throw error
+  throw new QuoinError('ERR_LOOKUP_FAILED', error instanceof Error ? error.message : String(error))
+}
+
+/** JSON with bytes as arrays of numbers, which are never made. */
+const listed = (found: readonly AnsweredOutput[]): Answer => {
+  const outputs = found.map(each => {
+    const context = each.context ? `,"context":[${each.context.join(',')}]` : ''
+    return `{"beef":[${answerBeef(each).join(',')}],"outputIndex":${voutOf(each.outpoint)}${context}}`
+  })
+  return { type: JSON_TYPE, body: `{"type":"output-list","outputs":[${outputs.join(',')}]}` }
+}
+
+/**
+ * The outpoints with their contexts, then one BEEF (V2) for all. A transaction that is opened for one answer, so that
+ * its history can be walked, is open in the whole: its proof would end the walk.
+ */
+const aggregated = (found: readonly AnsweredOutput[]): Uint8Array => {
+  const writer = Writer.ofAnySize()
+  writer.varint(found.length)
+  const merged = new Map<string, BeefTransaction>()
+  for (const { outpoint, context, transactions } of found) {
+    writer.bytes(txidOf(outpoint).reverse())
+    writer.varint(voutOf(outpoint))
+    writer.sized(context ?? NOTHING)
+    for (const each of transactions) {
+      const name = formatTxid(each.txid)
+      if (!merged.has(name) || !each.bump) merged.set(name, each)
+    }
+  }
+  writer.bytes(writeBeef({ version: 2, transactions: [...merged.values()] }))
+  return writer.finish()
+}
+
+const NOTHING = new Uint8Array()
+
+const whyRoute = ({ engine }: Context): Route =>
+  route({
+    method: 'get',
+    path: '/why/:outpoint',
+    name: 'why',
+    about: 'Why an output is, or is not, admitted, indexed, spent or waiting.',
+    family: 'overlay',
+    params: { outpoint: Outpoint },
+    query: { topic: Type.Optional(TopicName) },
+    answers: {
+      200: {
+        about: 'Codes for programs, sentences for people.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            outpoint: Type.String(),
+            reasons: Type.Array(
+              Type.Object({
+                code: Type.String(),
+                message: Type.String(),
+                topic: Type.Optional(Type.String()),
+                details: Type.Optional(Type.Record(Type.String(), Type.Unknown()))
+              })
+            )
+          })
+        }
+      }
+    },
+    handle: async ({ params, query }) => json(await why(engine, parseOutpoint(params.outpoint), query.topic))
+  })
+
+const MetaData = Type.Record(
+  Type.String(),
+  Type.Object({
+    name: Type.String(),
+    shortDescription: Type.String(),
+    iconURL: Type.Optional(Type.String()),
+    version: Type.Optional(Type.String()),
+    informationURL: Type.Optional(Type.String())
+  })
+)
+const MARKDOWN = 'text/markdown; charset=utf-8'
+const UNDOCUMENTED = 'No documentation found!'
+
+const plugins = ({ engine }: Context): Route[] => [
+  route({
+    method: 'get',
+    path: '/listTopicManagers',
+    name: 'listTopicManagers',
+    about: 'The topics, by name.',
+    family: 'overlay',
+    answers: { 200: { about: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
+    handle: async () => json(await engine.topicMetaData())
+  }),
+  route({
+    method: 'get',
+    path: '/listLookupServiceProviders',
+    name: 'listLookupServiceProviders',
+    about: 'The lookup services, by name.',
+    family: 'overlay',
+    answers: { 200: { about: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
+    handle: async () => json(await engine.lookupMetaData())
+  }),
+  route({
+    method: 'get',
+    path: '/getDocumentationForTopicManager',
+    name: 'getDocumentationForTopicManager',
+    about: 'The documentation of a topic.',
+    family: 'overlay',
+    query: { manager: Type.Optional(Type.String()) },
+    answers: { 200: { about: 'Markdown.', content: { 'text/markdown': Type.String() } } },
+    handle: async ({ query: { manager = '' } }) => ({
+      type: MARKDOWN,
+      body: (await engine.topics.get(manager)?.getDocumentation()) ?? UNDOCUMENTED
+    })
+  }),
+  route({
+    method: 'get',
+    path: '/getDocumentationForLookupServiceProvider',
+    name: 'getDocumentationForLookupServiceProvider',
+    about: 'The documentation of a lookup service.',
+    family: 'overlay',
+    query: { lookupService: Type.Optional(Type.String()) },
+    answers: { 200: { about: 'Markdown.', content: { 'text/markdown': Type.String() } } },
+    handle: async ({ query: { lookupService = '' } }) => ({
+      type: MARKDOWN,
+      body: (await engine.lookups.get(lookupService)?.getDocumentation()) ?? UNDOCUMENTED
+    })
+  })
+]
+
+/** Where a broadcaster of transactions tells of their proofs. Only there when it has a token to show. */
+const arcIngest = ({ engine, options: { arcToken } }: Context): Route[] => {
+  if (arcToken === undefined) return []
+  return [
+    route({
+      method: 'post',
+      path: '/arc-ingest',
+      name: 'arcIngest',
+      about: 'Takes the proof of a transaction. It is checked against the headers.',
+      family: 'overlay',
+      token: bearer(arcToken),
+      body: Type.Object({
+        txid: Txid,
+        merklePath: Type.Optional(Type.Union([Hex, Type.Null()], { description: 'A BUMP (BRC-74).' })),
+        blockHeight: Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
+      }),
+      answers: {
+        200: {
+          about: 'It was taken; or there was none, since other news of a transaction come this way too.',
+          content: { [JSON_TYPE]: Type.Object({ status: Type.Literal('success'), message: Type.String() }) }
+        }
+      },
+      async handle({ body: { txid, merklePath } }) {
+        if (!merklePath) return json({ status: 'success', message: 'there is no proof in it' })
+        await engine.handleNewMerkleProof(parseTxid(txid), Bump.parse(fromHex(merklePath)))
+        return json({ status: 'success', message: 'the proof was taken' })
+      }
+    })
+  ]
+}

@@ -1,0 +1,74 @@
+/** The side of sync between nodes that answers (GASP), as overlay-express has it. */
+
+import { foreignNode, syncResponse } from '@quoin/overlay'
+import { Type } from '@sinclair/typebox'
+import type { Context } from '../context.ts'
+import { JSON_TYPE, json, type Route, route } from '../route.ts'
+import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+const Listed = Type.Object({ txid: Txid, outputIndex: Count, score: Type.Number() })
+
+export const syncRoutes = ({ engine }: Context): Route[] => [
+  route({
+    method: 'post',
+    path: '/requestSyncResponse',
+    name: 'requestSyncResponse',
+    about: 'The live outputs of a topic, in the order in which they came into it, from a score on.',
+    family: 'overlay',
+    headers: { 'x-bsv-topic': TopicName },
+    body: Type.Object({
+      version: Type.Number({ description: 'Of GASP: 1.' }),
+      since: Type.Number({ minimum: 0, description: 'The last score that was seen, 0 before the first.' }),
+      limit: Type.Optional(Type.Union([Count, Type.Null()])),
+      applied: Type.Optional(
+        Type.Integer({ minimum: 0, description: 'An extension: transactions from this position on instead.' })
+      )
+    }),
+    answers: {
+      200: {
+        about: 'A page.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            UTXOList: Type.Array(Listed),
+            since: Type.Number(),
+            applied: Type.Optional(
+              Type.Object({
+                transactions: Type.Array(Type.Object({ txid: Txid, score: Type.Number() })),
+                last: Count
+              })
+            )
+          })
+        }
+      }
+    },
+    handle: async ({ headers, body }) => json(await syncResponse(engine, headers['x-bsv-topic'], body))
+  }),
+  route({
+    method: 'post',
+    path: '/requestForeignGASPNode',
+    name: 'requestForeignGASPNode',
+    about: 'A transaction of the ancestry of an output, with its proof if it has one.',
+    family: 'overlay',
+    body: Type.Object({
+      graphID: Outpoint,
+      txid: Txid,
+      outputIndex: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+      metadata: Type.Optional(Type.Unknown())
+    }),
+    answers: {
+      200: {
+        about: 'The transaction.',
+        content: {
+          [JSON_TYPE]: Type.Object({
+            graphID: Type.String(),
+            rawTx: Hex,
+            outputIndex: Count,
+            proof: Type.Optional(Hex)
+          })
+        }
+      }
+    },
+    handle: async ({ body }) => json(await foreignNode(engine, body))
+  })
+]

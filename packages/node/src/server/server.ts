@@ -1,0 +1,230 @@
+/**
+ * The HTTP server of a node (D14): the routes of overlay-express at `/`, the seeds' routes under `/txo`, and what an
+ * operator needs. Errors are JSON everywhere.
+ *
+ * @example
+ * const server = createServer({ engine })
+ * const { url } = await server.listen({ port: 8080 })
+ * await server.close()
+ */
+import { randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { HttpBindings } from '@hono/node-server'
+import type { HeaderStore } from '@quoin/chain'
+import { type Engine, SILENT } from '@quoin/overlay'
+import { QuoinError } from '@quoin/primitives'
+import { Hono } from 'hono'
+import type { Context, ServerOptions } from './context.ts'
+import { httpError } from './errors.ts'
+import { explorerRoutes } from './explorer.ts'
+import { toJson } from './json.ts'
+import { LIMITS, networkOf, RateLimiter } from './limits.ts'
+import { Metrics } from './metrics.ts'
+import { nodeParts, Parts } from './parts.ts'
+import { nodeQueues } from './queues.ts'
+import { RequestReader } from './request.ts'
+import { type Answer, JSON_TYPE, type Route } from './route.ts'
+import { allRoutes } from './routes/index.ts'
+import { drain, nodeServer } from './sockets.ts'
+import { StoreWatch } from './store-watch.ts'
+
+export interface CreateServer {
+  readonly engine: Engine
+  /** The headers of the node, where it keeps any. */
+  readonly headers?: HeaderStore | undefined
+  readonly options?: ServerOptions
+}
+
+export interface Listening {
+  readonly host: string
+  readonly port: number
+  readonly url: string
+}
+
+export interface Server {
+  /** All of them, as they are described in `/openapi.json`. */
+  readonly routes: readonly Route[]
+  /** On `127.0.0.1` and any free port unless told otherwise. */
+  listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>
+  /** Accepts nothing more, ends live streams, and waits for requests that are being answered. */
+  close(): Promise<void>
+  /** Answers a request without a socket. */
+  fetch(request: Request): Promise<Response>
+}
+
+/** Without a socket there is no `incoming`. */
+type Env = { Bindings: Partial<HttpBindings> }
+
+const CORS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': '*'
+}
+const PREFLIGHT: Readonly<Record<string, string>> = {
+  ...CORS,
+  // The star does not stand for this one.
+  'access-control-allow-headers': '*, Authorization',
+  'access-control-allow-methods': '*',
+  'access-control-allow-private-network': 'true',
+  'access-control-max-age': '86400'
+}
+
+export const createServer = ({ engine, headers, options = {} }: CreateServer): Server => {
+  const closing = new AbortController()
+  // Each live stream listens.
+  setMaxListeners(0, closing.signal)
+  const queues = nodeQueues(engine, options.sync)
+  const logger = options.logger ?? SILENT
+  const store = new StoreWatch(engine.outputs.store, logger)
+  const parts = new Parts(nodeParts({ engine, headers, options, store, closing: closing.signal }))
+  const context: Context = {
+    engine,
+    headers,
+    options,
+    limits: { ...LIMITS, ...options.limits },
+    logger,
+    metrics: new Metrics(engine, { headers, sync: options.sync, plugins: options.plugins, queues, parts }),
+    parts,
+    store,
+    queues,
+    started: Date.now(),
+    closing: closing.signal
+  }
+  const routes = allRoutes(context)
+  const app = appOf([...explorerRoutes(routes), ...routes], context)
+  const node = nodeServer((request, env) => app.fetch(request, env))
+  return {
+    routes,
+    listen: ({ host = '127.0.0.1', port = 0 } = {}) =>
+      new Promise((resolve, reject) => {
+        store.start()
+        node.once('error', reject)
+        node.listen(port, host, () => {
+          node.off('error', reject)
+          const { port: bound } = node.address() as AddressInfo
+          const name = host.includes(':') ? `[${host}]` : host
+          resolve({ host, port: bound, url: `http://${name}:${bound}` })
+        })
+      }),
+    close: () => {
+      closing.abort()
+      store.stop()
+      return drain(node, options.drain ?? 10_000)
+    },
+    fetch: async request => app.fetch(request)
+  }
+}
+
+const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
+  const app = new Hono<Env>()
+  const { rate } = context.limits
+  const limiter = rate && new RateLimiter(rate)
+  const nextId = requestIds()
+
+  const answered = (given: Answer, id: string, method: string, path: string, since: number): Response => {
+    const { status = 200, type, body, headers } = given
+    const seconds = (performance.now() - since) / 1000
+    context.metrics.requested(method, path, status, seconds)
+    context.logger.info('request', { id, method, path, status, ms: Math.round(seconds * 1e6) / 1000 })
+    return new Response(body as ReadableStream, {
+      status,
+      headers: {
+        ...CORS,
+        'content-type': type,
+        'x-request-id': id,
+        ...(context.closing.aborted && { connection: 'close' }),
+        ...headers
+      }
+    })
+  }
+  const failed = (error: unknown, id: string): Answer => {
+    const { status, body, headers } = httpError(error)
+    if (status === 500) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      context.logger.error('request failed', { id, status, reason })
+    } else if (status > 500) {
+      context.logger.warn('request refused', { id, status, reason: (error as QuoinError).message })
+      void context.store.state()
+    }
+    // The rest of a body that is too long is not worth waiting for.
+    const more = status === 413 ? { connection: 'close' } : {}
+    return {
+      status,
+      type: JSON_TYPE,
+      body: toJson({ ...body, requestId: id }),
+      headers: { ...headers, ...more }
+    }
+  }
+
+  for (const route of routes) {
+    const reader = new RequestReader(route, context.limits)
+    const method = route.method.toUpperCase()
+    app.on(method, route.path, async c => {
+      const since = performance.now()
+      const incoming = c.env?.incoming
+      const header = (name: string): string | undefined => {
+        if (!incoming) return c.req.header(name)
+        const value = incoming.headers[name]
+        return Array.isArray(value) ? value.join(', ') : value
+      }
+      const id = nextId(header('x-request-id'))
+      let answer: Answer
+      try {
+        if (context.closing.aborted && route.family !== 'health') {
+          throw new QuoinError('ERR_UNAVAILABLE', 'the server is closing', { seconds: 1 })
+        }
+        const address = incoming && addressOf(incoming, context.options.proxies ?? 0)
+        if (limiter && address !== undefined) limiter.take(address)
+        route.token?.check(header('authorization'))
+        const { url } = c.req
+        const mark = url.indexOf('?')
+        const asked = await reader.read(
+          {
+            params: c.req.param(),
+            search: mark < 0 ? '' : url.slice(mark),
+            header,
+            source: incoming ?? c.req.raw,
+            client: address === undefined ? undefined : networkOf(address)
+          },
+          id
+        )
+        answer = await route.handle(asked)
+      } catch (error) {
+        answer = failed(error, id)
+      }
+      return answered(answer, id, method, route.path, since)
+    })
+  }
+  app.options('*', () => new Response(null, { status: 200, headers: { ...PREFLIGHT } }))
+  app.notFound(c => {
+    const id = nextId(c.req.header('x-request-id'))
+    const error = new QuoinError(
+      'ERR_ROUTE_NOT_FOUND',
+      'there is no such route; /openapi.json has all of them'
+    )
+    return answered(failed(error, id), id, c.req.method, 'none', performance.now())
+  })
+  app.onError((error, c) => {
+    const id = nextId(c.req.header('x-request-id'))
+    return answered(failed(error, id), id, c.req.method, 'none', performance.now())
+  })
+  return app
+}
+
+/** What the client says if it fits in a log, else numbers of this process. */
+const requestIds = (): ((given: string | undefined) => string) => {
+  const prefix = randomBytes(4).toString('hex')
+  let count = 0
+  return given => (given && /^[\w.-]{1,64}$/.test(given) ? given : `${prefix}-${(++count).toString(36)}`)
+}
+
+/** Each proxy adds the address it saw to the end of the list. */
+const addressOf = ({ socket, headers }: IncomingMessage, proxies: number): string => {
+  if (proxies > 0) {
+    const seen = String(headers['x-forwarded-for'] ?? '').split(',')
+    const address = seen.at(-proxies)?.trim()
+    if (address) return address
+  }
+  return socket.remoteAddress ?? ''
+}

@@ -1,0 +1,360 @@
+/**
+ * The settings of a node, each declared once: its key in a file, its environment variable, its option on the command
+ * line, its default and its description all follow from here.
+ */
+
+import { PARSERS } from '@quoin/txo'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { LIMITS } from './limits.ts'
+import { LEVELS } from './log.ts'
+import { PluginSetting } from './plugin-settings.ts'
+
+/** What the schema of a setting says beside its type. */
+interface About {
+  readonly description: string
+  /** What a right value is, in words: `a whole number from 0 to 65535`. */
+  readonly expects: string
+  /** How the option is shown: `--port <number>`. */
+  readonly argument: string
+  readonly default?: unknown
+  /** Never shown. */
+  readonly secret?: boolean
+}
+
+const text = (about: About, pattern?: string) => Type.String({ ...about, ...(pattern && { pattern }) })
+const whole = (minimum: number, maximum: number, about: Omit<About, 'expects' | 'argument'>) =>
+  Type.Integer({
+    ...about,
+    argument: 'number',
+    expects: `a whole number from ${minimum} to ${maximum}`,
+    minimum,
+    maximum
+  })
+const choice = <const T extends readonly string[]>(values: T, about: Omit<About, 'expects'>) =>
+  Type.Union(
+    values.map(value => Type.Literal(value as T[number])),
+    { ...about, expects: `one of ${values.join(', ')}` }
+  )
+const flag = (about: Omit<About, 'expects' | 'argument'>) =>
+  Type.Boolean({ ...about, argument: 'true|false', expects: 'true or false' })
+const token = (description: string) =>
+  Type.Optional(
+    text(
+      {
+        description,
+        argument: 'token',
+        expects: '16 to 512 printable characters without spaces',
+        secret: true
+      },
+      '^[!-~]{16,512}$'
+    )
+  )
+
+const URL_PATTERN = '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$'
+
+const schema = Type.Object(
+  {
+    store: text(
+      {
+        description: 'where everything is kept',
+        argument: 'url',
+        expects: 'a store, for example lmdb:./quoin-data, level:./data, redis://localhost:6379 or memory:',
+        default: 'lmdb:./quoin-data'
+      },
+      // With -cluster, whose refusal says what to use instead (`store/redis/url.ts`).
+      '^(memory:$|(lmdb|level):.+|rediss?(-cluster)?://.+)'
+    ),
+    host: text(
+      {
+        description: 'the address to listen on',
+        argument: 'address',
+        expects: 'an address of this machine or a host name',
+        default: '127.0.0.1'
+      },
+      '^[A-Za-z0-9.:_-]+$'
+    ),
+    port: whole(0, 65_535, { description: 'the port to listen on; 0 takes any that is free', default: 8080 }),
+    chain: text(
+      {
+        description:
+          'which blocks there are: dev (mined by this node), headers:URL (a Chaintracks service), block-headers:URL ' +
+          '(a Block Headers Service), headers (whatever is stored), scripts-only (proofs are taken on trust)',
+        argument: 'source',
+        expects: 'dev, scripts-only, headers, headers:URL or block-headers:URL, with an http or https URL',
+        default: 'dev'
+      },
+      `^(dev|scripts-only|headers|(block-)?headers:${URL_PATTERN.slice(1, -1)})$`
+    ),
+    network: Type.Optional(
+      choice(['main', 'test', 'regtest'], {
+        description: 'the network that the headers are of: main, or regtest for the chain dev',
+        argument: 'name'
+      })
+    ),
+    blockTime: whole(0, 86_400, {
+      description: 'seconds after which the chain dev mines what waits; 0 mines only when it is told to',
+      default: 10
+    }),
+    chainToken: token('the bearer token for the service that the headers come from'),
+    proofs: Type.Optional(
+      text(
+        {
+          description:
+            'a service that has merkle proofs, asked after each block and each reorg: GET URL/beef/{txid}/proof',
+          argument: 'url',
+          expects: 'an http or https URL'
+        },
+        URL_PATTERN
+      )
+    ),
+    adminToken: token('the bearer token of the admin plane; without it there is none'),
+    arcToken: token(
+      'the bearer token that a transaction processor sends to /arc-ingest; without it there is none'
+    ),
+    backups: Type.Optional(
+      text(
+        {
+          description:
+            'the directory that backups asked for over HTTP are written into; without it there are none',
+          argument: 'path',
+          expects: 'the path of a directory'
+        },
+        '^[^\\0]+$'
+      )
+    ),
+    peers: Type.Record(
+      Type.String({ pattern: '^tm_[A-Za-z0-9_.-]{1,125}$' }),
+      Type.Array(Type.String({ pattern: URL_PATTERN })),
+      {
+        description: 'nodes to sync topics with',
+        argument: 'topic=url',
+        expects: 'the names of topics (tm_…), each with a list of http or https URLs',
+        default: {}
+      }
+    ),
+    index: Type.Union(
+      [
+        Type.Literal('all'),
+        Type.Literal('off'),
+        Type.Array(Type.Union([...PARSERS.keys()].map(tag => Type.Literal(tag))), {
+          minItems: 1,
+          uniqueItems: true
+        })
+      ],
+      {
+        description:
+          'what is found by owner and by what its scripts say: all, off, or only these kinds of script',
+        argument: 'kinds',
+        expects: `all, off, or a list of ${[...PARSERS.keys()].join(', ')}`,
+        default: 'all'
+      }
+    ),
+    kvstore: flag({
+      description: 'whether the node has the key-value store of BRC-35: tm_kvstore, ls_kvstore and /kv',
+      default: true
+    }),
+    bsv21: Type.Object(
+      {
+        enabled: flag({
+          description: 'whether the node has BSV21 tokens: tm_bsv21, a topic for each token, and /1sat/bsv21',
+          default: true
+        }),
+        activation: choice(['listed', 'all'], {
+          description:
+            'which tokens are indexed: listed (whitelisted or paid for), or all; blacklisted ones never are',
+          argument: 'which',
+          default: 'listed'
+        }),
+        feeXpub: Type.Optional(
+          text(
+            {
+              description:
+                'the extended public key that fee addresses of tokens are derived from; without it nothing can be paid for',
+              argument: 'xpub',
+              expects: 'an extended public key, xpub…'
+            },
+            '^xpub[1-9A-HJ-NP-Za-km-z]{107,108}$'
+          )
+        ),
+        feePerOutput: whole(0, 1e9, {
+          description: 'satoshis that an indexed output costs a token that is paid for',
+          default: 1000
+        }),
+        lifecycle: whole(1, 86_400, {
+          description: 'seconds between looks at tokens that are not active',
+          default: 300
+        }),
+        junglebus: Type.Optional(
+          text(
+            {
+              description: 'a JungleBus to take transactions from',
+              argument: 'url',
+              expects: 'an http or https URL'
+            },
+            URL_PATTERN
+          )
+        ),
+        subscription: Type.Optional(
+          text(
+            {
+              description: 'the id of the JungleBus subscription',
+              argument: 'id',
+              expects: '64 hexadecimal digits'
+            },
+            '^[0-9a-f]{64}$'
+          )
+        ),
+        fromBlock: whole(0, 0xffffffff, {
+          description: 'the block that the subscription begins with, if nothing has come of it yet',
+          default: 783_968
+        }),
+        reorgDepth: whole(0, 1000, {
+          description: 'the last blocks of the subscription that are taken again after a restart',
+          default: 6
+        }),
+        mempool: flag({
+          description: 'whether transactions that are not mined are taken from JungleBus',
+          default: false
+        }),
+        peers: Type.Array(Type.String({ pattern: URL_PATTERN }), {
+          description: 'other Quoin nodes to take token transactions from',
+          argument: 'url',
+          expects: 'a list of http or https URLs',
+          default: []
+        })
+      },
+      { additionalProperties: false }
+    ),
+    plugins: Type.Array(PluginSetting, {
+      description:
+        'modules with topics and lookup services, each [name=]module[#export] with the path of a file or the name of a ' +
+        'package, as ./x.js or tm_x=./x.ts#X, or JSON as {"module":"./x.js","name":"ls_x","hydrateWith":"knex"}',
+      argument: 'module',
+      expects: 'a list of modules',
+      default: []
+    }),
+    mongo: Type.Optional(
+      text(
+        {
+          description:
+            'the MongoDB database of plug-ins that are hydrated with mongo, as mongodb://localhost:27017/overlay',
+          argument: 'url',
+          expects: 'a mongodb:// or mongodb+srv:// URL'
+        },
+        '^mongodb(\\+srv)?://[^\\s]+$'
+      )
+    ),
+    knex: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'the configuration of Knex for plug-ins that are hydrated with knex, JSON; SQLite in a file beside the store unless given',
+        argument: 'json',
+        expects:
+          'an object, for example {"client":"better-sqlite3","connection":{"filename":"./plugins.sqlite"}}'
+      })
+    ),
+    name: text(
+      {
+        description: 'the name of the node, for people',
+        argument: 'name',
+        expects: '1 to 100 characters',
+        default: 'quoin'
+      },
+      '^.{1,100}$'
+    ),
+    proxies: whole(0, 10, {
+      description: 'proxies in front of the node that are believed about the address of a client',
+      default: 0
+    }),
+    journal: whole(0, 1e9, {
+      description: 'changes that are kept for those who follow them',
+      default: 100_000
+    }),
+    logLevel: choice(LEVELS, {
+      description: 'what is logged at least: info, warn, error, or silent for nothing',
+      argument: 'level',
+      default: 'info'
+    }),
+    limits: Type.Object(
+      {
+        body: whole(1024, 2 ** 31, { description: 'bytes that a request may have', default: LIMITS.body }),
+        topics: whole(1, 10_000, { description: 'topics of a submission', default: LIMITS.topics }),
+        page: whole(1, 100_000, { description: 'rows that a page may have', default: LIMITS.page }),
+        events: whole(1, 10_000, { description: 'events of one question', default: LIMITS.events }),
+        streams: whole(0, 1e6, { description: 'live streams at once', default: LIMITS.streams }),
+        rate: whole(0, 1e6, {
+          description: 'requests a second from one address, this machine not counted; 0 is as many as come',
+          default: LIMITS.rate?.perSecond ?? 0
+        }),
+        burst: whole(1, 1e7, {
+          description: 'requests that one address may make at once',
+          default: LIMITS.rate?.burst ?? 1
+        }),
+        topicTimeout: whole(10, 600_000, {
+          description: 'milliseconds that a topic may take to judge a transaction',
+          default: 10_000
+        }),
+        lookupTimeout: whole(10, 600_000, {
+          description: 'milliseconds that a lookup service of a plug-in may take for one change of a topic',
+          default: 10_000
+        }),
+        lookupWait: whole(0, 60_000, {
+          description:
+            'milliseconds that a submission waits for the lookup services of its topics; 0 does not wait',
+          default: 250
+        }),
+        pluginMemory: whole(64, 1e6, {
+          description: 'megabytes that the process of a plug-in may have',
+          default: 512
+        }),
+        interpreters: Type.Optional(
+          whole(2, 64, {
+            description:
+              'processes that run scripts of no known form, of up to 512 MB each; 2 to 4, by the cores of the machine, ' +
+              'unless set'
+          })
+        )
+      },
+      { additionalProperties: false }
+    )
+  },
+  { additionalProperties: false }
+)
+
+export type Config = Static<typeof schema>
+
+/** One setting, by the names that it has. */
+export interface Setting extends About {
+  /** Its keys in a file: `['limits', 'body']`. */
+  readonly path: readonly string[]
+  /** `limits.body`. */
+  readonly key: string
+  /** `QUOIN_LIMITS_BODY`. */
+  readonly variable: string
+  /** `--limits-body`. */
+  readonly option: string
+  readonly schema: TSchema
+}
+
+const dashed = (word: string): string => word.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+
+const settingsOf = (object: TSchema, path: readonly string[]): Setting[] =>
+  Object.entries(object['properties'] as Record<string, TSchema & About>).flatMap(([name, property]) => {
+    const here = [...path, name]
+    if (property['properties']) return settingsOf(property, here)
+    const words = here.map(dashed).join('-')
+    return {
+      path: here,
+      key: here.join('.'),
+      variable: `QUOIN_${words.replaceAll('-', '_').toUpperCase()}`,
+      option: `--${words}`,
+      schema: property,
+      description: property.description,
+      expects: property.expects,
+      argument: property.argument,
+      default: property.default,
+      secret: property.secret ?? false
+    }
+  })
+
+export const SETTINGS: readonly Setting[] = settingsOf(schema, [])

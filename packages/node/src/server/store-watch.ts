@@ -1,0 +1,74 @@
+/**
+ * Whether the store can be written, from the last commit and from a probe that writes nothing. The log has it once when
+ * that changes, so a store that failed is known before the next submission.
+ */
+
+import type { Logger } from '@quoin/overlay'
+import { QuoinError } from '@quoin/primitives'
+import type { Store } from '@quoin/store'
+import type { PartState } from './parts.ts'
+
+const EVERY_MS = 5000
+/** A commit that was refused counts for so long: a quota, unlike a full disk, shows in no probe. */
+const REFUSAL_MS = 30_000
+/** The answer of the probe is the better one. */
+const PROBED: ReadonlySet<string> = new Set(['ERR_STORE_CONNECTION', 'ERR_STORE_BUSY'])
+
+export class StoreWatch {
+  readonly #store: Store
+  readonly #logger: Logger
+  #timer: NodeJS.Timeout | undefined
+  #failure: QuoinError | undefined
+  #since = Date.now()
+  #lastSuccess: number | undefined
+  #failedAt: number | undefined
+
+  constructor(store: Store, logger: Logger) {
+    this.#store = store
+    this.#logger = logger
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.state(), EVERY_MS).unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  async state(): Promise<PartState> {
+    const failure = await this.#probe()
+    if (failure?.code !== this.#failure?.code) this.#changed(failure)
+    this.#failure = failure
+    const { lastWrite } = this.#store
+    if (lastWrite && !lastWrite.error) this.#lastSuccess = lastWrite.at
+    const times = { since: this.#since, lastSuccess: this.#lastSuccess, lastErrorAt: this.#failedAt }
+    if (!failure) return { status: 'ok', ...times }
+    const { code, message } = failure
+    return { status: 'error', message: `${code}: ${message}`, lastError: message, ...times }
+  }
+
+  async #probe(): Promise<QuoinError | undefined> {
+    try {
+      await this.#store.probe()
+    } catch (error) {
+      if (error instanceof QuoinError) return error
+      return new QuoinError('ERR_STORE_ENGINE', `the store cannot be probed: ${String(error)}`)
+    }
+    const { at, error } = this.#store.lastWrite ?? {}
+    return error && !PROBED.has(error.code) && Date.now() - at! < REFUSAL_MS ? error : undefined
+  }
+
+  #changed(failure: QuoinError | undefined): void {
+    this.#since = Date.now()
+    if (!failure) {
+      this.#logger.info('the store can be written again')
+      return
+    }
+    this.#failedAt = this.#since
+    const { code, message } = failure
+    // A server that closes has closed it.
+    if (code !== 'ERR_STORE_CLOSED')
+      this.#logger.error('the store cannot be written', { code, reason: message })
+  }
+}

@@ -1,0 +1,27 @@
+/** A migration: a step from the layouts of some collections to others. */
+import type { Collection } from '@quoin/keyspace'
+import { prefixEnd } from '@quoin/primitives'
+import type { Layouts, Store } from '@quoin/store'
+
+export interface Migration {
+  readonly name: string
+  /** The layouts of the collections that it changes, before and after. */
+  readonly from: Layouts
+  readonly to: Layouts
+  /** Collections that the store has no longer. */
+  readonly removed?: Layouts
+  run(store: Store, options: MigrationOptions): Promise<void>
+}
+
+export interface MigrationOptions {
+  /** Called with the rows that are done; their number is not known before. */
+  readonly onProgress: (rows: number) => void
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The range of the keys that begin as those of a collection do. */
+export const rangeOf = ({ layout }: Collection) => {
+  const [first] = layout.parts
+  const prefix = first?.kind === 'literal' ? first.bytes : new Uint8Array()
+  return { start: prefix, end: prefixEnd(prefix), reverse: false }
+}

@@ -1,0 +1,117 @@
+/**
+ * Lookup answers: the outputs that a lookup found, each with the transactions that prove it, and as much of its history
+ * in the topic as was asked for (D5). Transactions of the history come without their proofs, so that a client that
+ * stops at proofs walks through them.
+ */
+import { type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
+import { type Outpoint, type Txid, txidOf, voutOf } from '@quoin/keyspace'
+import { toHex } from '@quoin/primitives'
+import type { OutputStore } from '@quoin/txo'
+import { consumedInputs } from './removal.ts'
+import type { Found, History } from './types.ts'
+
+export interface AnsweredOutput {
+  readonly outpoint: Outpoint
+  readonly context: Uint8Array | undefined
+  /** What proves the output: its own transaction first, the others on the ways back from it. */
+  readonly transactions: readonly BeefTransaction[]
+}
+
+/** An output that is not stored, or that its history selector does not want, is left out. */
+export const answerAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
+  const known = await outputs.areKnown(found.map(({ outpoint }) => outpoint))
+  const stored = found.filter((_, i) => known[i])
+  const plain = stored.filter(({ history, transactions }) => history === undefined && !transactions)
+  const proved = await provedAll(outputs, plain)
+  if (plain.length === stored.length) return proved
+  let next = 0
+  const answered = await Promise.all(
+    stored.map(each => {
+      const { outpoint, context, transactions, history } = each
+      if (transactions) return { outpoint, context, transactions }
+      return history === undefined ? proved[next++]! : withHistory(outputs, each, history)
+    })
+  )
+  return answered.filter(each => each !== undefined)
+}
+
+const withHistory = async (
+  outputs: OutputStore,
+  { outpoint, context }: Found,
+  history: History
+): Promise<AnsweredOutput | undefined> => {
+  const opened = await walk(outputs, outpoint, history)
+  if (!opened) return undefined
+  const transactions = await outputs.transactions.ancestry([txidOf(outpoint)], txid =>
+    opened.has(bytesKey(txid))
+  )
+  return { outpoint, context, transactions }
+}
+
+/** Outputs whose transactions are read together, each once. */
+const AT_ONCE = 256
+
+/** Without history: all that is needed is read at once, and each output picks its own. */
+const provedAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
+  const answered: AnsweredOutput[] = []
+  for (let first = 0; first < found.length; first += AT_ONCE) {
+    const some = found.slice(first, first + AT_ONCE)
+    const txids = new Map<string, Txid>()
+    const names = some.map(({ outpoint }) => {
+      const txid = txidOf(outpoint)
+      const name = bytesKey(txid)
+      txids.set(name, txid)
+      return name
+    })
+    const all = await outputs.transactions.ancestryByName([...txids.values()])
+    for (const [i, { outpoint, context }] of some.entries()) {
+      answered.push({ outpoint, context, transactions: provedBy(all, names[i]!) })
+    }
+  }
+  return answered
+}
+
+/** A transaction and those on the ways back from it to what is proved. */
+const provedBy = (all: ReadonlyMap<string, BeefTransaction>, name: string): BeefTransaction[] => {
+  const needed = new Set([all.get(name)!])
+  // What is added on the way is walked too.
+  for (const { transaction, bump } of needed) {
+    if (!bump) for (const txid of transaction!.spentTxids()) needed.add(all.get(bytesKey(txid))!)
+  }
+  return [...needed]
+}
+
+/** As one BEEF, with the transaction of the output at the end. */
+export const answerBeef = ({ transactions }: AnsweredOutput): Uint8Array =>
+  writeBeef({ version: 1, transactions: transactions.toReversed() })
+
+/** The transactions to open: those on the way to an output of the history. */
+const walk = async (
+  outputs: OutputStore,
+  tip: Outpoint,
+  history: History
+): Promise<ReadonlySet<string> | undefined> => {
+  const wanted = async (outpoint: Outpoint, depth: number): Promise<boolean> => {
+    if (typeof history === 'number') return depth <= history
+    const beef = await outputs.transactions.beef(txidOf(outpoint))
+    return history([...beef], voutOf(outpoint), depth)
+  }
+  if (!(await wanted(tip, 0))) return undefined
+  const opened = new Set<string>()
+  const seen = new Set([toHex(tip)])
+  let level = [tip]
+  for (let depth = 1; level.length > 0; depth++) {
+    const next: Outpoint[] = []
+    for (const outpoint of level) {
+      for (const input of await consumedInputs(outputs, [outpoint])) {
+        if (!(await wanted(input, depth))) continue
+        opened.add(bytesKey(txidOf(outpoint)))
+        if (seen.has(toHex(input))) continue
+        seen.add(toHex(input))
+        next.push(input)
+      }
+    }
+    level = next
+  }
+  return opened
+}

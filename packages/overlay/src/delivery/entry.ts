@@ -1,0 +1,17 @@
+/** Questions about an entry of a membership log. */
+import { bytesKey } from '@quoin/chain'
+import { formatTxid, txidOf } from '@quoin/keyspace'
+import type { MembershipEntry } from '@quoin/txo'
+
+/** Whether the entry has an output of one of the transactions, or one that is their spend. */
+export const isAbout = ({ changes }: MembershipEntry, txids: ReadonlySet<string>): boolean =>
+  changes.some(change => {
+    if ('txid' in change) return false
+    if (txids.has(formatTxid(txidOf(change.outpoint)))) return true
+    return change.kind === 'spent' && txids.has(formatTxid(change.spender))
+  })
+
+/** The outputs of an entry, as keys of a map. */
+export const outputKeys = ({ changes }: MembershipEntry): string[] => [
+  ...new Set(changes.flatMap(change => ('outpoint' in change ? bytesKey(change.outpoint) : [])))
+]

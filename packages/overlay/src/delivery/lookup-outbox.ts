@@ -1,0 +1,145 @@
+/**
+ * The outbox of lookup services in the form of `@bsv/overlay`: each has its own delivery, with a cursor on the membership
+ * log of every topic, so that none waits for another. A submission waits for the services of its topics for a short time
+ * at most.
+ */
+import { formatTxid, type Topic, type Txid } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import type { OutputStore } from '@quoin/txo'
+import type { Logger } from '../logger.ts'
+import { type AnyLookup, isQuoinLookup } from '../types.ts'
+import { type DeliveryOptions, type DeliveryState, LookupDelivery } from './lookup-delivery.ts'
+
+export interface OutboxOptions {
+  readonly logger: Logger
+  /** By the name of the service. */
+  readonly delivery?: Readonly<Record<string, DeliveryOptions>> | undefined
+  /** Milliseconds that a service may take for one entry. */
+  readonly timeout: number
+  /** Milliseconds that a submission waits for the services of its topics. */
+  readonly wait: number
+}
+
+export interface NamedDeliveryState extends DeliveryState {
+  readonly service: string
+}
+
+/** Between looks for commits and replays of other processes. */
+const POLL_MS = 1000
+
+export class LookupOutbox {
+  readonly #outputs: OutputStore
+  readonly #wait: number
+  readonly #deliveries = new Map<string, LookupDelivery>()
+  #timer: NodeJS.Timeout | undefined
+  #polling: Promise<void> | undefined
+  /** Positions of the journal, and those of this process's own commits, at the last look. */
+  #journal = { last: 0, own: 0 }
+
+  constructor(outputs: OutputStore, lookups: ReadonlyMap<string, AnyLookup>, options: OutboxOptions) {
+    this.#outputs = outputs
+    this.#wait = options.wait
+    const { timeout, logger, delivery = {} } = options
+    for (const [name, service] of lookups) {
+      if (isQuoinLookup(service)) continue
+      this.#deliveries.set(
+        name,
+        new LookupDelivery(name, service, outputs, { ...delivery[name], timeout, logger })
+      )
+    }
+    if (this.#deliveries.size === 0) return
+    outputs.onMembership(topics => {
+      for (const each of this.#deliveries.values()) each.wake(topics)
+    })
+  }
+
+  /** Delivers entries from before this process, and looks for those of other processes. */
+  start(): void {
+    if (this.#deliveries.size === 0 || this.#timer) return
+    for (const each of this.#deliveries.values()) each.rediscover()
+    this.#timer = setInterval(() => {
+      this.#polling ??= this.#poll().finally(() => {
+        this.#polling = undefined
+      })
+    }, POLL_MS).unref()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#polling
+    await Promise.all(Array.from(this.#deliveries.values(), each => each.close()))
+  }
+
+  /** Waits until the services of these topics are told of all that the topics have, or the time is over. */
+  settled(topics: readonly Topic[]): Promise<void> | undefined {
+    if (this.#deliveries.size === 0 || this.#wait === 0 || topics.length === 0) return undefined
+    return this.#settled(topics)
+  }
+
+  async #settled(topics: readonly Topic[]): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => {
+      timer = setTimeout(() => {
+        for (const each of this.#deliveries.values()) each.stopWaiting()
+        resolve()
+      }, this.#wait)
+    })
+    await Promise.race([
+      Promise.all(Array.from(this.#deliveries.values(), each => each.caughtUp(topics))),
+      late
+    ])
+    clearTimeout(timer)
+  }
+
+  get services(): Iterable<string> {
+    return this.#deliveries.keys()
+  }
+
+  states(): Promise<NamedDeliveryState[]> {
+    return Promise.all(
+      Array.from(this.#deliveries, async ([service, each]) => ({ service, ...(await each.state()) }))
+    )
+  }
+
+  /** Refused with `ERR_LOOKUP_UNKNOWN` for a service that is not told by an outbox. */
+  delivery(service: string): LookupDelivery {
+    const found = this.#deliveries.get(service)
+    if (found) return found
+    const known = [...this.#deliveries.keys()]
+    const hint =
+      known.length > 0
+        ? `there are ${known.join(', ')}`
+        : 'every lookup service is written in the commits of the node'
+    throw new QuoinError('ERR_LOOKUP_UNKNOWN', `no lookup service ${service} has deliveries: ${hint}`, {
+      service
+    })
+  }
+
+  /** Services that have yet to be told of a transaction, with the reason if one failed. */
+  async undelivered(
+    txid: Txid,
+    topics: readonly Topic[]
+  ): Promise<{ service: string; reason: string | undefined }[]> {
+    const found: { service: string; reason: string | undefined }[] = []
+    for (const [service, delivery] of this.#deliveries) {
+      const undelivered = await delivery.undelivered(formatTxid(txid), topics)
+      if (undelivered) found.push({ service, ...undelivered })
+    }
+    return found
+  }
+
+  async #poll(): Promise<void> {
+    const { journal } = this.#outputs
+    try {
+      const [last, own] = [await journal.last(), journal.appended]
+      const others = last - this.#journal.last - (own - this.#journal.own)
+      this.#journal = { last, own }
+      for (const each of this.#deliveries.values()) {
+        if (others > 0) each.rediscover()
+        await each.pollReplays()
+      }
+    } catch {
+      // The store is away: the part `store` of the node says so, and the next look is a second later.
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Transactions that version 0.1 had yet to tell a lookup service of when its store was upgraded. The service begins
+ * before the first entry about one of them in each log, and is told of what follows again.
+ */
+import { formatTxid, type Topic, type Txid } from '@quoin/keyspace'
+import type { Queue } from '@quoin/store'
+import type { OutputStore } from '@quoin/txo'
+import { cursorFields, overlay } from '../keys.ts'
+import { isAbout } from './entry.ts'
+
+const { notify, cursors, initialCursors } = overlay.collections
+const { cursor } = cursorFields.collections
+const STATES = ['due', 'leased', 'waiting'] as const
+const PAGE = 1000
+
+/** Sets the cursors of a service that has pending notices, then drops them. */
+export const adoptPendingNotices = async (outputs: OutputStore, service: string): Promise<void> => {
+  const { store } = outputs
+  const queue = store.queueAt(notify, [service])
+  const pending = await pendingOf(queue)
+  if (pending.length === 0) return
+  const txids = new Set(pending.map(formatTxid))
+  const batch = store.batch()
+  const fields = batch.use(cursors).at(service)
+  for (const { key, value } of (await store.use(initialCursors).at().all()).entries(cursor)) {
+    fields.set(cursor, key, await positionBefore(outputs, key[0], value, txids))
+  }
+  await batch.commit()
+  for (const each of pending) await queue.remove(each)
+}
+
+const pendingOf = async (queue: Queue<Txid>): Promise<Txid[]> => {
+  const { due, leased, waiting } = await queue.stats()
+  if (due + leased + waiting === 0) return []
+  const pending: Txid[] = []
+  for (const state of STATES) {
+    let position: string | undefined
+    do {
+      const page = await queue.list(state, {
+        limit: PAGE,
+        ...(position !== undefined && { cursor: position })
+      })
+      pending.push(...page.items.map(({ item }) => item))
+      position = page.cursor
+    } while (position !== undefined)
+  }
+  return pending
+}
+
+/** The position before the first entry about one of the transactions; the end where there is none. */
+const positionBefore = async (
+  outputs: OutputStore,
+  topic: Topic,
+  end: number,
+  txids: ReadonlySet<string>
+): Promise<number> => {
+  const log = outputs.membership(topic)
+  for (let after = 0; after < end; ) {
+    const { entries } = await log.read({ after, limit: PAGE })
+    const first = entries.find(entry => isAbout(entry, txids))
+    if (first) return Math.min(first.position - 1, end)
+    if (entries.length === 0) break
+    after = entries.at(-1)!.position
+  }
+  return end
+}

@@ -1,0 +1,48 @@
+/**
+ * Why submissions failed, for those who ask: the last failure of each transaction by topic. Failures are not kept in the
+ * store, where whoever sends nonsense could fill it; they last as long as the process, and the oldest make room.
+ */
+import { bytesKey } from '@quoin/chain'
+import type { Txid } from '@quoin/keyspace'
+import { failureOf } from './steak.ts'
+
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  /** Unix seconds. */
+  readonly at: number
+}
+
+const MAX_TRANSACTIONS = 10_000
+
+export class Failures {
+  readonly #byTxid = new Map<string, Map<string, Failure>>()
+
+  add(txid: Txid, topics: readonly string[], error: unknown): void {
+    const { code, message } = failureOf(error).error!
+    this.#put(txid, topics, { code, message, at: Date.now() / 1000 })
+  }
+
+  /** What a topic that failed said, or that it did not fail. */
+  set(
+    txid: Txid,
+    topic: string,
+    error: { readonly code: string; readonly message: string } | undefined
+  ): void {
+    if (error) this.#put(txid, [topic], { ...error, at: Date.now() / 1000 })
+    else this.#byTxid.get(bytesKey(txid))?.delete(topic)
+  }
+
+  of(txid: Txid): ReadonlyMap<string, Failure> {
+    return this.#byTxid.get(bytesKey(txid)) ?? new Map()
+  }
+
+  #put(txid: Txid, topics: readonly string[], failure: Failure): void {
+    const key = bytesKey(txid)
+    const all = this.#byTxid.get(key) ?? new Map<string, Failure>()
+    for (const topic of topics) all.set(topic, failure)
+    this.#byTxid.delete(key)
+    this.#byTxid.set(key, all)
+    if (this.#byTxid.size > MAX_TRANSACTIONS) this.#byTxid.delete(this.#byTxid.keys().next().value!)
+  }
+}

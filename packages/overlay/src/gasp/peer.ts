@@ -1,0 +1,161 @@
+/** Another node, as seen from here: over HTTP, as `@bsv/overlay` speaks it, or in the same process. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { QuoinError } from '@quoin/primitives'
+import type { Engine } from '../engine.ts'
+import { foreignNode, syncResponse } from './serve.ts'
+import type { NodeRequest, SyncRequest } from './wire.ts'
+
+/** What it answers is not to be believed, in form or content. */
+export interface Peer {
+  /** What progress is kept under. */
+  readonly name: string
+  syncResponse(topic: string, request: SyncRequest, signal?: AbortSignal): Promise<unknown>
+  /** Throws with `details.gone` when the other side does not have it. */
+  node(request: NodeRequest, signal?: AbortSignal): Promise<unknown>
+}
+
+export interface HttpPeerOptions {
+  /** Milliseconds that one answer may take, to its last byte; 30,000 unless given. */
+  readonly timeout?: number
+  /** The largest answer that is read, in bytes; 32 MiB unless given. */
+  readonly maxBytes?: number
+  /** How often one question is asked, 3 unless given. */
+  readonly attempts?: number
+  /** Milliseconds before it is asked again, then twice that and so on; 250 unless given. */
+  readonly backoff?: number
+  readonly fetch?: typeof fetch
+}
+
+/** A node at an http or https address. */
+export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
+  const { timeout = 30_000, maxBytes = 32 * 1024 * 1024, attempts = 3, backoff = 250 } = options
+  const send = options.fetch ?? fetch
+  const name = addressOf(url)
+
+  const askOnce = async (
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined
+  ): Promise<unknown> => {
+    const limit = AbortSignal.timeout(timeout)
+    try {
+      const response = await send(`${name}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        redirect: 'error',
+        signal: signal ? AbortSignal.any([signal, limit]) : limit
+      })
+      const text = await readText(name, response, maxBytes)
+      if (response.ok) return parsed(name, text)
+      throw refusal(name, response.status, text)
+    } catch (error) {
+      if (error instanceof QuoinError) throw error
+      // Whoever called wanted it to end: that is no failure of the peer.
+      signal?.throwIfAborted()
+      if (limit.aborted) throw failure(name, `did not answer within ${timeout} ms`, { retry: true })
+      throw failure(name, `cannot be reached: ${causeOf(error)}`, { retry: true })
+    }
+  }
+
+  const ask = async (
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined
+  ): Promise<unknown> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await askOnce(path, body, headers, signal)
+      } catch (error) {
+        const isWorthwhile = error instanceof QuoinError && error.details['retry'] === true
+        if (!isWorthwhile || attempt >= attempts) throw error
+        await sleep(backoff * 2 ** (attempt - 1) * (0.5 + Math.random()), undefined, signal && { signal })
+      }
+    }
+  }
+
+  return {
+    name,
+    syncResponse: (topic, request, signal) =>
+      ask('/requestSyncResponse', request, { 'x-bsv-topic': topic }, signal),
+    node: (request, signal) => ask('/requestForeignGASPNode', request, {}, signal)
+  }
+}
+
+/** An engine of the same process, through the same bytes as over HTTP. */
+export const localPeer = (name: string, engine: Engine): Peer => {
+  const overTheWire = async (answer: Promise<unknown>): Promise<unknown> => {
+    try {
+      return JSON.parse(JSON.stringify(await answer))
+    } catch (error) {
+      if (!(error instanceof QuoinError)) throw error
+      throw failure(name, `refused: ${error.message}`, {
+        retry: false,
+        ...(error.code === 'ERR_TX_UNKNOWN' && { gone: true })
+      })
+    }
+  }
+  return {
+    name,
+    syncResponse: (topic, request) => overTheWire(syncResponse(engine, topic, request)),
+    node: request => overTheWire(foreignNode(engine, request))
+  }
+}
+
+/** A length is not believed, and no more is read than is allowed. */
+const readText = async (name: string, { body }: Response, maxBytes: number): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  if (body) {
+    for await (const chunk of body) {
+      length += chunk.length
+      if (length > maxBytes)
+        throw failure(name, `answered with more than ${maxBytes} bytes`, { retry: false })
+      chunks.push(chunk)
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const parsed = (name: string, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw failure(name, 'answered with something that is not JSON', { retry: false })
+  }
+}
+
+const refusal = (name: string, status: number, text: string): QuoinError => {
+  const isGone = status === 404 || text.includes('"ERR_TX_UNKNOWN"')
+  return failure(name, `answered with status ${status}: ${text.slice(0, 200)}`, {
+    status,
+    retry: status >= 500 || status === 429,
+    ...(isGone && { gone: true })
+  })
+}
+
+const failure = (name: string, reason: string, details: Record<string, unknown>): QuoinError =>
+  new QuoinError('ERR_SYNC_PEER', `${name} ${reason}`, { peer: name, ...details })
+
+const addressOf = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url && !(url.search || url.hash || url.username || url.password)
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new QuoinError(
+      'ERR_SYNC_PEER',
+      'a peer is an http or https address, without a query or a password',
+      {
+        retry: false
+      }
+    )
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+/** What fetch says is "fetch failed"; why is in its cause. */
+const causeOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,164 @@
+/** Sync by itself: every topic from each of its peers, again and again, one peer of a topic at a time. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outpoint } from '@quoin/keyspace'
+import { type HealthState, QuoinError, SourceHealth } from '@quoin/primitives'
+import type { Queue } from '@quoin/store'
+import type { Engine } from '../engine.ts'
+import { healthLog, SILENT } from '../logger.ts'
+import { reasonOf } from './failure.ts'
+import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
+import { type SyncReport, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
+
+export interface SyncServiceOptions extends TopicSyncOptions, HttpPeerOptions {
+  /** By topic: addresses, or peers. */
+  readonly peers: Readonly<Record<string, readonly (string | Peer)[]>>
+  /** Milliseconds between the end of one round and the next, 60,000 unless given. */
+  readonly interval?: number
+  /** How much that varies, as a part of it, so that nodes do not ask in step; 0.2 unless given. */
+  readonly jitter?: number
+  /** Milliseconds after which a peer that does not answer is stalled, 10,000 unless given. */
+  readonly patience?: number
+}
+
+/** How it stands with one topic and one peer. */
+export interface SyncStatus {
+  readonly topic: string
+  readonly peer: string
+  readonly state: HealthState
+  /** When the state began, in unix milliseconds. */
+  readonly since: number
+  readonly running: boolean
+  /** When it was last tried, and when that went well, in unix milliseconds. */
+  readonly lastRun: number | undefined
+  readonly lastSuccess: number | undefined
+  readonly lastError: string | undefined
+  readonly lastReport: SyncReport | undefined
+  /** Items to fetch: waiting or to be tried again, and given up. */
+  readonly queued: number
+  readonly dead: number
+  /** Seconds that the oldest item to fetch has waited. */
+  readonly lag: number
+}
+
+class Pair {
+  readonly sync: TopicSync
+  readonly health: SourceHealth
+  running = false
+  lastRun: number | undefined
+  lastReport: SyncReport | undefined
+
+  constructor(engine: Engine, topic: string, peer: Peer, { patience, ...options }: SyncServiceOptions) {
+    const { logger = SILENT } = options
+    this.health = new SourceHealth({
+      onChange: healthLog(logger, 'a peer', { topic, peer: peer.name }),
+      ...(patience !== undefined && { patience })
+    })
+    this.sync = new TopicSync(engine, topic, observed(peer, this.health), options)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.running = true
+    this.lastRun = Date.now()
+    try {
+      this.lastReport = await this.sync.run(signal)
+      this.health.succeeded()
+    } catch (error) {
+      // Tried again in the next round. A store that fails is no fault of the peer, and reported by itself.
+      const isStore = error instanceof QuoinError && error.code.startsWith('ERR_STORE_')
+      if (!signal.aborted && !isStore) this.health.failed(reasonOf(error))
+    } finally {
+      this.running = false
+    }
+  }
+
+  async status(): Promise<SyncStatus> {
+    const { due, leased, waiting, dead, age } = await this.sync.queue.stats()
+    const { state, since, lastSuccess, lastError } = this.health.current
+    return {
+      topic: this.sync.topic,
+      peer: this.sync.peer.name,
+      state,
+      since,
+      running: this.running,
+      lastRun: this.lastRun,
+      lastSuccess,
+      lastError,
+      lastReport: this.lastReport,
+      queued: due + leased + waiting,
+      dead,
+      lag: age ?? 0
+    }
+  }
+}
+
+export class SyncService {
+  readonly #topics: readonly (readonly Pair[])[]
+  readonly #interval: number
+  readonly #jitter: number
+  #stopping: AbortController | undefined
+  #loops: Promise<unknown> = Promise.resolve()
+
+  constructor(engine: Engine, options: SyncServiceOptions) {
+    const { peers, interval = 60_000, jitter = 0.2 } = options
+    this.#interval = interval
+    this.#jitter = jitter
+    this.#topics = Object.entries(peers).map(([topic, all]) =>
+      all.map(peer => {
+        const other = typeof peer === 'string' ? httpPeer(peer, options) : peer
+        return new Pair(engine, topic, other, options)
+      })
+    )
+  }
+
+  start(): void {
+    if (this.#stopping) return
+    const stopping = new AbortController()
+    this.#stopping = stopping
+    this.#loops = Promise.all(this.#topics.map(pairs => this.#loop(pairs, stopping.signal)))
+  }
+
+  /** Ends what is under way; what was not finished is in the queues. */
+  async stop(): Promise<void> {
+    this.#stopping?.abort()
+    this.#stopping = undefined
+    await this.#loops
+  }
+
+  /** What is to be fetched, by topic and peer. */
+  get queues(): readonly {
+    readonly topic: string
+    readonly peer: string
+    readonly queue: Queue<Outpoint>
+  }[] {
+    return this.#topics
+      .flat()
+      .map(({ sync }) => ({ topic: sync.topic, peer: sync.peer.name, queue: sync.queue }))
+  }
+
+  /** The health of each peer. */
+  get sources(): readonly { readonly topic: string; readonly peer: string; readonly health: SourceHealth }[] {
+    return this.#topics
+      .flat()
+      .map(({ sync, health }) => ({ topic: sync.topic, peer: sync.peer.name, health }))
+  }
+
+  status(): Promise<SyncStatus[]> {
+    return Promise.all(this.#topics.flat().map(pair => pair.status()))
+  }
+
+  async #loop(pairs: readonly Pair[], signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      for (const pair of pairs) if (!signal.aborted) await pair.run(signal)
+      const pause = this.#interval * (1 + this.#jitter * (2 * Math.random() - 1))
+      // To be woken up is what stopping is.
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+}
+
+/** A peer whose answers are signs of life. */
+const observed = (peer: Peer, health: SourceHealth): Peer => ({
+  name: peer.name,
+  syncResponse: (topic, request, signal) => health.ask(() => peer.syncResponse(topic, request, signal)),
+  node: (request, signal) => health.ask(() => peer.node(request, signal))
+})

@@ -1,0 +1,185 @@
+/**
+ * What nodes say to one another: the Graph Aware Sync Protocol, version 1, in the form in which `@bsv/overlay` speaks
+ * it over HTTP, read strictly from either side.
+ *
+ * `applied` is Quoin's own. A request that has it asks for the transactions that changed the topic after a position,
+ * the spends among them; a node that knows it answers with those instead of outputs, and one that does not leaves it
+ * out.
+ */
+import { type Outpoint, parseOutpoint, parseTxid, type Txid } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+
+export const VERSION = 1
+/** The most rows of one answer. */
+export const MAX_PAGE = 10_000
+
+export interface SyncRequest {
+  readonly version: number
+  /** The last score that was seen, 0 before the first. */
+  readonly since: number
+  readonly limit?: number
+  /** The last position of a transaction that was seen, 0 before the first. */
+  readonly applied?: number
+}
+
+export interface ListedOutput {
+  readonly txid: string
+  readonly outputIndex: number
+  readonly score: number
+}
+
+interface ListedTransaction {
+  readonly txid: string
+  readonly score: number
+}
+
+export interface SyncResponse {
+  readonly UTXOList: readonly ListedOutput[]
+  readonly since: number
+  readonly applied?: {
+    readonly transactions: readonly ListedTransaction[]
+    /** The last position that was given to any. */
+    readonly last: number
+  }
+}
+
+export interface NodeRequest {
+  /** The output that all this is about, `txid.vout`. */
+  readonly graphID: string
+  readonly txid: string
+  readonly outputIndex: number
+  readonly metadata?: boolean
+}
+
+export interface GraphNode {
+  readonly graphID: string
+  /** In hexadecimal. */
+  readonly rawTx: string
+  readonly outputIndex: number
+  /** A BUMP, in hexadecimal. */
+  readonly proof?: string
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A request, whoever sent it; refused with `ERR_GASP_VERSION_MISMATCH` or `ERR_SYNC_REQUEST`. */
+export const readSyncRequest = (given: unknown): SyncRequest & { readonly limit: number } => {
+  const { version, since, limit, applied } = fieldsOf(given, malformed)
+  if (version !== VERSION) {
+    throw new QuoinError('ERR_GASP_VERSION_MISMATCH', `this node speaks version ${VERSION} of GASP`, {
+      currentVersion: VERSION,
+      foreignVersion: version
+    })
+  }
+  const wanted = limit === undefined || limit === null || limit === 0 ? MAX_PAGE : limit
+  if (!isCount(wanted)) throw malformed('limit', 'a whole number')
+  if (!isScore(since)) throw malformed('since', 'a number from 0 on')
+  if (applied !== undefined && !isCount(applied)) throw malformed('applied', 'a whole number')
+  return {
+    version,
+    since,
+    limit: Math.min(wanted, MAX_PAGE),
+    ...(applied !== undefined && { applied })
+  }
+}
+
+export const readNodeRequest = (
+  given: unknown
+): { readonly graphID: string; readonly txid: Txid; readonly outputIndex: number } => {
+  const { graphID, txid, outputIndex } = fieldsOf(given, malformed)
+  if (typeof graphID !== 'string' || !attempt(() => parseOutpoint(graphID))) {
+    throw malformed('graphID', 'an outpoint: txid.vout')
+  }
+  const parsed = typeof txid === 'string' ? attempt(() => parseTxid(txid)) : undefined
+  if (!parsed) throw malformed('txid', 'a txid')
+  if (!isVout(outputIndex)) throw malformed('outputIndex', 'the index of an output')
+  return { graphID, txid: parsed, outputIndex }
+}
+
+/** A row of an answer: what to ask for, and where it stands in the other node's order. */
+export interface Listed {
+  readonly outpoint: Outpoint
+  readonly score: number
+}
+
+export interface ReadResponse {
+  readonly outputs: readonly Listed[]
+  readonly applied: { readonly transactions: readonly Listed[]; readonly last: number } | undefined
+}
+
+/** An answer of a node that may be lying; refused with `ERR_SYNC_PEER`. */
+export const readSyncResponse = (given: unknown, limit: number): ReadResponse => {
+  const { UTXOList, applied } = fieldsOf(given, nonsense)
+  return {
+    outputs: rowsOf('UTXOList', UTXOList, limit),
+    applied: applied === undefined || applied === null ? undefined : readApplied(applied, limit)
+  }
+}
+
+const readApplied = (given: unknown, limit: number): NonNullable<ReadResponse['applied']> => {
+  const { transactions, last } = fieldsOf(given, nonsense)
+  if (!isCount(last)) throw nonsense('applied.last', 'a whole number')
+  const rows = rowsOf('applied.transactions', transactions, limit)
+  if (rows.some(({ score }) => !isCount(score) || score > last)) {
+    throw nonsense('applied.transactions', 'a list of positions up to the last')
+  }
+  return { transactions: rows, last }
+}
+
+const rowsOf = (name: string, given: unknown, limit: number): Listed[] => {
+  if (!Array.isArray(given)) throw nonsense(name, 'a list')
+  if (given.length > limit) throw nonsense(name, `a list of ${limit} at most`)
+  return given.map(row => {
+    const { txid, outputIndex = 0, score = 0 } = fieldsOf(row, nonsense)
+    const outpoint = isVout(outputIndex)
+      ? attempt(() => parseOutpoint(`${String(txid)}.${outputIndex}`))
+      : undefined
+    if (!outpoint) throw nonsense(name, 'a list of outpoints')
+    if (!isScore(score)) throw nonsense(name, 'a list with scores')
+    return { outpoint, score }
+  })
+}
+
+/** The parts of a node as they were sent; what they are worth is for the reader to check. */
+export const readGraphNode = (
+  given: unknown
+): { readonly rawTx: string; readonly proof: string | undefined } => {
+  const { rawTx, proof } = fieldsOf(given, nonsense)
+  if (!isHex(rawTx)) throw nonsense('rawTx', 'hexadecimal')
+  if (proof === undefined || proof === null || proof === '') return { rawTx, proof: undefined }
+  if (!isHex(proof)) throw nonsense('proof', 'hexadecimal')
+  return { rawTx, proof }
+}
+
+type Refusal = (field: string, expected: string) => QuoinError
+
+const fieldsOf = (given: unknown, refusal: Refusal): Fields => {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw refusal('body', 'an object')
+  return given as Fields
+}
+
+const malformed: Refusal = (field, expected) =>
+  new QuoinError('ERR_SYNC_REQUEST', `${field} is not ${expected}`, { field })
+
+const nonsense: Refusal = (field, expected) =>
+  new QuoinError('ERR_SYNC_PEER', `the peer answered with nonsense: ${field} is not ${expected}`, {
+    field,
+    retry: false
+  })
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isScore = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0
+const isVout = (value: unknown): value is number => isCount(value) && value <= 0xffffffff
+const isHex = (value: unknown): value is string =>
+  typeof value === 'string' && value.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(value)
+
+const attempt = <T>(read: () => T): T | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    // Not what it should be; the caller says so in its own words.
+    if (error instanceof QuoinError) return undefined
+    throw error
+  }
+}

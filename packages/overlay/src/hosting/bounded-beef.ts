@@ -1,0 +1,115 @@
+/**
+ * BEEF for readers whose work depends on the shape of the ancestry. `Transaction.fromBEEF` of `@bsv/sdk` visits the
+ * sources of every input, again for each input that leads to them, until it meets a proof: where each transaction spends
+ * two outputs of the one before, a BEEF of 10 kB takes 2^24 visits. The visits are counted here without making them, in
+ * linear time. A BEEF with too many is written with the subject and as many whole levels of its ancestors as are read
+ * within the limit; of the ancestors below, whose verification is done before, nothing but the txid is left.
+ */
+import { Beef, type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
+import { formatTxid } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+
+/** Visits of a reader: the SDK takes some 3 microseconds for each, and compares it with the nodes of every proof. */
+const MOST_VISITS = 10_000
+const MOST_COMPARISONS = 50_000_000
+
+/** A BEEF that is read in bounded time: the same bytes if it is bounded already. */
+export const boundBeef = (given: Uint8Array | Beef): Uint8Array => {
+  const beef = given instanceof Beef ? given : Beef.parse(given)
+  const nodes = beef.bumps.reduce((sum, { size }) => sum + size, 1)
+  const mostVisits = Math.min(MOST_VISITS, MOST_COMPARISONS / nodes)
+  const graph = new Graph(beef)
+  if (graph.visits(graph.depth) <= mostVisits) return beef.bytes
+  // The sources of its own inputs are what a reader needs in any case.
+  if (graph.visits(1) > mostVisits + graph.inputs) {
+    throw new QuoinError(
+      'ERR_BEEF_EXPANSION',
+      `the direct sources of a transaction spend one another so often that reading them takes more than ${Math.floor(mostVisits)} visits`,
+      { txid: formatTxid(beef.subject), most: Math.floor(mostVisits) }
+    )
+  }
+  let levels = 1
+  for (let tooMany = graph.depth; tooMany - levels > 1; ) {
+    const middle = (levels + tooMany) >>> 1
+    if (graph.visits(middle) <= mostVisits) levels = middle
+    else tooMany = middle
+  }
+  return graph.cut(levels)
+}
+
+/** The ancestry of the subject up to proofs, as a reader walks it. */
+class Graph {
+  readonly #beef: Beef
+  /** Parents before their children. */
+  readonly #transactions: readonly BeefTransaction[]
+  readonly #subject: number
+  /** For each entry, the places that its inputs lead to: one for each input, none where it has a proof. */
+  readonly #sources: readonly (readonly number[])[]
+  /** Steps from the subject, the least of all ways; -1 for an entry that is not on a way. */
+  readonly #levels: Int32Array
+  readonly depth: number
+
+  constructor(beef: Beef) {
+    this.#beef = beef
+    this.#transactions = beef.transactions
+    const places = new Map(beef.transactions.map(({ txid }, place) => [bytesKey(txid), place]))
+    this.#subject = places.get(bytesKey(beef.subject))!
+    this.#sources = beef.transactions.map(({ transaction, bump }) => {
+      const found: number[] = []
+      if (!transaction || bump) return found
+      for (const txid of transaction.spentTxids()) {
+        const place = places.get(bytesKey(txid))
+        if (place !== undefined) found.push(place)
+      }
+      return found
+    })
+    this.#levels = new Int32Array(beef.transactions.length).fill(-1)
+    this.depth = this.#measure()
+  }
+
+  get inputs(): number {
+    return this.#sources[this.#subject]!.length
+  }
+
+  /** The visits of a reader that finds the bodies of so many levels, or infinity. */
+  visits(levels: number): number {
+    const visits = new Float64Array(this.#transactions.length)
+    for (const [place, sources] of this.#sources.entries()) {
+      if (!this.#isWithin(place, levels)) continue
+      visits[place] = sources.reduce((sum, source) => sum + visits[source]!, 1)
+    }
+    return visits[this.#subject]!
+  }
+
+  /** A BEEF with the bodies of so many levels. */
+  cut(levels: number): Uint8Array {
+    const kept = this.#transactions.flatMap((each, place): BeefTransaction[] => {
+      if (this.#isWithin(place, levels)) return [each]
+      if (!this.#isWithin(place, levels + 1)) return []
+      return [{ txid: each.txid, transaction: undefined, bump: undefined }]
+    })
+    const { atomic, subject } = this.#beef
+    return writeBeef({ version: 2, transactions: kept, ...(atomic && { atomic: subject }) })
+  }
+
+  #isWithin(place: number, levels: number): boolean {
+    const level = this.#levels[place]!
+    return level >= 0 && level <= levels
+  }
+
+  #measure(): number {
+    const levels = this.#levels
+    levels[this.#subject] = 0
+    let depth = 0
+    const queue = [this.#subject]
+    for (const place of queue) {
+      for (const source of this.#sources[place]!) {
+        if (levels[source]! >= 0) continue
+        levels[source] = levels[place]! + 1
+        depth = levels[source]!
+        queue.push(source)
+      }
+    }
+    return depth
+  }
+}

@@ -1,0 +1,340 @@
+/**
+ * A plug-in module and the process that runs it: calls wait here in order, a bounded number is in the process, each with
+ * a deadline that ends the process. A process that ended is started again after a pause; meanwhile calls are refused.
+ *
+ * A call that was in an ended process is made once more in the next one. Which of several calls ended the process is not
+ * known, so each is made alone then, and the call at fault fails alone.
+ */
+import { QuoinError } from '@quoin/primitives'
+import type { Logger } from '../logger.ts'
+import { Backoff } from './backoff.ts'
+import { type Call, CallQueue, GroupedAnswers, makeCall, OpenCalls } from './calls.ts'
+import { PluginProcess } from './plugin-process.ts'
+import type { Answer, CallRequest, DescribedSpec, HistoryRequest } from './protocol.ts'
+import { InvalidAnswer, parseDescription } from './reading.ts'
+import type { HostOptions, ModuleSpec } from './spec.ts'
+
+/** Calls in the process at a time. */
+const IN_FLIGHT = 32
+const LOAD_MS = 30_000
+/** Calls wait for a start that is so near; else they are refused. */
+const NEAR_MS = 1000
+/** Failures to load in a row after which a module counts as broken. */
+const BROKEN_AFTER = 3
+const CLOSING_MS = 2000
+const LOAD_CALL = 0xffffffff
+
+export type ModuleStatus = 'starting' | 'running' | 'backing-off' | 'broken'
+
+export interface HostedModuleState {
+  readonly module: string
+  /** The names of its topics and lookups. */
+  readonly names: readonly string[]
+  readonly pid: number | undefined
+  readonly state: ModuleStatus
+  readonly restarts: number
+  readonly lastError: string | undefined
+  /** Since when the module is in its state, in unix milliseconds. */
+  readonly since: number
+  /** Resident bytes of the process, as far as they are reported. */
+  readonly memory: number | undefined
+}
+
+export class HostedModule {
+  readonly specs: readonly ModuleSpec[]
+  readonly #options: HostOptions
+  readonly #logger: Logger
+  readonly #backoff = new Backoff()
+  #process: PluginProcess | undefined
+  /** Processes that load the module. */
+  readonly #loading = new Set<PluginProcess>()
+  #description: readonly DescribedSpec[] = []
+  #status: ModuleStatus = 'starting'
+  #since = Date.now()
+  #restarts = 0
+  #failedLoads = 0
+  #lastError: string | undefined
+  #runningSince = 0
+  /** Calls that are in the process, and calls that wait. */
+  #open = new OpenCalls()
+  readonly #queue = new CallQueue()
+  /** Calls of a process that ended by itself; each is made alone. */
+  readonly #suspects: Call[] = []
+  /** The suspect that is in the process. */
+  #alone: Call | undefined
+  readonly #answers = new GroupedAnswers()
+  #deadlines: NodeJS.Timeout | undefined
+  #restart: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(specs: readonly ModuleSpec[], options: HostOptions) {
+    this.specs = specs
+    this.#options = options
+    this.#logger = options.logger
+  }
+
+  get module(): string {
+    return this.specs[0]!.module
+  }
+
+  /** The specs in their order, as the process found their exports. */
+  get description(): readonly DescribedSpec[] {
+    return this.#description
+  }
+
+  get state(): HostedModuleState {
+    return {
+      module: this.module,
+      names: this.#description.flatMap(({ services }) => services.map(({ name }) => name)),
+      pid: this.#process?.pid,
+      state: this.#status,
+      restarts: this.#restarts,
+      lastError: this.#lastError,
+      since: this.#since,
+      memory: this.#process?.memory
+    }
+  }
+
+  /** Starts the process for the first time. A module that does not load is refused with the reason. */
+  async start(): Promise<void> {
+    const { process: started, description } = await this.#load()
+    this.#run(started, description)
+  }
+
+  call(request: CallRequest | HistoryRequest): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#refusal()
+      if (refusal) {
+        reject(refusal)
+        return
+      }
+      this.#queue.push(makeCall(request, resolve, reject))
+      this.#pump()
+    })
+  }
+
+  /** Loads the changed module beside the running process, and replaces that if the module loads and passes a check. */
+  async reload(check: (description: readonly DescribedSpec[]) => void): Promise<void> {
+    const { process: started, description } = await this.#load()
+    try {
+      check(description)
+    } catch (error) {
+      started.end('refused')
+      throw error
+    }
+    const replaced = this.#process
+    this.#queue.putBack(this.#open.takeAll())
+    this.#process = undefined
+    clearTimeout(this.#restart)
+    this.#backoff.reset()
+    this.#run(started, description)
+    await replaced?.close(CLOSING_MS)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#restart)
+    this.#rejectAll(
+      () => new QuoinError('ERR_PLUGIN_UNAVAILABLE', `${this.module} is closed`, { seconds: 1 })
+    )
+    for (const each of this.#loading) each.end('closed')
+    const ending = this.#process
+    this.#process = undefined
+    await ending?.close(CLOSING_MS)
+  }
+
+  #refusal(): QuoinError | undefined {
+    if (this.#isClosed) return this.#unavailable('is closed')
+    if (this.#status === 'backing-off' || this.#status === 'broken') {
+      return this.#unavailable(`restarts after: ${firstLine(this.#lastError)}`)
+    }
+    return this.#queue.isFull ? this.#unavailable(`has ${this.#queue.size} calls waiting`) : undefined
+  }
+
+  #unavailable(reason: string): QuoinError {
+    return new QuoinError('ERR_PLUGIN_UNAVAILABLE', `${this.module} ${reason}; try again later`, {
+      module: this.module,
+      seconds: this.#backoff.seconds
+    })
+  }
+
+  #ended(reason: string): QuoinError {
+    return new QuoinError('ERR_PLUGIN_ENDED', `the process of ${this.module} ended: ${firstLine(reason)}`, {
+      module: this.module,
+      reason
+    })
+  }
+
+  /** A process that has loaded the module. */
+  #load(): Promise<{ process: PluginProcess; description: readonly DescribedSpec[] }> {
+    const { mongo, knex, memoryMb, loadTimeout = LOAD_MS } = this.#options
+    return new Promise((resolve, reject) => {
+      let isLoaded = false
+      const fail = (reason: string): void => {
+        const problem = reason.startsWith(this.module) ? reason : `${this.module} cannot be loaded: ${reason}`
+        reject(new QuoinError('ERR_PLUGIN', problem, { module: this.module, reason }))
+      }
+      const timer = setTimeout(() => child.end(`the module took more than ${loadTimeout} ms`), loadTimeout)
+      const child = new PluginProcess({
+        logger: this.#logger,
+        memoryMb,
+        onAnswer: (id, answer) => {
+          if (isLoaded) {
+            if (this.#process === child) this.#answer(id, answer)
+            return
+          }
+          clearTimeout(timer)
+          this.#loading.delete(child)
+          try {
+            if ('error' in answer) throw new InvalidAnswer(answer.error.message)
+            const description = parseDescription(answer.value, this.specs.length)
+            isLoaded = true
+            resolve({ process: child, description })
+          } catch (error) {
+            const { message } = error as Error
+            child.end(message)
+            fail(message)
+          }
+        },
+        onEnd: (reason, culprit) => {
+          clearTimeout(timer)
+          this.#loading.delete(child)
+          if (!isLoaded) fail(firstLine(reason))
+          else if (this.#process === child) this.#processEnded(reason, culprit)
+        }
+      })
+      this.#loading.add(child)
+      if (this.#isClosed) child.end('closed')
+      const specs = this.specs.map(plain)
+      child.send(LOAD_CALL, { type: 'load', specs, mongo, knex })
+    })
+  }
+
+  #run(started: PluginProcess, description: readonly DescribedSpec[]): void {
+    if (this.#isClosed) {
+      started.end('closed')
+      return
+    }
+    this.#process = started
+    this.#description = description
+    this.#open = new OpenCalls()
+    this.#failedLoads = 0
+    this.#runningSince = performance.now()
+    this.#become('running')
+    for (const warning of description.flatMap(({ warnings }) => warnings)) this.#logger.warn(warning)
+    this.#pump()
+  }
+
+  #become(status: ModuleStatus): void {
+    this.#status = status
+    this.#since = Date.now()
+  }
+
+  /** Sends calls to the process, as many as it may have. */
+  #pump(): void {
+    if (this.#status === 'running') {
+      if (this.#open.size === 0) {
+        this.#alone = this.#suspects.shift()
+        if (this.#alone) this.#send(this.#alone)
+      }
+      while (!this.#alone && this.#open.size < IN_FLIGHT) {
+        const call = this.#queue.shift()
+        if (!call) break
+        this.#send(call)
+      }
+    }
+    const isIdle = this.#open.size + this.#queue.size + this.#suspects.length === 0
+    if (isIdle) {
+      clearInterval(this.#deadlines)
+      this.#deadlines = undefined
+    } else if (!this.#deadlines) {
+      const period = Math.max(10, Math.min(1000, this.#options.callTimeout / 20))
+      this.#deadlines = setInterval(() => this.#checkDeadlines(), period)
+    }
+  }
+
+  #send(call: Call): void {
+    this.#process!.send(this.#open.add(call), call.request)
+  }
+
+  #answer(id: number, answer: Answer): void {
+    const call = this.#open.take(id, answer.started)
+    if (!call) {
+      this.#process!.end(`invalid answer: no call ${id} is open`)
+      return
+    }
+    this.#answers.add(call, answer, this.#open.size === 0)
+    this.#pump()
+  }
+
+  #checkDeadlines(): void {
+    const { callTimeout } = this.#options
+    const late = performance.now() - callTimeout
+    const id = this.#open.firstBefore(late)
+    if (id !== undefined) {
+      this.#process!.end(`a call passed its deadline of ${callTimeout} ms`, id)
+      return
+    }
+    for (const { reject } of this.#queue.takeBefore(late)) {
+      reject(this.#unavailable('is starting, or busy with other calls'))
+    }
+    this.#pump()
+  }
+
+  #processEnded(reason: string, culprit: number | undefined): void {
+    this.#process = undefined
+    this.#lastError = reason
+    const pause = this.#backoff.next(performance.now() - this.#runningSince)
+    this.#become('backing-off')
+    const error = this.#ended(reason)
+    const guilty = this.#open.get(culprit)
+    const again: Call[] = []
+    for (const call of this.#open.takeAll()) {
+      if (call === guilty || call.attempts > 1 || pause > NEAR_MS) call.reject(error)
+      else again.push(call)
+    }
+    if (guilty) this.#queue.putBack(again)
+    else this.#suspects.push(...again)
+    this.#startAfter(pause)
+  }
+
+  #startAfter(pause: number): void {
+    this.#logger.warn('plug-in process ended', {
+      reason: this.#lastError,
+      restartSeconds: pause / 1000
+    })
+    if (pause > NEAR_MS)
+      this.#rejectAll(() => this.#unavailable(`restarts after: ${firstLine(this.#lastError)}`))
+    this.#restart = setTimeout(() => void this.#startAgain(), pause)
+    this.#pump()
+  }
+
+  async #startAgain(): Promise<void> {
+    this.#restarts++
+    // A broken module stays broken until it loads.
+    if (this.#status !== 'broken') this.#become('starting')
+    try {
+      const { process: started, description } = await this.#load()
+      this.#run(started, description)
+    } catch (error) {
+      if (this.#isClosed) return
+      this.#lastError = (error as Error).message
+      this.#failedLoads++
+      if (this.#failedLoads >= BROKEN_AFTER) {
+        if (this.#status !== 'broken') this.#become('broken')
+      } else this.#become('backing-off')
+      this.#startAfter(this.#backoff.next(undefined))
+    }
+  }
+
+  #rejectAll(error: () => Error): void {
+    const calls = [...this.#open.takeAll(), ...this.#suspects.splice(0), ...this.#queue.takeAll()]
+    for (const { reject } of calls) reject(error())
+    this.#pump()
+  }
+}
+
+/** Without properties that cannot be sent, as functions of a configuration that was made in a program. */
+const plain = (spec: ModuleSpec): ModuleSpec => JSON.parse(JSON.stringify(spec)) as ModuleSpec
+
+const firstLine = (text: string | undefined): string => (text ?? 'unknown').split('\n', 1)[0]!.slice(0, 500)

@@ -1,0 +1,92 @@
+/** Topics and lookups of a hosted module, as the engine sees them: each call goes to the process, and its answer is checked. */
+import { QuoinError } from '@quoin/primitives'
+import type { HostedLookup, HostedTopic, LookupFormula, Mode } from '../types.ts'
+import { boundBeef } from './bounded-beef.ts'
+import { PluginFailure } from './calls.ts'
+import type { HostedModule } from './hosted-module.ts'
+import { type DescribedLookup, type DescribedTopic, serviceKey } from './protocol.ts'
+import { InvalidAnswer, parseAdmittance, parseBoolean, parseFormula, parseOutputs } from './reading.ts'
+
+/** A service as its module describes it last: a reloaded module may describe it otherwise. */
+export type Describe<Described> = () => Described
+
+export const hostedTopic = (module: HostedModule, describe: Describe<DescribedTopic>): HostedTopic => {
+  const call = caller(module, describe, 'ERR_TOPIC_FAILED')
+  return {
+    takesBytes: true,
+    getDocumentation: async () => describe().documentation,
+    getMetaData: async () => describe().metaData,
+    identifyAdmissibleOutputs: (beef: Uint8Array, previousCoins, offChainValues, mode: Mode) =>
+      call('identifyAdmissibleOutputs', [beef, previousCoins, offChainValues, mode], parseAdmittance),
+    get identifyNeededInputs() {
+      if (!describe().namesNeededInputs) return undefined
+      return (beef: Uint8Array, offChainValues?: Uint8Array) =>
+        call('identifyNeededInputs', [beef, offChainValues], parseOutputs)
+    }
+  } as HostedTopic
+}
+
+export const hostedLookup = (module: HostedModule, describe: Describe<DescribedLookup>): HostedLookup => {
+  const call = caller(module, describe, 'ERR_LOOKUP_FAILED')
+  const done = (): void => undefined
+  const selectorOf =
+    (selector: string) =>
+    async (beef: number[], outputIndex: number, depth: number): Promise<boolean> =>
+      checked('ERR_LOOKUP_FAILED', describe().name, parseBoolean, async () =>
+        module.call({
+          type: 'history',
+          selector,
+          args: [boundBeef(Uint8Array.from(beef)), outputIndex, depth]
+        })
+      )
+  return {
+    takesBytes: true,
+    get admissionMode() {
+      return describe().admissionMode
+    },
+    get spendNotificationMode() {
+      return describe().spendNotificationMode
+    },
+    getDocumentation: async () => describe().documentation,
+    getMetaData: async () => describe().metaData,
+    outputAdmittedByTopic: payload => call('outputAdmittedByTopic', [payload], done),
+    get outputSpent() {
+      if (!describe().takesSpends) return undefined
+      return (payload: unknown) => call('outputSpent', [payload], done)
+    },
+    get outputNoLongerRetainedInHistory() {
+      if (!describe().takesRemovals) return undefined
+      return (txid: string, outputIndex: number, topic: string) =>
+        call('outputNoLongerRetainedInHistory', [txid, outputIndex, topic], done)
+    },
+    outputEvicted: (txid, outputIndex) => call('outputEvicted', [txid, outputIndex], done),
+    lookup: question => call('lookup', [question], (value): LookupFormula => parseFormula(value, selectorOf))
+  } as HostedLookup
+}
+
+type ServiceFailure = 'ERR_TOPIC_FAILED' | 'ERR_LOOKUP_FAILED'
+
+const caller =
+  (module: HostedModule, describe: Describe<DescribedTopic | DescribedLookup>, code: ServiceFailure) =>
+  <T>(method: string, args: readonly unknown[], parse: (value: unknown) => T): Promise<T> => {
+    const described = describe()
+    return checked(code, described.name, parse, () =>
+      module.call({ type: 'call', service: serviceKey(described), method, args })
+    )
+  }
+
+const checked = async <T>(
+  code: ServiceFailure,
+  name: string,
+  parse: (value: unknown) => T,
+  work: () => Promise<unknown>
+): Promise<T> => {
+  try {
+    return parse(await work())
+  } catch (error) {
+    if (error instanceof PluginFailure) throw new QuoinError(code, error.message, { name })
+    if (error instanceof InvalidAnswer)
+      throw new QuoinError(code, `${name} gave an ${error.message}`, { name })
+    throw error
+  }
+}

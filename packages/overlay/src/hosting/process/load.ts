@@ -1,0 +1,201 @@
+/** Loads a module for its specs: imports it, builds the export of each spec, connects databases, describes the services. */
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { QuoinError } from '@quoin/primitives'
+import type { DescribedSpec, LoadRequest } from '../protocol.ts'
+import { serviceKey } from '../protocol.ts'
+import type { ModuleSpec } from '../spec.ts'
+import { Databases, type Knex, type Migration, runMigrations } from './databases.ts'
+import {
+  type ExportedService,
+  exportOf,
+  isClass,
+  isObject,
+  isPlugin,
+  isRecord,
+  pluginError,
+  servicesOfRecords,
+  singleService
+} from './exports.ts'
+import { HistorySelectors } from './history-selectors.ts'
+import { setUpIsolated } from './isolated-plugin.ts'
+import { lookupService } from './lookup-service.ts'
+import { resolvePackage } from './packages.ts'
+import type { HostedService } from './service.ts'
+import { topicService } from './topic-service.ts'
+import { isTypeScript, registerTypeScript } from './typescript.ts'
+
+export class LoadedModule {
+  readonly description: readonly DescribedSpec[]
+  readonly #services: ReadonlyMap<string, HostedService>
+  readonly #selectors: HistorySelectors
+  readonly #databases: Databases
+
+  constructor(
+    description: readonly DescribedSpec[],
+    services: ReadonlyMap<string, HostedService>,
+    selectors: HistorySelectors,
+    databases: Databases
+  ) {
+    this.description = description
+    this.#services = services
+    this.#selectors = selectors
+    this.#databases = databases
+  }
+
+  async call(key: string, method: string, args: readonly unknown[]): Promise<unknown> {
+    const found = this.#services.get(key)?.methods[method]
+    if (!found) throw new Error(`the module has no ${key} with ${method}`)
+    return found(...args)
+  }
+
+  history(selector: string, args: readonly unknown[]): Promise<unknown> {
+    return this.#selectors.call(selector, args)
+  }
+
+  close(): Promise<void> {
+    return this.#databases.close()
+  }
+}
+
+/** The export of one spec, once it is built. */
+interface BuiltSpec {
+  readonly form: DescribedSpec['form']
+  readonly services: readonly ExportedService[]
+  readonly migrations: readonly string[]
+}
+
+export const loadModule = async (request: LoadRequest): Promise<LoadedModule> => {
+  const databases = new Databases(request)
+  const selectors = new HistorySelectors()
+  const services = new Map<string, HostedService>()
+  const description: DescribedSpec[] = []
+  const [first] = request.specs
+  const url = locate(first!)
+  const directory = url.startsWith('file:') ? dirname(fileURLToPath(url)) : first!.directory
+  if (isTypeScript(url)) await registerTypeScript(fileURLToPath(url), first!.compilerOptions)
+  const namespace = await importModule(first!, url)
+  for (const spec of request.specs) {
+    const built = await build(spec, exportOf(spec, namespace), databases, directory)
+    const hosted = built.form === 'quoin' ? [] : await Promise.all(built.services.map(hostedService))
+    for (const each of hosted) {
+      const key = serviceKey(each.described)
+      if (services.has(key)) throw pluginError(spec, `has the ${key} twice`)
+      services.set(key, each)
+    }
+    description.push({
+      form: built.form,
+      services: hosted.map(({ described }) => described),
+      migrations: built.migrations,
+      warnings: hosted.flatMap(({ warnings }) => warnings)
+    })
+  }
+  return new LoadedModule(description, services, selectors, databases)
+
+  async function hostedService(exported: ExportedService): Promise<HostedService> {
+    return exported.kind === 'topic' ? topicService(exported) : lookupService(exported, directory, selectors)
+  }
+}
+
+const locate = (spec: ModuleSpec): string => {
+  const { module, directory } = spec
+  if (isAbsolute(module) || /^\.{1,2}[/\\]/.test(module)) {
+    const path = resolve(directory, module)
+    if (!existsSync(path)) throw pluginError(spec, `is missing: there is no file ${path}`)
+    return pathToFileURL(path).href
+  }
+  const url = resolvePackage(module, directory)
+  if (url !== undefined) return url
+  throw pluginError(spec, `is missing: run \`npm install ${module}\` in ${directory}`)
+}
+
+const importModule = async (spec: ModuleSpec, url: string): Promise<Readonly<Record<string, unknown>>> => {
+  try {
+    return (await import(url)) as Readonly<Record<string, unknown>>
+  } catch (error) {
+    throw pluginError(spec, `cannot be loaded: ${loadReason(error, url)}`)
+  }
+}
+
+/** The error of a module, with the place of a syntax error, which Node tells on the command line alone. */
+const loadReason = (error: unknown, url: string): string => {
+  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof SyntaxError) || !/^file:.*\.[cm]?js$/.test(url)) return error.message
+  const { status, stderr } = spawnSync(process.execPath, ['--check', fileURLToPath(url)], {
+    encoding: 'utf8'
+  })
+  return status === 0 ? error.message : `${error.message} (${stderr.split('\n', 1)[0]})`
+}
+
+const build = async (
+  spec: ModuleSpec,
+  exported: unknown,
+  databases: Databases,
+  directory: string
+): Promise<BuiltSpec> => {
+  let value = exported
+  let migrations: readonly Migration[] = []
+  if (typeof value === 'function') {
+    value = await make(spec, value as (...args: unknown[]) => unknown, databases, directory)
+    if (isObject(value) && 'service' in value) {
+      migrations = (value['migrations'] as readonly Migration[] | undefined) ?? []
+      if (!Array.isArray(migrations)) throw pluginError(spec, 'has migrations that are no array')
+      value = value['service']
+    }
+  }
+  if (isPlugin(value)) {
+    if (!(spec.isolate ?? value.isolate)) return { form: 'quoin', services: [], migrations: [] }
+    const services = servicesOfRecords(spec, await setUpIsolated(spec, value))
+    return hosted(spec, services, [])
+  }
+  const services = isRecord(value)
+    ? servicesOfRecords(spec, value as Readonly<Record<string, unknown>>)
+    : [singleService(spec, value)]
+  const isOwn = services.length > 0 && services.every(({ form }) => form === 'quoin')
+  if (isOwn && !spec.isolate) return { form: 'quoin', services: [], migrations: [] }
+  const ran =
+    migrations.length > 0
+      ? await runMigrations(await databases.knex(directory), spec.name ?? 'plugin', migrations)
+      : []
+  return hosted(spec, services, ran)
+}
+
+/** A lookup of Quoin's form writes in the commit of the node, which no other process can. */
+const hosted = (
+  spec: ModuleSpec,
+  services: readonly ExportedService[],
+  migrations: readonly string[]
+): BuiltSpec => {
+  const own = services.find(({ kind, form }) => kind === 'lookup' && form === 'quoin')
+  if (own) {
+    throw pluginError(
+      spec,
+      `cannot be isolated: the lookup ${own.name} of Quoin's form writes in the commit of the node. ` +
+        'Leave out `isolate`, or move the lookup to a module of its own'
+    )
+  }
+  return { form: 'hosted', services, migrations }
+}
+
+/** Calls a factory or a class with its database and options. */
+const make = async (
+  spec: ModuleSpec,
+  made: (...args: unknown[]) => unknown,
+  databases: Databases,
+  directory: string
+): Promise<unknown> => {
+  const args: unknown[] = []
+  if (spec.hydrateWith === 'mongo') args.push(await databases.mongo(directory))
+  if (spec.hydrateWith === 'knex') args.push((await databases.knex(directory)) satisfies Knex)
+  // A class with default parameters is built without arguments, as LARS and CARS build it.
+  if (spec.options !== undefined) args.push(spec.options)
+  try {
+    return await (isClass(made) ? new made(...args) : made(...args))
+  } catch (error) {
+    if (error instanceof QuoinError) throw error
+    const how = isClass(made) ? 'the class cannot be built' : 'the factory failed'
+    throw pluginError(spec, `${how}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

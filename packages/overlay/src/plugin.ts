@@ -1,0 +1,145 @@
+/**
+ * Plug-ins: topics and lookups with all that is theirs, in one file. What a plug-in keeps is declared in its setup, and
+ * is proved there to be apart from everything else in the store (D2); a plug-in that could collide is refused.
+ *
+ * @example
+ * const hello = definePlugin({ name: 'hello', setup: ({ events }) => ({ topics: { tm_hello: … } }) })
+ * const engine = new Engine({ outputs, tracker, ...(await installPlugins([hello], { outputs })) })
+ */
+import { chain } from '@quoin/chain'
+import { type AnyKeyspace, type Declaration, type Keyspace, KeyspaceGroup, keyspace } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import {
+  type EventDeclaration,
+  EventRegistry,
+  type Events,
+  type OutputStore,
+  outputEvents,
+  outputs as outputKeys,
+  registerEvents,
+  scriptEvents
+} from '@quoin/txo'
+import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
+import { overlay } from './keys.ts'
+import { type Logger, SILENT } from './logger.ts'
+import type { TopicFamily } from './topics.ts'
+import { type AnyLookup, type AnyTopic, isQuoinLookup } from './types.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: collections of any keys and values; each is inferred.
+type Declarations = Readonly<Record<string, Declaration<any, any, any>>>
+type EventDeclarations = Readonly<Record<string, EventDeclaration>>
+
+export interface PluginContext {
+  readonly name: string
+  /** To read from. What lookups say of outputs is written with the admission. */
+  readonly outputs: OutputStore
+  readonly logger: Logger
+  /** The options that the configuration of the node has for the plug-in. */
+  readonly options?: unknown
+  /** Types of events of its own; their texts begin with the name of the plug-in. Once. */
+  events<const E extends EventDeclarations>(declared: E): Events<E>['types']
+  /** Collections of its own, of whatever a store has. Once. */
+  collections<const D extends Declarations>(declared: D): Keyspace<D>['collections']
+}
+
+export interface Installed {
+  readonly topics: Readonly<Record<string, AnyTopic>>
+  readonly lookups: Readonly<Record<string, AnyLookup>>
+  readonly families: readonly TopicFamily[]
+  /** Of lookup services in the form of `@bsv/overlay`: submissions to the topics of their plug-in wait for them. */
+  readonly delivery: Readonly<Record<string, DeliveryOptions>>
+}
+
+export interface Plugin {
+  /** Lower-case letters, digits, `_` and `-`. */
+  readonly name: string
+  /** Asks for a process of its own, where its module is hosted (`hostPlugins`): for plug-ins with topics alone. */
+  readonly isolate?: boolean
+  readonly setup: (context: PluginContext) => Partial<Installed> | Promise<Partial<Installed>>
+}
+
+/** For the types alone. */
+export const definePlugin = (plugin: Plugin): Plugin => plugin
+
+export interface InstallOptions {
+  readonly outputs: OutputStore
+  /** All that is in the store; what the engine itself keeps unless given. */
+  readonly keyspaces?: KeyspaceGroup
+  readonly logger?: Logger
+}
+
+/** Sets up plug-ins, one after the other; the answer is what `Engine` takes. */
+export const installPlugins = async (
+  plugins: readonly Plugin[],
+  { outputs, keyspaces = new KeyspaceGroup('overlay', OWN), logger = SILENT }: InstallOptions
+): Promise<Installed> => {
+  const topics: Record<string, AnyTopic> = {}
+  const lookups: Record<string, AnyLookup> = {}
+  const families: TopicFamily[] = []
+  const delivery: Record<string, DeliveryOptions> = {}
+  for (const { name, setup } of plugins) {
+    const made = await setup(contextOf(name, outputs, keyspaces, logger))
+    take(name, 'topic', topics, made.topics)
+    take(name, 'lookup', lookups, made.lookups)
+    families.push(...(made.families ?? []))
+    Object.assign(delivery, deliveryOf(made), made.delivery)
+  }
+  return { topics, lookups, families, delivery }
+}
+
+const deliveryOf = ({ topics, lookups = {} }: Partial<Installed>): Record<string, DeliveryOptions> => {
+  if (!topics) return {}
+  const home = Object.keys(topics)
+  const foreign = Object.entries(lookups).filter(([, lookup]) => !isQuoinLookup(lookup))
+  return Object.fromEntries(foreign.map(([name]) => [name, { home }]))
+}
+
+const OWN: readonly AnyKeyspace[] = [chain, outputKeys, outputEvents.keyspace, scriptEvents.keyspace, overlay]
+
+const contextOf = (
+  name: string,
+  outputs: OutputStore,
+  keyspaces: KeyspaceGroup,
+  logger: Logger
+): PluginContext => ({
+  name,
+  outputs,
+  logger: named(logger, name),
+  events: declared => {
+    const registry = outputs.events
+    if (!(registry instanceof EventRegistry)) {
+      throw new QuoinError('ERR_PLUGIN', `the output store takes no events of ${name}`, { plugin: name })
+    }
+    const registered = registerEvents(keyspaces, name, declared)
+    registry.add(registered)
+    return registered.types
+  },
+  collections: declared => {
+    const space = keyspace(name, declared, { about: `What the plug-in ${name} keeps.` })
+    keyspaces.add(space)
+    return space.collections
+  }
+})
+
+const take = <T>(
+  plugin: string,
+  kind: string,
+  all: Record<string, T>,
+  given: Readonly<Record<string, T>> = {}
+): void => {
+  for (const [name, each] of Object.entries(given)) {
+    if (!/^[\w.-]{1,128}$/.test(name) || Object.hasOwn(all, name)) {
+      throw new QuoinError('ERR_PLUGIN', `${plugin} has a ${kind} whose name is taken or none: ${name}`, {
+        plugin,
+        name
+      })
+    }
+    all[name] = each
+  }
+}
+
+const named = (logger: Logger, plugin: string): Logger => ({
+  info: (event, fields) => logger.info(event, { plugin, ...fields }),
+  warn: (event, fields) => logger.warn(event, { plugin, ...fields }),
+  error: (event, fields) => logger.error(event, { plugin, ...fields })
+})

@@ -1,0 +1,23 @@
+/**
+ * Judgements that stand: their topic is in the record of the transaction. Both are written in one commit; where a
+ * database has lost writes, a judgement can be left alone, and vouches for outputs that are not there.
+ */
+
+import type { Txid } from '@quoin/keyspace'
+import { type Awaitable, andThen } from '@quoin/primitives'
+import type { OutputStore } from '@quoin/txo'
+import { type Judgements, overlay } from './keys.ts'
+
+const { judgements } = overlay.collections
+const NONE: Judgements = {}
+
+/** Of one transaction. A new one has no judgement, and costs one read. */
+export const standingJudgements = (outputs: OutputStore, txid: Txid): Awaitable<Judgements> =>
+  andThen(outputs.store.use(judgements).atHand(txid), judged =>
+    judged ? andThen(outputs.recordAtHand(txid), record => standing(judged, record?.topics ?? [])) : NONE
+  )
+
+const standing = (judged: Judgements, applied: readonly string[]): Judgements => {
+  const kept = Object.entries(judged).filter(([topic]) => applied.includes(topic))
+  return kept.length === Object.keys(judged).length ? judged : Object.fromEntries(kept)
+}

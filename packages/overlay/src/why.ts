@@ -1,0 +1,268 @@
+/** Why an output is, or is not, admitted, indexed, spent or waiting: codes for programs, sentences for people. */
+import { bytesKey, chain } from '@quoin/chain'
+import {
+  formatOutpoint,
+  formatTxid,
+  type Outpoint,
+  type Topic,
+  type Txid,
+  txidOf,
+  voutOf
+} from '@quoin/keyspace'
+import type { LoadedOutput, TransactionRecord } from '@quoin/txo'
+import type { Engine } from './engine.ts'
+import { type Judgements, overlay } from './keys.ts'
+import { isQuoinTopic } from './types.ts'
+
+export type WhyCode =
+  /** Of the transaction. */
+  | 'transaction-unknown'
+  | 'rolled-back'
+  | 'conflict'
+  | 'unmined'
+  | 'mined'
+  /** Of the output. */
+  | 'output-unknown'
+  | 'unspent'
+  | 'spent'
+  | 'contested'
+  | 'evicted'
+  | 'indexed'
+  | 'not-indexed'
+  /** Of the output in a topic. */
+  | 'topic-unknown'
+  | 'not-submitted'
+  | 'failed'
+  | 'refused'
+  | 'admitted'
+  | 'removed'
+  | 'history-removed'
+  | 'ambiguous'
+  /** Of a lookup service. */
+  | 'untold'
+
+export interface Reason {
+  readonly code: WhyCode
+  /** One sentence. */
+  readonly message: string
+  readonly topic?: string
+  /** What the sentence names, as data. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export interface Why {
+  readonly outpoint: string
+  /** What is so, the transaction first, then the output, then each topic. */
+  readonly reasons: readonly Reason[]
+}
+
+/** All that is known, of one topic or of every one that the engine has or had. */
+export const why = async (engine: Engine, outpoint: Outpoint, topic?: string): Promise<Why> => {
+  const facts = await factsOf(engine, outpoint)
+  const topics =
+    topic === undefined ? [...new Set([...engine.topics.keys(), ...Object.keys(facts.judged)])] : [topic]
+  const reasons = [...ofTransaction(facts), ...ofOutput(facts)]
+  for (const each of topics) reasons.push(...(await ofTopic(engine, facts, each)))
+  for (const { service, reason } of await engine.undelivered(facts.txid)) {
+    const because = reason === undefined ? '' : `: ${reason}`
+    reasons.push({
+      code: 'untold',
+      message: `The lookup service ${service} has yet to take it${because}.`,
+      details: { service, reason }
+    })
+  }
+  return { outpoint: formatOutpoint(outpoint), reasons }
+}
+
+interface Facts {
+  readonly txid: Txid
+  readonly vout: number
+  /** How many outputs the transaction has; undefined when it is not known. */
+  readonly vouts: number | undefined
+  readonly record: TransactionRecord | undefined
+  readonly judged: Judgements
+  readonly loaded: LoadedOutput | null
+  readonly spender: Txid | null
+  /** Others that wanted to spend the output. */
+  readonly rivals: readonly Txid[]
+  readonly rolledBack: number | undefined
+  readonly evicted: number | undefined
+}
+
+const factsOf = async (engine: Engine, outpoint: Outpoint): Promise<Facts> => {
+  const { outputs } = engine
+  const { store } = outputs
+  const [txid, vout] = [txidOf(outpoint), voutOf(outpoint)]
+  const [transaction, record, judged, loaded, spenders, rivals, rolledBack, evicted] = await Promise.all([
+    outputs.transactions.get(txid),
+    outputs.record(txid),
+    engine.judgements(txid),
+    outputs.loadOutput(outpoint, { includeTopics: true, includeEvents: true, includeTags: 'all' }),
+    outputs.spends([outpoint]),
+    outputs.conflicts(outpoint),
+    store.use(chain.collections.log).at('rollback').score(txid),
+    store.use(overlay.collections.evictions).get(txid, vout)
+  ])
+  return {
+    txid,
+    vout,
+    vouts: transaction?.outputs.length ?? record?.vouts,
+    record,
+    judged: judged ?? {},
+    loaded,
+    spender: spenders[0]!,
+    rivals,
+    rolledBack,
+    evicted
+  }
+}
+
+const ofTransaction = ({ vouts, record, rolledBack }: Facts): Reason[] => {
+  if (vouts === undefined) {
+    return rolledBack === undefined
+      ? [{ code: 'transaction-unknown', message: 'The transaction is not known here.' }]
+      : [
+          {
+            code: 'rolled-back',
+            message: `The transaction was taken back at ${timeOf(rolledBack)}.`,
+            details: { at: rolledBack }
+          }
+        ]
+  }
+  if (!record) return []
+  const { position, seen } = record
+  return position
+    ? [
+        {
+          code: 'mined',
+          message: `The transaction is mined, as number ${position.index} of block ${position.height}.`,
+          details: { height: position.height, index: Number(position.index) }
+        }
+      ]
+    : [
+        {
+          code: 'unmined',
+          message: `The transaction waits for a proof, since ${timeOf(seen)}.`,
+          details: { since: seen }
+        }
+      ]
+}
+
+const ofOutput = ({ vout, vouts, loaded, spender, rivals, evicted }: Facts): Reason[] => {
+  const reasons: Reason[] = []
+  if (vouts !== undefined && vout >= vouts) {
+    return [
+      {
+        code: 'output-unknown',
+        message: `The transaction has ${vouts} outputs.`,
+        details: { outputs: vouts }
+      }
+    ]
+  }
+  if (spender) {
+    const by = formatTxid(spender)
+    reasons.push({ code: 'spent', message: `It is spent by ${by}.`, details: { by } })
+  } else if (vouts !== undefined) {
+    reasons.push({ code: 'unspent', message: 'Nothing that is known here spends it.' })
+  }
+  if (rivals.length > 0) {
+    const by = rivals.map(formatTxid)
+    reasons.push({
+      code: 'contested',
+      message: `Others wanted to spend it too, and were refused: ${by.join(', ')}.`,
+      details: { by }
+    })
+  }
+  if (evicted !== undefined) {
+    reasons.push({
+      code: 'evicted',
+      message: `The operator evicted it at ${timeOf(evicted)}.`,
+      details: { at: evicted }
+    })
+  }
+  if (vouts === undefined) return reasons
+  const found = [...(loaded?.events ?? []), ...Object.keys(loaded?.data ?? {}).map(tag => `data ${tag}`)]
+  reasons.push(
+    found.length > 0
+      ? { code: 'indexed', message: `It is found by ${found.join(', ')}.`, details: { by: found } }
+      : { code: 'not-indexed', message: 'No lookup and no indexer said anything about it.' }
+  )
+  return reasons
+}
+
+const ofTopic = async (engine: Engine, facts: Facts, topic: string): Promise<Reason[]> => {
+  const { txid, vout, vouts, judged } = facts
+  const judgement = Object.hasOwn(judged, topic) ? judged[topic] : undefined
+  const failure = engine.failures.of(txid).get(topic)
+  if (judgement) {
+    if (vouts !== undefined && vout >= vouts) return []
+    if (judgement.outputsToAdmit.includes(vout)) {
+      return [await ofAdmitted(engine, facts, topic), ...(await remarks(engine, facts, topic))]
+    }
+    const reason = judgement.refused?.[vout]
+    const said = reason === undefined ? 'and said nothing about why' : `because ${reason}`
+    return [{ code: 'refused', topic, message: `${topic} did not admit it, ${said}.`, details: { reason } }]
+  }
+  if (!engine.topics.has(topic)) {
+    return [{ code: 'topic-unknown', topic, message: `No topic is called ${topic}.` }]
+  }
+  if (failure) {
+    const isConflict = failure.code === 'ERR_TXO_CONFLICT'
+    const what = isConflict
+      ? 'The transaction is in conflict with another'
+      : `Submitting it to ${topic} failed`
+    return [
+      {
+        code: isConflict ? 'conflict' : 'failed',
+        topic,
+        message: `${what} (${timeOf(failure.at)}): ${failure.message}.`,
+        details: { ...failure }
+      }
+    ]
+  }
+  return [{ code: 'not-submitted', topic, message: `The transaction was not submitted to ${topic}.` }]
+}
+
+/** What the topic itself has to say of an output that it has. */
+const remarks = async (engine: Engine, { loaded }: Facts, topic: string): Promise<Reason[]> => {
+  const asked = engine.topics.get(topic)
+  if (!loaded?.topics?.includes(topic as Topic) || !asked || !isQuoinTopic(asked)) return []
+  const said = (await asked.explain?.(loaded.outpoint)) ?? []
+  return said.map(each => ({ ...each, topic }))
+}
+
+/** Of an output that the topic has, or had. */
+const ofAdmitted = async (
+  engine: Engine,
+  { loaded, spender, evicted, txid, vout }: Facts,
+  topic: string
+): Promise<Reason> => {
+  if (loaded?.topics?.includes(topic as Topic)) {
+    const kept = spender ? ', and keeps it for its history' : ''
+    return { code: 'admitted', topic, message: `${topic} admitted it${kept}.` }
+  }
+  if (evicted !== undefined)
+    return { code: 'removed', topic, message: `${topic} admitted it, until it was evicted.` }
+  const spent = spender && (await engine.judgements(spender))?.[topic]
+  const transaction = spender && (await engine.outputs.transactions.get(spender))
+  const isRemoved = spent?.coinsRemoved.some(input => {
+    const coin = transaction?.inputs[input]
+    return coin && coin.vout === vout && bytesKey(coin.txid) === bytesKey(txid)
+  })
+  if (spender && isRemoved) {
+    const by = formatTxid(spender)
+    return {
+      code: 'removed',
+      topic,
+      message: `${topic} admitted it, and let it go when ${by} spent it.`,
+      details: { by }
+    }
+  }
+  return {
+    code: 'history-removed',
+    topic,
+    message: `${topic} admitted it, and let it go with the last coin that it was history of.`
+  }
+}
+
+const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString()

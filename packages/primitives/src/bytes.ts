@@ -1,0 +1,77 @@
+/** Bytes as keys are compared and printed: order by unsigned byte, a prefix before what extends it. */
+
+import { quote } from './chars.ts'
+import { QuoinError } from './error.ts'
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+export const toHex = (bytes: Iterable<number>): string => {
+  let text = ''
+  for (const byte of bytes) text += HEX[byte]
+  return text
+}
+
+/** For messages: no more than the first forty bytes. */
+export const shortHex = (bytes: Uint8Array): string =>
+  bytes.length > 40 ? `${toHex(bytes.subarray(0, 40))}…` : toHex(bytes)
+
+/** Strict: an even number of hexadecimal digits, either case, and nothing else. */
+export const fromHex = (text: string): Uint8Array => {
+  const wrong = /[^0-9a-f]/i.exec(text)
+  if (wrong) {
+    throw new QuoinError(
+      'ERR_KEY_VALUE',
+      `not hexadecimal: ${quote(wrong[0])} at character ${wrong.index + 1}`,
+      {
+        text
+      }
+    )
+  }
+  if (text.length % 2)
+    throw new QuoinError('ERR_KEY_VALUE', `odd number of hexadecimal digits: ${text.length}`, { text })
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
+  )
+}
+
+/** A copy of `source[start..end)`. Not just `slice`: that of a Node Buffer shares its memory. */
+export const copyOf = (source: Uint8Array, start = 0, end = source.length): Uint8Array =>
+  source.constructor === Uint8Array ? source.slice(start, end) : new Uint8Array(source.subarray(start, end))
+
+export const compareBytes = (a: Uint8Array, b: Uint8Array): number => {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!
+  return a.length - b.length
+}
+
+export const startsWith = (bytes: Uint8Array, prefix: Uint8Array): boolean => {
+  if (prefix.length > bytes.length) return false
+  for (let i = 0; i < prefix.length; i++) if (bytes[i] !== prefix[i]) return false
+  return true
+}
+
+export const concat = (...parts: Uint8Array[]): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+/**
+ * The least byte string above everything that begins with `prefix`, or null when there is none (the prefix is
+ * empty or all `ff`). `01 ff` gives `02`: the trailing `ff` cannot be counted up, so it is dropped.
+ */
+export const prefixEnd = (prefix: Uint8Array): Uint8Array | null => {
+  let last = prefix.length - 1
+  while (last >= 0 && prefix[last] === 0xff) last--
+  if (last < 0) return null
+  const end = copyOf(prefix, 0, last + 1)
+  end[last]!++
+  return end
+}
+
+/** The least byte string above `key` itself. */
+export const successor = (key: Uint8Array): Uint8Array => concat(key, Uint8Array.of(0))

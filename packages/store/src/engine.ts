@@ -1,0 +1,219 @@
+/**
+ * What an engine does. Everything above it (`Store`, typed access, search, queues) is written once over this, so an
+ * engine is right when it passes the contract suite, `contract.ts`.
+ *
+ * All keys, fields, members and items are byte strings of at most `MAX_KEY` bytes. Each structure has a name space of
+ * its own: the hash `a` and the sorted set `a` have nothing to do with each other. A structure without contents does
+ * not exist. Results are bytes of their own, never views of an engine's memory.
+ */
+
+import type { KeyRange } from '@quoin/keyspace'
+import type { Awaitable, QuoinError } from '@quoin/primitives'
+
+export type { Awaitable }
+
+/** The longest key, field, member or item: what fits into a key of LMDB with all that is put around it. */
+export const MAX_KEY = 1900
+/** The largest value. */
+export const MAX_VALUE = 256 * 1024 * 1024
+
+export interface KeyValue {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}
+export interface FieldValue {
+  readonly field: Uint8Array
+  readonly value: Uint8Array
+}
+export interface HashEntry {
+  readonly key: Uint8Array
+  /** In the order of the fields' bytes. */
+  readonly fields: readonly FieldValue[]
+}
+/** A page of the fields of a hash, in the order of the engine. */
+export interface FieldPage {
+  readonly fields: readonly FieldValue[]
+  /** Undefined after the last page. */
+  readonly cursor: Uint8Array | undefined
+}
+export interface ScoredMember {
+  readonly member: Uint8Array
+  readonly score: number
+}
+
+/**
+ * A place in the order of a sorted set, which is by score and then by the bytes of the member. Without a member it
+ * stands for every row of that score.
+ */
+export interface Place {
+  readonly score: number
+  readonly member?: Uint8Array | undefined
+  /** Leaves out the place itself: the one row, or all rows of the score. */
+  readonly exclusive?: boolean | undefined
+}
+
+/** Which rows of a sorted set: those from `min` to `max`, walked downwards when `reverse`. */
+export interface Rows {
+  readonly min?: Place | undefined
+  readonly max?: Place | undefined
+  readonly reverse?: boolean | undefined
+  /** Rows to pass over first, counted in the direction of the walk. */
+  readonly offset?: number | undefined
+  /** At most so many; undefined is all. */
+  readonly count?: number | undefined
+}
+
+export type QueueState = 'due' | 'leased' | 'waiting' | 'dead'
+
+/** What a queue knows of an item. Times are unix seconds. */
+export interface QueueItem {
+  readonly item: Uint8Array
+  /** What it was enqueued with: its place in the queue, and the time before which it is not due. */
+  readonly score: number
+  readonly enqueued: number
+  /** How often it was leased, those times apart that ended in waiting. */
+  readonly attempts: number
+  /** Of the last failure; empty before the first. */
+  readonly errorClass: string
+  readonly reason: string
+}
+
+export interface ListedItem extends QueueItem {
+  /** due: the score it stands at; leased: when the lease ends; waiting: when it stops waiting; dead: since when. */
+  readonly at: number
+}
+
+export interface QueueCounts {
+  readonly due: number
+  readonly leased: number
+  readonly waiting: number
+  readonly dead: number
+  /** When the item that stands first among those in state `due` was enqueued, even if its time has not come. */
+  readonly headEnqueued: number | undefined
+}
+
+/** Which rows of a set are kept, by which of the other sets have their members. */
+export type Keep = 'in all' | 'in none'
+
+export interface ProbedRows {
+  readonly rows: readonly ScoredMember[]
+  /** How many rows it took to find them. */
+  readonly looked: number
+  /** The last row looked at. */
+  readonly last: ScoredMember | undefined
+}
+
+export interface Reads {
+  get(key: Uint8Array): Awaitable<Uint8Array | undefined>
+  /** One answer for each key, in the order asked; not necessarily of one state. */
+  mget(keys: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]>
+  /** Key-values in the range, in its direction. */
+  range(range: KeyRange, limit?: number): Awaitable<KeyValue[]>
+
+  hget(key: Uint8Array, field: Uint8Array): Awaitable<Uint8Array | undefined>
+  /** One answer for each field, in the order asked. */
+  hmget(key: Uint8Array, fields: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]>
+  /** In the order of the fields' bytes. */
+  hgetall(key: Uint8Array): Awaitable<FieldValue[]>
+  /**
+   * About `count` fields, for hashes that are too wide to be read whole. A field that the hash has from the first page to
+   * the last is in one of them; a field that changes meanwhile may be in several.
+   */
+  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage>
+  /** One answer for each key, in the order asked; not necessarily of one state. */
+  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]>
+  /** Whether each has fields, in the order asked; not necessarily of one state. */
+  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]>
+  /** Hashes whose keys are in the range, in its direction. */
+  hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]>
+
+  sismember(key: Uint8Array, member: Uint8Array): Awaitable<boolean>
+  /** In the order of their bytes. */
+  smembers(key: Uint8Array): Awaitable<Uint8Array[]>
+
+  zscore(key: Uint8Array, member: Uint8Array): Awaitable<number | undefined>
+  /** For each member, its score in each of the sorted sets. */
+  zscores(
+    keys: readonly Uint8Array[],
+    members: readonly Uint8Array[]
+  ): Awaitable<readonly (readonly (number | undefined)[])[]>
+  /** Whether the engine knows that members which several of the sets have are under the same score in all of them. */
+  zaligned?(keys: readonly Uint8Array[]): Awaitable<boolean>
+  /**
+   * Rows of the first set, as `zrows` gives them, whose members all the other sets have, or none. An engine that has
+   * it knows a faster way than `zrows` and `zscores`.
+   */
+  zprobe?(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Awaitable<ProbedRows>
+  zcard(key: Uint8Array): Awaitable<number>
+  zrows(key: Uint8Array, rows: Rows): Awaitable<ScoredMember[]>
+  /** The sum of all scores, added in the order of the set. */
+  zsum(key: Uint8Array): Awaitable<number>
+  /** The keys of sorted sets in the range, in its direction. */
+  zkeys(range: KeyRange, limit?: number): Awaitable<Uint8Array[]>
+
+  qcounts(key: Uint8Array): Awaitable<QueueCounts>
+  /** Items in a state by (`at`, item), after a place. */
+  qlist(key: Uint8Array, state: QueueState, rows: Rows): Awaitable<ListedItem[]>
+}
+
+/** What an operation of a batch answers: `zincrby` the score, `lease` the items. Other operations answer nothing. */
+export type Answer = number | readonly QueueItem[]
+
+export interface EngineStats {
+  readonly engine: string
+  /** Of its files, or of its memory. */
+  readonly bytes: number
+  readonly details: Readonly<Record<string, string | number | boolean>>
+}
+
+export interface BackupOptions {
+  /** Called now and then with the number of rows that are done: they are copied first, and then read back. */
+  readonly onProgress?: ((rows: number, doing: 'copying' | 'verifying') => void) | undefined
+  /** Ends the backup early; nothing is left of it. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface LastWrite {
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Why it failed. */
+  readonly error?: QuoinError
+}
+
+export interface Engine extends Reads {
+  /** What it is, in a word: `lmdb`. */
+  readonly name: string
+  /** Unix seconds by the clock that all users of the store share. It is set backwards and forwards like any other. */
+  now(): Awaitable<number>
+  /** Unix seconds by the clock that leases end by: it runs on steadily while the process does. Without it, `now`. */
+  leaseNow?(): number
+  /**
+   * Commits a batch (`program.ts`): all of it or nothing, durable when the promise resolves. The checks are made
+   * against the state before the batch, and the first that fails refuses it with its code. Answers come in the order
+   * of the operations that have one.
+   */
+  commit(batch: Uint8Array): Promise<Answer[]>
+  /**
+   * Commits many batches in as few transactions as it can, durable when the promise resolves. They have no checks: when
+   * one is refused all the same, it rejects with that code, and the others may have been written.
+   */
+  commitMany(batches: readonly Uint8Array[]): Promise<void>
+  /**
+   * Resolves when all that can be read now is as durable as a commit promises. An engine that never shows anything
+   * earlier has none.
+   */
+  replicated?(): Promise<void>
+  /** The last commit that wrote something, or failed to; undefined before the first. */
+  readonly lastWrite: LastWrite | undefined
+  /** Rejects with the reason why a commit would fail now, as far as can be told without writing. */
+  probe(): Promise<void>
+  /**
+   * Reads that all see one state; commits do not wait for them. An engine without snapshots may run `read` again when
+   * what it read has changed, and refuse with `ERR_STORE_BUSY` when it keeps changing.
+   */
+  snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T>
+  /** Writes a copy of one state into a directory that is new or empty, or refuses with `ERR_STORE_OPTION`. */
+  backup(directory: string, options?: BackupOptions): Promise<void>
+  stats(): Awaitable<EngineStats>
+  close(): Promise<void>
+}

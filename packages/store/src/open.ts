@@ -1,0 +1,33 @@
+/** Opens the engine that a URL names. */
+import { QuoinError } from '@quoin/primitives'
+import type { Engine } from './engine.ts'
+import { type PatienceOptions, patient } from './patient.ts'
+import { parseFilesUrl } from './url.ts'
+
+const EXAMPLES = 'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HOST:PORT'
+
+export interface OpenOptions {
+  /** `false` fails where there is no store yet, instead of making one. Of servers it means nothing. */
+  readonly create?: boolean
+  /** Waits for a server whose connection is lost, instead of rejecting; see `patient.ts`. */
+  readonly patience?: PatienceOptions
+}
+
+/** An engine is loaded when it is asked for: none needs what another brings along. */
+export const openEngine = async (url: string, { create, patience }: OpenOptions = {}): Promise<Engine> => {
+  const files = parseFilesUrl(url)
+  const creating = create === undefined ? {} : { create }
+  if (files?.kind === 'lmdb') {
+    const { path, readOnly } = files
+    return (await import('./ordered/lmdb.ts')).openLmdb(path, { readOnly, ...creating })
+  }
+  if (files?.kind === 'level') return (await import('./ordered/level.ts')).openLevel(files.path, creating)
+  if (url === 'memory:') return (await import('./ordered/memory.ts')).openMemory()
+  if (/^rediss?(-cluster)?:/.test(url)) {
+    const engine = await (await import('./redis/index.ts')).openRedis(url)
+    return patience ? patient(engine, patience) : engine
+  }
+  throw new QuoinError('ERR_STORE_URL', `no store is called ${JSON.stringify(url)}; there are ${EXAMPLES}`, {
+    url
+  })
+}

@@ -1,0 +1,347 @@
+/** An engine on an ordered database of this process: groups commits, and reads one state of the rows at a time. */
+import type { KeyRange } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import type {
+  Answer,
+  Awaitable,
+  BackupOptions,
+  Engine,
+  EngineStats,
+  FieldPage,
+  FieldValue,
+  HashEntry,
+  Keep,
+  KeyValue,
+  LastWrite,
+  ListedItem,
+  ProbedRows,
+  QueueCounts,
+  QueueState,
+  Reads,
+  Rows,
+  ScoredMember
+} from '../engine.ts'
+import { ProgramReader } from '../program-reader.ts'
+import type { RowReads } from './kv.ts'
+import { OrderedReads, WideIds } from './reader.ts'
+import type { Outcome, Written } from './writer.ts'
+
+/** A state of the rows that is read, and given back. */
+export interface View {
+  readonly rows: RowReads
+  release(): void
+}
+
+export interface Database {
+  readonly name: string
+  /** The present state. It may move on between turns of the event loop, not within one. */
+  view(): View
+  /** A state that stays. */
+  snapshot(): View
+  /** Whether walks take turns of the event loop: then a read has a snapshot, and a batch that walks comes alone. */
+  readonly walksTakeTurns?: boolean
+  /** Commits the batches in their order, in one transaction, durable when the promise resolves. */
+  write(batches: readonly Uint8Array[]): Promise<Written>
+  /** Rejects with the reason why the files cannot be written. */
+  probe(): Promise<void>
+  backup?(directory: string, options: BackupOptions): Promise<unknown>
+  stats(): Awaitable<EngineStats>
+  close(): Promise<void>
+}
+
+interface Waiting {
+  readonly batch: Uint8Array
+  readonly resolve: (answers: Answer[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** At most so many batches, and so many bytes, in one transaction. */
+const GROUP_BATCHES = 20_000
+const GROUP_BYTES = 64 * 1024 * 1024
+/** Transactions handed to the database at a time: one that is being committed, one that is ready. */
+const GROUPS_IN_FLIGHT = 2
+
+export class EmbeddedEngine implements Engine {
+  readonly name: string
+  readonly #database: Database
+  readonly #reads: OrderedReads
+  #waiting: Waiting[] = []
+  #inFlight = 0
+  #scheduled = false
+  #idle: (() => void)[] = []
+  readonly #reading = new Set<Promise<unknown>>()
+  #closed = false
+  readonly #closing = new AbortController()
+  readonly #backups = new Set<Promise<unknown>>()
+  #lastWrite: LastWrite | undefined
+  /** Why no commit is taken until the store is opened again. */
+  #failure: QuoinError | undefined
+
+  constructor(database: Database) {
+    this.name = database.name
+    this.#database = database
+    this.#reads = new OrderedReads(database.view().rows, new WideIds())
+  }
+
+  now(): number {
+    return Date.now() / 1000
+  }
+
+  leaseNow(): number {
+    return (performance.timeOrigin + performance.now()) / 1000
+  }
+
+  commit(batch: Uint8Array): Promise<Answer[]> {
+    if (this.#closed) return Promise.reject(closedError())
+    if (this.#failure) return Promise.reject(this.#failure)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ batch, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  async commitMany(batches: readonly Uint8Array[]): Promise<void> {
+    this.#assertOpen()
+    if (this.#failure) throw this.#failure
+    this.#inFlight++
+    try {
+      for (let start = 0; start < batches.length; ) {
+        const group = batches.slice(start, start + this.#groupSize(batches.slice(start)))
+        const outcomes = await this.#write(group)
+        const failed = outcomes.findIndex(outcome => !('answers' in outcome))
+        if (failed !== -1) throw refusal(group[failed]!, outcomes[failed]!)
+        start += group.length
+      }
+    } finally {
+      this.#ended()
+    }
+  }
+
+  get lastWrite(): LastWrite | undefined {
+    return this.#lastWrite
+  }
+
+  async probe(): Promise<void> {
+    this.#assertOpen()
+    if (this.#failure) throw this.#failure
+    try {
+      await this.#database.probe()
+    } catch (error) {
+      // Files that were deleted take commits and lose them.
+      if (isFailed(error)) this.#failure = error
+      throw error
+    }
+  }
+
+  async #write(group: readonly Uint8Array[]): Promise<readonly Outcome[]> {
+    try {
+      const { outcomes, written } = await this.#database.write(group)
+      if (written) this.#lastWrite = { at: Date.now() }
+      return outcomes
+    } catch (error) {
+      if (error instanceof QuoinError) this.#lastWrite = { at: Date.now(), error }
+      if (isFailed(error)) this.#failure = error
+      throw error
+    }
+  }
+
+  async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
+    this.#assertOpen()
+    const view = this.#database.snapshot()
+    return this.#tracked((async () => read(new OrderedReads(view.rows)))().finally(() => view.release()))
+  }
+
+  /** A read that takes turns, which closing the store waits for. */
+  #tracked<T>(read: Promise<T>): Promise<T> {
+    const tracked = read.finally(() => this.#reading.delete(tracked))
+    this.#reading.add(tracked)
+    return tracked
+  }
+
+  /** Goes on beside reads and commits; closing the store ends it. */
+  async backup(directory: string, { onProgress, signal }: BackupOptions = {}): Promise<void> {
+    this.#assertOpen()
+    if (!this.#database.backup) {
+      throw new QuoinError('ERR_STORE_OPTION', `a store in ${this.name} has no files to back up`)
+    }
+    const ended = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+    const backup = this.#database.backup(directory, { onProgress, signal: ended })
+    this.#backups.add(backup)
+    try {
+      await backup
+    } finally {
+      this.#backups.delete(backup)
+    }
+  }
+
+  stats(): Awaitable<EngineStats> {
+    this.#assertOpen()
+    return this.#database.stats()
+  }
+
+  /** Waits for what is being committed and read. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#closing.abort(closedError())
+    // Each tells its own caller that it failed.
+    await Promise.allSettled([...this.#backups, ...this.#reading])
+    if (this.#inFlight > 0 || this.#waiting.length > 0) {
+      await new Promise<void>(resolve => this.#idle.push(resolve))
+    }
+    await this.#database.close()
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw closedError()
+  }
+
+  /** At the end of the turn, so that what is committed together shares a transaction. */
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= GROUPS_IN_FLIGHT) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#send()
+    })
+  }
+
+  #send(): void {
+    const group = this.#waiting.splice(0, this.#groupSize(this.#waiting.map(({ batch }) => batch)))
+    if (group.length === 0) return
+    this.#inFlight++
+    this.#write(group.map(({ batch }) => batch))
+      .then(
+        outcomes => settle(group, outcomes),
+        error => {
+          for (const { reject } of group) reject(error)
+        }
+      )
+      .finally(() => this.#ended())
+  }
+
+  /** How many of the batches go into the next transaction. */
+  #groupSize(batches: Iterable<Uint8Array>): number {
+    let bytes = 0
+    let count = 0
+    for (const batch of batches) {
+      const alone = this.#database.walksTakeTurns && new ProgramReader(batch).walks
+      bytes += batch.length
+      if (count > 0 && (alone || bytes > GROUP_BYTES || count === GROUP_BATCHES)) break
+      count++
+      if (alone) break
+    }
+    return count
+  }
+
+  #ended(): void {
+    this.#inFlight--
+    if (this.#waiting.length > 0) this.#schedule()
+    else if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  /** Reads that take turns see one state by taking a snapshot. */
+  #steady<T>(read: (reads: OrderedReads) => Awaitable<T>): Awaitable<T> {
+    this.#assertOpen()
+    if (!this.#database.walksTakeTurns) return read(this.#reads)
+    const view = this.#database.snapshot()
+    const release = (): void => view.release()
+    let result: Awaitable<T>
+    try {
+      result = read(new OrderedReads(view.rows))
+    } catch (error) {
+      release()
+      throw error
+    }
+    if (result instanceof Promise) return this.#tracked(result.finally(release))
+    release()
+    return result
+  }
+
+  get(key: Uint8Array): Awaitable<Uint8Array | undefined> {
+    this.#assertOpen()
+    return this.#reads.get(key)
+  }
+  mget(keys: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]> {
+    this.#assertOpen()
+    return this.#reads.mget(keys)
+  }
+  range(range: KeyRange, limit?: number): Awaitable<KeyValue[]> {
+    return this.#steady(reads => reads.range(range, limit))
+  }
+  hget(key: Uint8Array, field: Uint8Array): Awaitable<Uint8Array | undefined> {
+    return this.#steady(reads => reads.hget(key, field))
+  }
+  hmget(key: Uint8Array, fields: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]> {
+    return this.#steady(reads => reads.hmget(key, fields))
+  }
+  hgetall(key: Uint8Array): Awaitable<FieldValue[]> {
+    return this.#steady(reads => reads.hgetall(key))
+  }
+  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage> {
+    return this.#steady(reads => reads.hscan(key, cursor, count))
+  }
+  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
+    return this.#steady(reads => reads.mhgetall(keys))
+  }
+  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]> {
+    return this.#steady(reads => reads.mhexists(keys))
+  }
+  hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]> {
+    return this.#steady(reads => reads.hrange(range, limit))
+  }
+  sismember(key: Uint8Array, member: Uint8Array): Awaitable<boolean> {
+    return this.#steady(reads => reads.sismember(key, member))
+  }
+  smembers(key: Uint8Array): Awaitable<Uint8Array[]> {
+    return this.#steady(reads => reads.smembers(key))
+  }
+  zscore(key: Uint8Array, member: Uint8Array): Awaitable<number | undefined> {
+    return this.#steady(reads => reads.zscore(key, member))
+  }
+  zscores(keys: readonly Uint8Array[], members: readonly Uint8Array[]): Awaitable<(number | undefined)[][]> {
+    return this.#steady(reads => reads.zscores(keys, members))
+  }
+  zaligned(keys: readonly Uint8Array[]): Awaitable<boolean> {
+    return this.#steady(reads => reads.zaligned(keys))
+  }
+  zprobe(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Awaitable<ProbedRows> {
+    return this.#steady(reads => reads.zprobe(first, others, rows, keep))
+  }
+  zcard(key: Uint8Array): Awaitable<number> {
+    return this.#steady(reads => reads.zcard(key))
+  }
+  zrows(key: Uint8Array, rows: Rows): Awaitable<ScoredMember[]> {
+    return this.#steady(reads => reads.zrows(key, rows))
+  }
+  zsum(key: Uint8Array): Awaitable<number> {
+    return this.#steady(reads => reads.zsum(key))
+  }
+  zkeys(range: KeyRange, limit?: number): Awaitable<Uint8Array[]> {
+    return this.#steady(reads => reads.zkeys(range, limit))
+  }
+  qcounts(key: Uint8Array): Awaitable<QueueCounts> {
+    return this.#steady(reads => reads.qcounts(key))
+  }
+  qlist(key: Uint8Array, state: QueueState, rows: Rows): Awaitable<ListedItem[]> {
+    return this.#steady(reads => reads.qlist(key, state, rows))
+  }
+}
+
+const isFailed = (error: unknown): error is QuoinError =>
+  error instanceof QuoinError && error.code === 'ERR_STORE_FAILED'
+
+const settle = (group: readonly Waiting[], outcomes: readonly Outcome[]): void => {
+  group.forEach(({ batch, resolve, reject }, i) => {
+    const outcome = outcomes[i]!
+    if ('answers' in outcome) resolve(outcome.answers)
+    else reject(refusal(batch, outcome))
+  })
+}
+
+const refusal = (batch: Uint8Array, outcome: Outcome): QuoinError =>
+  'error' in outcome
+    ? outcome.error
+    : new ProgramReader(batch).refusal('failed' in outcome ? outcome.failed : 0)
+
+const closedError = (): QuoinError => new QuoinError('ERR_STORE_CLOSED', 'the store is closed')

@@ -1,0 +1,41 @@
+/**
+ * The small interface that an ordered key-value database offers the structures: rows by key, in the order of the
+ * keys' bytes. Memory, LMDB and LevelDB implement it.
+ */
+import type { KeyRange } from '@quoin/keyspace'
+import type { Awaitable, KeyValue } from '../engine.ts'
+
+/** One state of the database. */
+export interface RowReads {
+  /** The value, which may be a view that is good only until the next call. */
+  get(key: Uint8Array): Uint8Array | undefined
+  /** Rows in the range, in its direction; bytes of their own. */
+  rows(range: KeyRange, limit: number): Awaitable<KeyValue[]>
+  /** What `read` makes of their keys, after passing over `offset` of them. */
+  keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): Awaitable<T[]>
+}
+
+/** Makes something of the key that lies in `source` from `start` to `end`, and only for the time of the call. */
+export type ReadKey<T> = (source: Uint8Array, start: number, end: number) => T
+
+/** The key as bytes of its own. */
+export const copyKey: ReadKey<Uint8Array> = (source, start, end) => source.slice(start, end)
+
+/** A range of rows that a batch will walk: the first `limit` of them, or the last. */
+export interface Walk {
+  readonly start: Uint8Array
+  readonly end: Uint8Array
+  readonly limit: number
+  readonly reverse?: boolean
+}
+
+/** What a writer sees: its own changes too, before they are committed. */
+export interface RowWrites {
+  /** The value, which may be a view that is good only until the next call. */
+  get(key: Uint8Array): Uint8Array | undefined
+  /** At most `limit` keys from `start` up to but not including `end`, or the last of them downwards; bytes of their own. */
+  keys(start: Uint8Array, end: Uint8Array, limit: number, reverse?: boolean): Uint8Array[]
+  /** Both copy what they are given, or are done with it before the commit ends. */
+  put(key: Uint8Array, value: Uint8Array): void
+  del(key: Uint8Array): void
+}

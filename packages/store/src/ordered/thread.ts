@@ -1,0 +1,101 @@
+/**
+ * The thread that writes: opens stores and commits groups of batches, one request after the other for each store. A
+ * database may be at work on the next group while the last is on its way to the disk.
+ */
+import { parentPort } from 'node:worker_threads'
+import { QuoinError } from '@quoin/primitives'
+import type { Answer } from '../engine.ts'
+import { storeError } from './failure.ts'
+import { LevelWriter } from './level.ts'
+import { LmdbWriter } from './lmdb-writer.ts'
+import type { Reply, Request, SentError } from './threaded.ts'
+import type { Writing, Written } from './writer.ts'
+
+interface RowWriter {
+  write(batches: readonly Uint8Array[]): Promise<Writing>
+  close(): Promise<void>
+}
+
+const stores = new Map<number, RowWriter>()
+const queues = new Map<number, Promise<unknown>>()
+
+parentPort!.on('message', (request: Request) => {
+  const { id, store } = request
+  const answered = (queues.get(store) ?? Promise.resolve()).then(() => answer(request))
+  // The reply to this request has the error; the next one does not depend on it.
+  queues.set(
+    store,
+    answered.catch(() => {})
+  )
+  answered
+    .then(async ({ done }) => ({ id, ...summary(await done) }))
+    .catch((error): Reply => ({ id, error: sentError(storeError(error)) }))
+    .then(reply => parentPort!.postMessage(reply))
+})
+
+/** Resolves when the next request of the store may be answered. */
+const answer = async (request: Request): Promise<Writing> => {
+  const { store } = request
+  if (request.type === 'write') return write(stores.get(store)!, split(request))
+  if (request.type === 'open') {
+    const { kind, path } = request
+    const opened = (kind === 'lmdb' ? LmdbWriter : LevelWriter).open(path)
+    stores.set(store, await opened.catch(error => Promise.reject(storeError(error, path))))
+  } else {
+    await stores.get(store)?.close()
+    stores.delete(store)
+    queues.delete(store)
+  }
+  return { done: Promise.resolve({ outcomes: [], written: false }) }
+}
+
+/** A damaged row fails the batches that read it, not the others of their group: each is committed alone then. */
+const write = async (writer: RowWriter, batches: readonly Uint8Array[]): Promise<Writing> => {
+  try {
+    return await writer.write(batches)
+  } catch (error) {
+    if (batches.length === 1 || !isDamage(error)) throw error
+  }
+  const alone: Written[] = []
+  for (const batch of batches) alone.push(await writeAlone(writer, batch))
+  return {
+    done: Promise.resolve({
+      outcomes: alone.flatMap(({ outcomes }) => outcomes),
+      written: alone.some(({ written }) => written)
+    })
+  }
+}
+
+const writeAlone = async (writer: RowWriter, batch: Uint8Array): Promise<Written> => {
+  try {
+    return await (await writer.write([batch])).done
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return { outcomes: [{ error }], written: false }
+  }
+}
+
+const isDamage = (error: unknown): error is QuoinError =>
+  error instanceof QuoinError && error.code === 'ERR_STORE_CORRUPT'
+
+const split = ({ batches, lengths }: Request & { type: 'write' }): Uint8Array[] => {
+  let end = 0
+  return Array.from(lengths, length => {
+    end += length
+    return batches.subarray(end - length, end)
+  })
+}
+
+const summary = ({ outcomes, written }: Written): Omit<Reply, 'id' | 'error'> => {
+  const failed: [number, number][] = []
+  const answers: [number, Answer[]][] = []
+  const errors: [number, SentError][] = []
+  outcomes.forEach((outcome, i) => {
+    if ('failed' in outcome) failed.push([i, outcome.failed])
+    else if ('error' in outcome) errors.push([i, sentError(outcome.error)])
+    else if (outcome.answers.length > 0) answers.push([i, outcome.answers])
+  })
+  return { failed, answers, errors, written }
+}
+
+const sentError = ({ code, message, details }: QuoinError): SentError => ({ code, message, details })

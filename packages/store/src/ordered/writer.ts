@@ -1,0 +1,258 @@
+/**
+ * Executes batches on rows. The changes of a group of batches are gathered (`hashes.ts`, `sorted-sets.ts`) and
+ * written in the order of the keys by `flush`, so that a row that many operations touch is written once. A batch
+ * whose check fails changes nothing; once its checks hold, nothing in it can fail.
+ */
+import { QuoinError } from '@quoin/primitives'
+import type { Answer } from '../engine.ts'
+import type { Checks, Operations } from '../program.ts'
+import { ProgramReader } from '../program-reader.ts'
+import { HashChanges } from './hashes.ts'
+import type { RowWrites, Walk } from './kv.ts'
+import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
+import { fromName, toName } from './names.ts'
+import type { LeaseOwners } from './owners.ts'
+import { QueueChanges } from './queues.ts'
+import { packId } from './rows.ts'
+import { SortedSetChanges } from './sorted-sets.ts'
+
+const EMPTY = new Uint8Array()
+
+/** The result of a batch: its answers, the index of the check that refused it, or the error that it met alone. */
+export type Outcome =
+  | { readonly answers: Answer[] }
+  | { readonly failed: number }
+  | { readonly error: QuoinError }
+
+/** A committed group. */
+export interface Written {
+  readonly outcomes: readonly Outcome[]
+  /** False when no batch changed a row: then nothing was written. */
+  readonly written: boolean
+}
+
+/** A group whose changes are made. The next may begin; `done` is when this one is durable. */
+export interface Writing {
+  readonly done: Promise<Written>
+}
+
+export class Writer implements Checks, Operations<Answer> {
+  readonly #rows: RowWrites
+  readonly #values = new Map<string, Uint8Array | null>()
+  readonly #hashes: HashChanges
+  readonly #sortedSets: SortedSetChanges
+  readonly #queues: QueueChanges
+  /** As the database has them, after the last commit of this writer. */
+  #nextId = 0
+  #storedNextId = 0
+  #commits = -1
+  /** Whether a row was put or deleted since the last commit. */
+  #isChanged = false
+
+  /** Without owners leases are of nobody in particular, and end by the clock alone. */
+  constructor(database: RowWrites, owners?: LeaseOwners) {
+    const rows: RowWrites = {
+      get: key => database.get(key),
+      keys: (start, end, limit, reverse) => database.keys(start, end, limit, reverse),
+      put: (key, value) => {
+        this.#isChanged = true
+        database.put(key, value)
+      },
+      del: key => {
+        this.#isChanged = true
+        database.del(key)
+      }
+    }
+    const newId = (): number => {
+      if (this.#nextId >= MAX_ID) throw new QuoinError('ERR_STORE_FULL', 'the store has no ids left')
+      return this.#nextId++
+    }
+    this.#rows = rows
+    this.#hashes = new HashChanges(rows, newId)
+    this.#sortedSets = new SortedSetChanges(rows, newId)
+    this.#queues = new QueueChanges(this.#hashes, this.#sortedSets, owners)
+  }
+
+  /** Begins a group of batches. If another process has committed since, the caches of this writer are stale. */
+  begin(): void {
+    const commits = readCount(this.#rows.get(META.commits))
+    if (commits === this.#commits) return
+    this.forget()
+    this.#commits = commits
+    this.#nextId = this.#storedNextId = readCount(this.#rows.get(META.next))
+  }
+
+  run(batch: Uint8Array): Outcome {
+    const program = new ProgramReader(batch)
+    const failed = program.firstFailing(this)
+    return failed === -1 ? { answers: program.run<Answer>(this) } : { failed }
+  }
+
+  /** The ranges of rows that a batch which walks will walk, for databases that cannot walk while they write. */
+  walks(batch: Uint8Array): Walk[] {
+    return this.#queues.walks(batch)
+  }
+
+  /** Writes all changes of the group for the caller to commit; false when there are none. */
+  flush(): boolean {
+    this.#hashes.flush()
+    this.#sortedSets.flush()
+    for (const name of [...this.#values.keys()].sort()) {
+      const value = this.#values.get(name)
+      if (value) this.#rows.put(fromName(name), value)
+      else this.#rows.del(fromName(name))
+    }
+    this.#values.clear()
+    if (this.#nextId !== this.#storedNextId) this.#rows.put(META.next, packId(this.#nextId))
+    this.#storedNextId = this.#nextId
+    const isChanged = this.#isChanged
+    if (isChanged) this.#rows.put(META.commits, packId(++this.#commits))
+    this.#isChanged = false
+    return isChanged
+  }
+
+  /** Drops all that is gathered or remembered, after a commit that failed. */
+  forget(): void {
+    this.#values.clear()
+    this.#hashes.clear()
+    this.#sortedSets.clear()
+    this.#queues.forget()
+    this.#commits = -1
+    this.#isChanged = false
+  }
+
+  #value(key: Uint8Array): Uint8Array | undefined {
+    const name = toName(tagged(TAG.value, key))
+    const changed = this.#values.get(name)
+    return changed === undefined ? this.#rows.get(fromName(name)) : (changed ?? undefined)
+  }
+
+  valueIs(key: Uint8Array, expected: Uint8Array): boolean {
+    return equal(this.#value(key), expected)
+  }
+  valueAbsent(key: Uint8Array): boolean {
+    return this.#value(key) === undefined
+  }
+  fieldIs(key: Uint8Array, field: Uint8Array, expected: Uint8Array): boolean {
+    return equal(this.#hashes.get(KIND.hash, key, field), expected)
+  }
+  fieldAbsent(key: Uint8Array, field: Uint8Array): boolean {
+    return this.#hashes.get(KIND.hash, key, field) === undefined
+  }
+  scoreIs(key: Uint8Array, member: Uint8Array, score: number): boolean {
+    return this.#sortedSets.score(ROLE.user, key, member) === score
+  }
+  scoreAbsent(key: Uint8Array, member: Uint8Array): boolean {
+    return this.#sortedSets.score(ROLE.user, key, member) === undefined
+  }
+  memberPresent(key: Uint8Array, member: Uint8Array): boolean {
+    return this.#hashes.get(KIND.set, key, member) !== undefined
+  }
+  memberAbsent(key: Uint8Array, member: Uint8Array): boolean {
+    return !this.memberPresent(key, member)
+  }
+  leaseHeld(key: Uint8Array, item: Uint8Array, token: Uint8Array): boolean {
+    return this.#queues.isLeased(key, item, token)
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    this.#values.set(toName(tagged(TAG.value, key)), value)
+  }
+  del(key: Uint8Array): void {
+    this.#values.set(toName(tagged(TAG.value, key)), null)
+  }
+  hset(key: Uint8Array, field: Uint8Array, value: Uint8Array): void {
+    this.#hashes.set(KIND.hash, key, field, value)
+  }
+  hdel(key: Uint8Array, field: Uint8Array): void {
+    this.#hashes.delete(KIND.hash, key, field)
+  }
+  sadd(key: Uint8Array, member: Uint8Array): void {
+    this.#hashes.set(KIND.set, key, member, EMPTY)
+  }
+  srem(key: Uint8Array, member: Uint8Array): void {
+    this.#hashes.delete(KIND.set, key, member)
+  }
+  zadd(key: Uint8Array, member: Uint8Array, score: number): void {
+    this.#sortedSets.add(ROLE.user, key, member, score)
+  }
+  zrem(key: Uint8Array, member: Uint8Array): void {
+    this.#sortedSets.remove(ROLE.user, key, member)
+  }
+  zincrby(key: Uint8Array, member: Uint8Array, increment: number): number {
+    // Adding 0 makes a -0 that two numbers may add up to a 0.
+    const score = (this.#sortedSets.score(ROLE.user, key, member) ?? 0) + increment + 0
+    this.#sortedSets.add(ROLE.user, key, member, score)
+    return score
+  }
+  ztally(key: Uint8Array, member: Uint8Array, increment: number): void {
+    const score = (this.#sortedSets.score(ROLE.user, key, member) ?? 0) + increment
+    if (score === 0) this.#sortedSets.remove(ROLE.user, key, member)
+    else this.#sortedSets.add(ROLE.user, key, member, score)
+  }
+  append(key: Uint8Array, entry: Uint8Array): void {
+    if (this.#sortedSets.score(ROLE.user, key, entry) !== undefined) return
+    const position = (this.#sortedSets.score(ROLE.user, key, EMPTY) ?? 0) + 1
+    this.#sortedSets.add(ROLE.user, key, EMPTY, position)
+    this.#sortedSets.add(ROLE.user, key, entry, position)
+  }
+
+  enqueue(key: Uint8Array, item: Uint8Array, score: number, now: number): void {
+    this.#queues.enqueue(key, item, score, now)
+  }
+  lease(
+    key: Uint8Array,
+    token: Uint8Array,
+    count: number,
+    until: number,
+    allowed: number,
+    now: number,
+    clock: number
+  ): Answer {
+    return this.#queues.lease(key, token, count, until, allowed, now, clock)
+  }
+  renew(key: Uint8Array, item: Uint8Array, until: number, clock: number): void {
+    this.#queues.renew(key, item, until, clock)
+  }
+  remove(key: Uint8Array, item: Uint8Array): void {
+    this.#queues.remove(key, item)
+  }
+  retry(
+    key: Uint8Array,
+    item: Uint8Array,
+    errorClass: Uint8Array,
+    reason: Uint8Array,
+    at: number,
+    now: number
+  ): void {
+    this.#queues.retry(key, item, errorClass, reason, at, now)
+  }
+  bury(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, now: number): void {
+    this.#queues.bury(key, item, errorClass, reason, now)
+  }
+  wait(
+    key: Uint8Array,
+    item: Uint8Array,
+    errorClass: Uint8Array,
+    reason: Uint8Array,
+    dependency: Uint8Array,
+    until: number,
+    now: number
+  ): void {
+    this.#queues.wait(key, item, errorClass, reason, dependency, until, now)
+  }
+  wake(key: Uint8Array, dependency: Uint8Array): void {
+    this.#queues.wake(key, dependency)
+  }
+  revive(key: Uint8Array, item: Uint8Array): void {
+    this.#queues.revive(key, item)
+  }
+}
+
+const readCount = (row: Uint8Array | undefined): number => (row ? readId(row, 0) : 0)
+
+const equal = (a: Uint8Array | undefined, b: Uint8Array): boolean => {
+  if (a?.length !== b.length) return false
+  for (let i = 0; i < b.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

@@ -1,0 +1,48 @@
+/**
+ * An engine that waits for its server: a call that loses the connection is made again until there is one. Of a commit it
+ * is not known then whether it was written, so this is for batches with conditions, or that say the same twice.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { QuoinError } from '@quoin/primitives'
+import type { Engine } from './engine.ts'
+
+export interface PatienceOptions {
+  /** Called when a connection is lost, once for each loss. */
+  readonly onLost: (error: QuoinError) => void
+  /** Milliseconds after which it is given up; ten minutes unless given. */
+  readonly limit?: number
+}
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 2000
+const LIMIT_MS = 600_000
+const ONCE: ReadonlySet<PropertyKey> = new Set(['close', 'snapshot', 'backup'])
+
+export const patient = (engine: Engine, { onLost, limit = LIMIT_MS }: PatienceOptions): Engine => {
+  /** Calls at once lose the same connection: it is said once. */
+  let isLost = false
+  const again = async (call: () => unknown): Promise<unknown> => {
+    const since = performance.now()
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        const answer = await call()
+        isLost = false
+        return answer
+      } catch (error) {
+        if (!(error instanceof QuoinError) || error.code !== 'ERR_STORE_CONNECTION') throw error
+        if (performance.now() - since > limit) throw error
+        if (!isLost) onLost(error)
+        isLost = true
+        await sleep(pause)
+      }
+    }
+  }
+  return new Proxy(engine, {
+    get(target, name) {
+      const member = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      const call = (...args: unknown[]) => Reflect.apply(member, target, args)
+      return ONCE.has(name) ? call : (...args: unknown[]) => again(() => call(...args))
+    }
+  })
+}

@@ -1,0 +1,196 @@
+/** Writes batches as bytes (`program.ts`). Every argument is checked here, once, before an engine sees it. */
+import { QuoinError, shortHex } from '@quoin/primitives'
+import { MAX_KEY, MAX_VALUE } from './engine.ts'
+import { CODE, WALKS } from './program.ts'
+
+/** Writes a batch. It can be taken once. */
+export class ProgramWriter {
+  readonly #checks = new ArgumentWriter()
+  readonly #operations = new ArgumentWriter()
+  #walks = false
+
+  check(code: number): ArgumentWriter {
+    return this.#checks.code(code)
+  }
+
+  operation(code: number): ArgumentWriter {
+    if (code === CODE.lease || code === CODE.wake) this.#walks = true
+    return this.#operations.code(code)
+  }
+
+  get isEmpty(): boolean {
+    return this.#checks.length === 0 && this.#operations.length === 0
+  }
+
+  take(): Uint8Array {
+    if (this.#checks.refused || this.#operations.refused) {
+      throw new QuoinError('ERR_STORE_OPTION', 'an argument of this batch was refused; make a new one')
+    }
+    const checks = this.#checks.written()
+    const operations = this.#operations.written()
+    const program = new Uint8Array(4 + checks.length + operations.length)
+    new DataView(program.buffer).setUint32(0, checks.length + (this.#walks ? WALKS : 0), true)
+    program.set(checks, 4)
+    program.set(operations, 4 + checks.length)
+    this.#checks.release()
+    this.#operations.release()
+    return program
+  }
+}
+
+interface Memory {
+  readonly bytes: Uint8Array
+  readonly view: DataView
+}
+
+const newMemory = (length: number): Memory => {
+  const bytes = new Uint8Array(length)
+  return { bytes, view: new DataView(bytes.buffer) }
+}
+
+const NO_MEMORY = newMemory(0)
+const FIRST_LENGTH = 4096
+/** Memory that batches have given back, for those to come: making it anew would be half of the work. */
+const spare: Memory[] = []
+const SPARE_LIMIT = 1000
+const SPARE_LENGTH = 16 * 1024
+
+/** Appends arguments, each checked: what an engine is given is within the limits. */
+export class ArgumentWriter {
+  #memory = NO_MEMORY
+  #length = 0
+  /** Whether an argument was: what is written then ends in the middle. */
+  refused = false
+
+  get length(): number {
+    return this.#length
+  }
+
+  written(): Uint8Array {
+    return this.#memory.bytes.subarray(0, this.#length)
+  }
+
+  /** Gives its memory back. Nothing can be appended any more. */
+  release(): void {
+    const { bytes } = this.#memory
+    if (bytes.length > 0 && bytes.length <= SPARE_LENGTH && spare.length < SPARE_LIMIT)
+      spare.push(this.#memory)
+    this.#memory = NO_MEMORY
+    this.#length = 0
+  }
+
+  code(code: number): this {
+    this.#reserve(1)
+    this.#memory.bytes[this.#length++] = code
+    return this
+  }
+
+  /** A key, field, member or item. */
+  key(bytes: Uint8Array): this {
+    return this.#append(this.#checked(keyOnly, bytes))
+  }
+
+  /** An entry of a log, which is a key that is not empty. */
+  entry(bytes: Uint8Array): this {
+    return this.#append(this.#checked(entryOnly, bytes))
+  }
+
+  value(bytes: Uint8Array): this {
+    return this.#append(this.#checked(valueOnly, bytes))
+  }
+
+  /** A score: any number but NaN. -0 is 0. */
+  score(score: number): this {
+    return this.#number(this.#checked(scoreOnly, score))
+  }
+
+  /** A number that is neither NaN nor infinite. */
+  finite(value: number): this {
+    return this.#number(this.#checked(finiteOnly, value))
+  }
+
+  #checked<T>(check: (value: T) => T, value: T): T {
+    try {
+      return check(value)
+    } catch (error) {
+      this.refused = true
+      throw error
+    }
+  }
+
+  #append(bytes: Uint8Array): this {
+    this.#reserve(4 + bytes.length)
+    this.#memory.view.setUint32(this.#length, bytes.length, true)
+    this.#memory.bytes.set(bytes, this.#length + 4)
+    this.#length += 4 + bytes.length
+    return this
+  }
+
+  #number(value: number): this {
+    this.#reserve(8)
+    this.#memory.view.setFloat64(this.#length, value === 0 ? 0 : value, true)
+    this.#length += 8
+    return this
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more
+    const { length } = this.#memory.bytes
+    if (needed <= length) return
+    const larger =
+      needed <= FIRST_LENGTH && spare.length > 0
+        ? spare.pop()!
+        : newMemory(Math.max(needed, length * 2, FIRST_LENGTH))
+    larger.bytes.set(this.written())
+    this.#memory = larger
+  }
+}
+
+/** A key, field, member or item as an engine may be asked for: bytes, and not too long. */
+export const keyOnly = (key: Uint8Array): Uint8Array => {
+  if (!(key instanceof Uint8Array)) {
+    throw new QuoinError('ERR_STORE_KEY', `a key, field or member is bytes, not ${typeof key}`)
+  }
+  if (key.length > MAX_KEY) {
+    throw new QuoinError(
+      'ERR_STORE_KEY',
+      `a key, field or member has at most ${MAX_KEY} bytes; this one has ${key.length}: ${shortHex(key)}`,
+      { length: key.length, limit: MAX_KEY }
+    )
+  }
+  return key
+}
+
+const entryOnly = (entry: Uint8Array): Uint8Array => {
+  if (keyOnly(entry).length === 0)
+    throw new QuoinError('ERR_STORE_KEY', 'an entry of a log has at least a byte')
+  return entry
+}
+
+const valueOnly = (bytes: Uint8Array): Uint8Array => {
+  if (!(bytes instanceof Uint8Array)) {
+    throw new QuoinError('ERR_STORE_VALUE', `a value is bytes, not ${typeof bytes}`)
+  }
+  if (bytes.length > MAX_VALUE) {
+    throw new QuoinError(
+      'ERR_STORE_VALUE',
+      `a value has at most ${MAX_VALUE} bytes; this one has ${bytes.length}`,
+      { length: bytes.length, limit: MAX_VALUE }
+    )
+  }
+  return bytes
+}
+
+const finiteOnly = (value: number): number => {
+  if (!Number.isFinite(value)) {
+    throw new QuoinError('ERR_STORE_SCORE', `must be a finite number: ${value}`, { value: String(value) })
+  }
+  return value
+}
+
+export const scoreOnly = (score: number): number => {
+  if (typeof score !== 'number' || Number.isNaN(score)) {
+    throw new QuoinError('ERR_STORE_SCORE', `a score is a number other than NaN, not ${String(score)}`)
+  }
+  return score
+}

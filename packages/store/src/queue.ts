@@ -1,0 +1,281 @@
+/**
+ * Work queues: an item is due, leased to a worker, waiting for a dependency, or dead. Many workers in many processes
+ * take items under leases; an item is worked on by one of them at a time, until its lease ends. Nothing is lost: an
+ * item leaves the queue when it is acknowledged, in the same commit as the writes of the work itself, and what fails
+ * for good is kept with the reason. An item that fails never holds up those behind it.
+ */
+
+import type { ValueCodec } from '@quoin/keyspace'
+import { QuoinError } from '@quoin/primitives'
+import { Batch } from './batch.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import type { Engine, ListedItem, QueueItem, QueueState } from './engine.ts'
+import { wholeNumber } from './option.ts'
+import { CODE, TOKEN_LENGTH } from './program.ts'
+
+/** How items are bytes. */
+export type ItemCodec<T> = Pick<ValueCodec<T>, 'encode' | 'decode'>
+
+/** Items that are bytes already. */
+export const RAW_ITEMS: ItemCodec<Uint8Array> = { encode: item => item, decode: item => item }
+
+export interface QueueOptions {
+  /** How often an item is tried before it is dead. */
+  readonly attempts?: number
+  /** Seconds before the second attempt; each further one waits twice as long. */
+  readonly backoff?: number
+  /** The longest wait between attempts, in seconds. */
+  readonly backoffLimit?: number
+  /** The clock, in unix seconds, of leases too; the store's own unless given. */
+  readonly now?: () => number
+}
+
+/** With the item as its queue declares it. */
+type WithItem<Q extends QueueItem, T> = Omit<Q, 'item'> & { readonly item: T }
+
+/** An item that a worker holds. */
+export interface Lease<T = Uint8Array> extends WithItem<QueueItem, T> {
+  readonly token: Uint8Array
+  /** When it ends, in unix seconds by the clock of leases. */
+  readonly until: number
+}
+
+/** What became of an item: try again later, never again, or when something else has happened. */
+export type Failure =
+  | { readonly outcome: 'retry'; readonly errorClass?: string; readonly reason: string }
+  | { readonly outcome: 'dead'; readonly errorClass?: string; readonly reason: string }
+  | {
+      readonly outcome: 'wait'
+      readonly errorClass?: string
+      readonly reason: string
+      /** `wake` names it when it is there. */
+      readonly dependency: Uint8Array
+      /** Seconds to wait at most; for ever unless given. */
+      readonly atMost?: number
+    }
+
+export interface QueueStats {
+  readonly due: number
+  readonly leased: number
+  readonly waiting: number
+  readonly dead: number
+  /** How long the item that stands first has been in the queue, in seconds; undefined when none is due. */
+  readonly age: number | undefined
+}
+
+export interface ItemPage<T = Uint8Array> {
+  readonly items: readonly WithItem<ListedItem, T>[]
+  readonly cursor: string | undefined
+}
+
+/** The longest class and reason that are kept, in bytes. */
+const CLASS_LIMIT = 100
+const REASON_LIMIT = 1000
+const encoder = new TextEncoder()
+
+export class Queue<T = Uint8Array> {
+  readonly #engine: Engine
+  readonly #key: Uint8Array
+  readonly #codec: ItemCodec<T>
+  readonly #attempts: number
+  readonly #backoff: number
+  readonly #backoffLimit: number
+  readonly #clock: () => number | Promise<number>
+  /** Leases begin and end by it. */
+  readonly #leaseClock: (() => number) | undefined
+  /** For what is put into a batch, which cannot ask the store. */
+  readonly #clockHere: () => number
+
+  /** @internal Queues are made by `Store.queue`. */
+  constructor(engine: Engine, key: Uint8Array, codec: ItemCodec<T>, options: QueueOptions = {}) {
+    const { attempts = 10, backoff = 1, backoffLimit = 3600, now } = options
+    this.#engine = engine
+    this.#key = key
+    this.#codec = codec
+    this.#attempts = wholeNumber('attempts', attempts, 1)
+    this.#backoff = seconds('backoff', backoff)
+    this.#backoffLimit = seconds('backoffLimit', backoffLimit)
+    this.#clock = now ?? (() => engine.now())
+    this.#leaseClock = now ?? (engine.leaseNow && (() => engine.leaseNow!()))
+    this.#clockHere = now ?? (() => Date.now() / 1000)
+  }
+
+  /**
+   * Adds an item that is due in the order of scores, and not before the time that its score is. In a queue an item is
+   * one thing: adding it again changes nothing, unless it has not been tried yet and the score differs.
+   */
+  async enqueue(item: T, score: number): Promise<void> {
+    const batch = this.#batch()
+    this.enqueueIn(batch, item, score, await this.#clock())
+    await batch.commit()
+  }
+
+  /** The same as part of a batch. */
+  enqueueIn(batch: Batch, item: T, score: number, now = this.#clockHere()): void {
+    batch.program
+      .operation(CODE.enqueue)
+      .key(this.#key)
+      .key(this.#codec.encode(item))
+      .score(score)
+      .finite(now)
+  }
+
+  /** Takes up to `limit` items that are due, for so many seconds. */
+  async lease(limit: number, forSeconds: number): Promise<Lease<T>[]> {
+    const token = crypto.getRandomValues(new Uint8Array(TOKEN_LENGTH))
+    const now = await this.#clock()
+    const leaseNow = this.#leaseClock?.() ?? now
+    const until = leaseNow + seconds('lease', forSeconds)
+    const batch = this.#batch()
+    batch.program
+      .operation(CODE.lease)
+      .key(this.#key)
+      .key(token)
+      .finite(wholeNumber('limit', limit, 1))
+      .finite(until)
+      .finite(this.#attempts)
+      .finite(now)
+      .finite(leaseNow)
+    const [items] = (await batch.answers()) as [readonly QueueItem[]]
+    return items.map(leased => ({ ...leased, item: this.#codec.decode(leased.item), token, until }))
+  }
+
+  /** Keeps an item for so many seconds from now. Fails with `ERR_STORE_LEASE_LOST` if another worker has it. */
+  async renew(lease: Lease<T>, forSeconds: number): Promise<Lease<T>> {
+    const leaseNow = this.#leaseClock?.() ?? (await this.#clock())
+    const until = leaseNow + seconds('lease', forSeconds)
+    const batch = this.#batch()
+    this.#held(batch, lease)
+      .operation(CODE.renew)
+      .key(this.#key)
+      .key(this.#codec.encode(lease.item))
+      .finite(until)
+      .finite(leaseNow)
+    await batch.commit()
+    return { ...lease, until }
+  }
+
+  /** If the lease was lost, the whole batch fails with `ERR_STORE_LEASE_LOST`. */
+  heldIn(batch: Batch, lease: Lease<T>): void {
+    this.#held(batch, lease)
+  }
+
+  /** The work is done: the item leaves the queue. Best in the batch that holds the work's own writes. */
+  async acknowledge(lease: Lease<T>): Promise<void> {
+    const batch = this.#batch()
+    this.acknowledgeIn(batch, lease)
+    await batch.commit()
+  }
+
+  /** If the lease was lost, the whole batch fails with `ERR_STORE_LEASE_LOST`. */
+  acknowledgeIn(batch: Batch, lease: Lease<T>): void {
+    this.#held(batch, lease).operation(CODE.remove).key(this.#key).key(this.#codec.encode(lease.item))
+  }
+
+  /** The work failed. After the last attempt the item is dead, whatever the outcome says of trying again. */
+  async fail(lease: Lease<T>, failure: Failure): Promise<void> {
+    const batch = this.#batch()
+    this.failIn(batch, lease, failure, await this.#clock())
+    await batch.commit()
+  }
+
+  failIn(batch: Batch, lease: Lease<T>, failure: Failure, now = this.#clockHere()): void {
+    const program = this.#held(batch, lease)
+    const errorClass = encoded(failure.errorClass ?? failure.outcome, CLASS_LIMIT)
+    const reason = encoded(failure.reason, REASON_LIMIT)
+    const record = (code: number) =>
+      program.operation(code).key(this.#key).key(this.#codec.encode(lease.item)).key(errorClass).key(reason)
+    if (failure.outcome === 'wait') {
+      const until =
+        failure.atMost === undefined ? Number.POSITIVE_INFINITY : now + seconds('atMost', failure.atMost)
+      record(CODE.wait).key(failure.dependency).score(until).finite(now)
+    } else if (failure.outcome === 'dead' || lease.attempts >= this.#attempts) {
+      record(CODE.bury).finite(now)
+    } else {
+      record(CODE.retry)
+        .score(now + this.#delay(lease.attempts))
+        .finite(now)
+    }
+  }
+
+  /** What items were waiting for is there: they become due. */
+  async wake(dependency: Uint8Array): Promise<void> {
+    const batch = this.#batch()
+    this.wakeIn(batch, dependency)
+    await batch.commit()
+  }
+
+  wakeIn(batch: Batch, dependency: Uint8Array): void {
+    batch.program.operation(CODE.wake).key(this.#key).key(dependency)
+  }
+
+  /** A dead item becomes due again, with all its attempts. */
+  async revive(item: T): Promise<void> {
+    const batch = this.#batch()
+    this.reviveIn(batch, item)
+    await batch.commit()
+  }
+
+  reviveIn(batch: Batch, item: T): void {
+    batch.program.operation(CODE.revive).key(this.#key).key(this.#codec.encode(item))
+  }
+
+  /** Takes an item out, whatever its state. */
+  async remove(item: T): Promise<void> {
+    const batch = this.#batch()
+    batch.program.operation(CODE.remove).key(this.#key).key(this.#codec.encode(item))
+    await batch.commit()
+  }
+
+  /** Items in a state, a page at a time: dead letters with their reasons, for instance. */
+  async list(
+    state: QueueState,
+    page: { readonly limit?: number; readonly cursor?: string } = {}
+  ): Promise<ItemPage<T>> {
+    const { limit = 100, cursor } = page
+    const min = cursor === undefined ? undefined : { ...readCursor(cursor), exclusive: true }
+    const items = await this.#engine.qlist(this.#key, state, { min, count: wholeNumber('limit', limit, 1) })
+    const last = items.at(-1)
+    return {
+      items: items.map(listed => ({ ...listed, item: this.#codec.decode(listed.item) })),
+      cursor: last && items.length === limit ? writeCursor({ score: last.at, member: last.item }) : undefined
+    }
+  }
+
+  async stats(): Promise<QueueStats> {
+    const { headEnqueued, ...counts } = await this.#engine.qcounts(this.#key)
+    return {
+      ...counts,
+      age: headEnqueued === undefined ? undefined : Math.max(0, (await this.#clock()) - headEnqueued)
+    }
+  }
+
+  #batch(): Batch {
+    return new Batch(program => this.#engine.commit(program))
+  }
+
+  #held(batch: Batch, lease: Lease<T>): Batch['program'] {
+    batch.program.check(CODE.leaseHeld).key(this.#key).key(this.#codec.encode(lease.item)).key(lease.token)
+    return batch.program
+  }
+
+  /** Half of it by chance, so that what failed together is not tried together. */
+  #delay(attempts: number): number {
+    // 2 ** 1024 is infinite, and no backoff at all is still none after so many attempts.
+    const full = Math.min(this.#backoffLimit, this.#backoff * 2 ** Math.min(attempts - 1, 1023))
+    return full * (0.5 + Math.random() / 2)
+  }
+}
+
+/** As much of a text as fits, in whole characters. */
+const encoded = (text: string, limit: number): Uint8Array => {
+  const bytes = new Uint8Array(limit)
+  return bytes.subarray(0, encoder.encodeInto(text, bytes).written)
+}
+
+const seconds = (name: string, value: number): number => {
+  if (!Number.isFinite(value) || value < 0) {
+    throw new QuoinError('ERR_STORE_OPTION', `${name} is a number of seconds, not ${value}`, { name })
+  }
+  return value
+}

@@ -1,0 +1,340 @@
+/**
+ * What changes do to the index, worked out in memory on a working set. Loading comes first, guards before what they
+ * guard; applying is plain computation, except that it loads a transaction that has to give way.
+ */
+
+import { formatOutpoint, formatTxid, type Outpoint, type Topic, type Txid } from '@quoin/keyspace'
+import { type Awaitable, andThen, QuoinError } from '@quoin/primitives'
+import type { Admission, Change, OutputChange, SpentEvents } from './change.ts'
+import type { EventTypes } from './events.ts'
+import { outputFields } from './keys.ts'
+import { fieldName, NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'
+import { type BlockPosition, blockPosition } from './position.ts'
+import type { Spending, TransactionRecord } from './record.ts'
+import {
+  nameOf,
+  outpointName,
+  outpointOfName,
+  txidNameOf,
+  txidOfName,
+  type WorkingSet
+} from './working-set.ts'
+
+const { events, merkleState, data, dependencies, inputs, spent } = outputFields.collections
+const EVENTS = fieldName(events.encode())
+const POSITION = fieldName(merkleState.encode())
+const SPENT = 'sp:'
+
+export interface Applying {
+  readonly events: EventTypes
+  /** Unix seconds: when transactions are first seen that do not say. */
+  readonly now: number
+  /** All transactions that the commit is about. None of them may give way to another. */
+  readonly txids: ReadonlySet<string>
+}
+
+/** Loads all that the changes are about; waits only for what is not at hand. */
+export const loadChanges = async (work: WorkingSet, changes: readonly Change[]): Promise<void> => {
+  const txids = changes.map(({ txid }) => nameOf(txid))
+  const told = changes.flatMap(({ spends }) => [...spends.keys()].map(nameOf))
+  const own = changes.flatMap(({ txid, outputs, admissions, marked, expelled, erased }) =>
+    [
+      ...erased,
+      ...outputs.keys(),
+      ...[...admissions.values(), ...marked.values(), ...expelled.values()].flatMap(each => [...each.keys()])
+    ].map(vout => outpointName(nameOf(txid), vout))
+  )
+  const needed = changes.flatMap(change => [...change.needed].map(nameOf))
+  const guarding = work.guard([...txids, ...told, ...told.map(txidNameOf), ...own, ...needed])
+  if (guarding) await guarding
+  const loading = work.loadTransactions(txids)
+  if (loading) await loading
+  const before = txids.flatMap(txid => spendsOf(work.record(txid).before))
+  const spending = work.guardSpends([...own, ...told, ...before])
+  if (spending) await spending
+  return work.loadOutputs([...told, ...before])
+}
+
+/** To be waited for only when another transaction has to give way. */
+export const applyChange = (work: WorkingSet, change: Change, applying: Applying): Awaitable<void> => {
+  const txid = nameOf(change.txid)
+  const record = work.record(txid).after
+  for (const needed of change.needed) {
+    if (!work.record(nameOf(needed)).after) throw missing(needed)
+  }
+  if (!record && isOnlyAbout(change)) return
+  const position = change.position === undefined ? record?.position : (change.position ?? undefined)
+  return andThen(claimAll(work, change, position, applying.txids), () =>
+    applyClaimed(work, change, position, applying)
+  )
+}
+
+const applyClaimed = (
+  work: WorkingSet,
+  change: Change,
+  position: BlockPosition | undefined,
+  applying: Applying
+): void => {
+  const txid = nameOf(change.txid)
+  const slot = work.record(txid)
+  const record = slot.after
+  const spends = new Map(record?.spends.map(each => [nameOf(each.outpoint), each.events]))
+  for (const [outpoint, told] of change.spends) {
+    const name = nameOf(outpoint)
+    const output = work.output(name)
+    output.after = unmarked(output.after)
+    spends.set(name, merged(spends.get(name) ?? [], remaining(told, output.after, applying.events)))
+  }
+  const after: TransactionRecord = {
+    revision: record?.revision ?? 0,
+    seen: record?.seen ?? change.seen ?? applying.now,
+    position,
+    vouts: Math.max(record?.vouts ?? 0, change.vouts),
+    topics: merged(record?.topics ?? [], [...change.applied]) as Topic[],
+    spends: [...spends.keys()]
+      .sort()
+      .map((name): Spending => ({ outpoint: outpointOfName(name), events: spends.get(name)! }))
+  }
+  const drafts = new Map<string, OutputDraft>()
+  const draftOf = (name: string): OutputDraft => {
+    const known = drafts.get(name)
+    if (known) return known
+    const draft = new OutputDraft(work.output(name).after)
+    drafts.set(name, draft)
+    return draft
+  }
+  for (const [vout, changes] of change.outputs) {
+    const draft = draftOf(work.addOutput(txid, vout))
+    for (const each of changes) changeIn(draft, each, applying.events)
+  }
+  for (const [topic, admissions] of change.admissions) {
+    for (const [vout, admission] of admissions) {
+      const name = work.addOutput(txid, vout)
+      admitIn(draftOf(name), topic, admission)
+      if (admission.isRestored) work.setReason(name, topic, 'restored')
+    }
+  }
+  for (const [topic, vout] of pairs(change.marked)) {
+    const name = work.addOutput(txid, vout)
+    if (work.spend(name).after === undefined) markIn(draftOf(name), topic)
+  }
+  for (const [topic, vouts] of change.expelled) {
+    for (const [vout, reason] of vouts) {
+      const name = work.addOutput(txid, vout)
+      expelIn(draftOf(name), topic)
+      work.setReason(name, topic, reason)
+    }
+  }
+  for (const vout of change.erased) draftOf(work.addOutput(txid, vout)).clear()
+  slot.after = after
+  const placed = position && blockPosition.codec.encode(position)
+  for (const name of work.outputsOf(txid)) {
+    const output = work.output(name)
+    output.after = placedAt(draftOf(name), placed)
+    forgetTold(work, name, output.after)
+  }
+}
+
+/** Where a transaction is, and what no longer holds of its outputs, is nothing where nothing is known of it. */
+const isOnlyAbout = ({ isKnown, outputs, admissions, applied, spends }: Change): boolean =>
+  !isKnown && outputs.size + admissions.size + applied.size + spends.size === 0
+
+const pairs = (map: ReadonlyMap<Topic, ReadonlySet<number>>): [Topic, number][] =>
+  [...map].flatMap(([topic, vouts]) => [...vouts].map((vout): [Topic, number] => [topic, vout]))
+
+/** The spends belong to the transaction. */
+const claimAll = (
+  work: WorkingSet,
+  { txid, spends }: Change,
+  position: BlockPosition | undefined,
+  staying: ReadonlySet<string>
+): Awaitable<void> => {
+  const [name, outpoints] = [nameOf(txid), Array.from(spends.keys(), nameOf)]
+  const slots = outpoints.map(outpoint => work.spend(outpoint))
+  if (slots.some(({ after }) => after !== undefined && after !== name)) {
+    return takeOver(work, outpoints, name, position, staying)
+  }
+  for (const slot of slots) slot.after = name
+}
+
+const takeOver = async (
+  work: WorkingSet,
+  outpoints: readonly string[],
+  txid: string,
+  position: BlockPosition | undefined,
+  staying: ReadonlySet<string>
+): Promise<void> => {
+  for (const outpoint of outpoints) await claim(work, outpoint, txid, position, staying)
+}
+
+/** An unmined transaction gives way to one that is mined. */
+const claim = async (
+  work: WorkingSet,
+  outpoint: string,
+  txid: string,
+  position: BlockPosition | undefined,
+  staying: ReadonlySet<string>
+): Promise<void> => {
+  const slot = work.spend(outpoint)
+  const other = slot.after
+  if (other !== undefined && other !== txid) {
+    if (!position || work.record(other).after?.position) throw conflict(outpoint, other, txid)
+    const gone = await rollback(work, other)
+    if (gone.some(each => staying.has(each))) throw conflict(outpoint, other, txid)
+  }
+  slot.after = txid
+}
+
+const missing = (txid: Txid): QuoinError =>
+  new QuoinError('ERR_STALE_READ', `transaction ${formatTxid(txid)} is no longer in the index`, {
+    txid: formatTxid(txid)
+  })
+
+const conflict = (outpoint: string, spender: string, txid: string): QuoinError => {
+  const names = {
+    outpoint: formatOutpoint(outpointOfName(outpoint)),
+    spender: formatTxid(txidOfName(spender)),
+    txid: formatTxid(txidOfName(txid))
+  }
+  return new QuoinError('ERR_TXO_CONFLICT', `${names.outpoint} is already spent by ${names.spender}`, names)
+}
+
+/**
+ * Takes a transaction and everything downstream out of the index, and gives back what they spent. Answers which ones
+ * they were, the transaction itself first. The visited ones are the guard against cycles. `vouts` is how many outputs
+ * the transaction has, for one that the index knows only by those who spend it.
+ */
+export const rollback = async (work: WorkingSet, root: string, vouts = 0): Promise<string[]> => {
+  const visited = new Set<string>()
+  let next = [root]
+  while (next.length > 0) {
+    for (const txid of next) visited.add(txid)
+    await work.loadTransactions(next)
+    const names = next.flatMap(txid => everyOutput(work, txid, txid === root ? vouts : 0))
+    await work.guardSpends(names)
+    const spenders = new Set(names.flatMap(name => work.spend(name).after ?? []))
+    next = [...spenders].filter(spender => !visited.has(spender))
+  }
+  const coins = [...visited].flatMap(txid => spendsOf(work.record(txid).after))
+  await work.guardSpends(coins)
+  await work.loadOutputs(coins)
+  for (const txid of visited) {
+    for (const name of spendsOf(work.record(txid).after)) {
+      const slot = work.spend(name)
+      if (slot.after === txid) slot.after = undefined
+    }
+    for (const name of work.outputsOf(txid)) work.output(name).after = NO_OUTPUT
+    work.record(txid).after = undefined
+  }
+  return [...visited]
+}
+
+/** The outputs that are indexed, and those that may be spent without that. */
+const everyOutput = (work: WorkingSet, txid: string, vouts: number): string[] => {
+  const all = Math.max(vouts, work.record(txid).after?.vouts ?? 0)
+  const names = new Set(work.outputsOf(txid))
+  for (let vout = 0; vout < all; vout++) names.add(outpointName(txid, vout))
+  return [...names]
+}
+
+const spendsOf = (record: TransactionRecord | undefined): string[] =>
+  record?.spends.map(({ outpoint }) => nameOf(outpoint)) ?? []
+
+/** What the spender told of an output that says it itself is not kept twice. */
+const forgetTold = (work: WorkingSet, name: string, output: OutputState): void => {
+  const spender = work.spend(name)?.after
+  if (spender === undefined) return
+  const slot = work.record(spender)
+  const known = new Set(output.events)
+  const outpoint = outpointOfName(name)
+  const record = slot.after
+  if (
+    !record?.spends.some(
+      each => isSame(each.outpoint, outpoint) && each.events.some(event => known.has(event))
+    )
+  ) {
+    return
+  }
+  slot.after = {
+    ...record,
+    spends: record.spends.map(each =>
+      isSame(each.outpoint, outpoint)
+        ? { ...each, events: each.events.filter(event => !known.has(event)) }
+        : each
+    )
+  }
+}
+
+const isSame = (a: Outpoint, b: Outpoint): boolean => Buffer.compare(a, b) === 0
+
+/** The events told of an output that it does not say itself. */
+const remaining = (told: SpentEvents, output: OutputState, registry: EventTypes): string[] => {
+  if (typeof told === 'function' && output.isSaved && output.events.length > 0) return []
+  const known = new Set(output.events)
+  const all = [...(typeof told === 'function' ? told() : told)].filter(event => !known.has(event))
+  for (const event of all) registry.parse(event)
+  return all
+}
+
+const changeIn = (
+  draft: OutputDraft,
+  { satoshis, events: added, data: tags = {} }: OutputChange,
+  registry: EventTypes
+): void => {
+  if (added) {
+    const before = draft.events
+    const after = merged(before, [...added])
+    if (after !== before) {
+      for (const event of after) registry.parse(event)
+      draft.set(EVENTS, events.value.codec.encode([...after]))
+    }
+  }
+  for (const tag of Object.keys(tags)) {
+    draft.set(fieldName(data.encode(tag)), data.value.codec.encode(tags[tag]))
+  }
+  if (satoshis !== undefined) draft.satoshis = BigInt(satoshis)
+}
+
+const admitIn = (
+  draft: OutputDraft,
+  topic: Topic,
+  { inputs: consumed = [], dependencies: needed = [] }: Admission
+): void => {
+  draft.set(fieldName(inputs.encode(topic)), inputs.value.codec.encode(consumed))
+  const name = fieldName(dependencies.encode(topic))
+  if (needed.length > 0) draft.set(name, dependencies.value.codec.encode(needed))
+  else draft.delete(name)
+}
+
+/** Only of an output that the topic has. */
+const markIn = (draft: OutputDraft, topic: Topic): void => {
+  if (draft.fields.has(fieldName(inputs.encode(topic)))) {
+    draft.set(fieldName(spent.encode(topic)), new Uint8Array())
+  }
+}
+
+/** Once it is known what spends an output, no topic has to hold it to be spent: rolled back, it is unspent again. */
+const unmarked = (state: OutputState): OutputState => {
+  const draft = new OutputDraft(state)
+  for (const name of state.fields.keys()) if (name.startsWith(SPENT)) draft.delete(name)
+  return draft.finish()
+}
+
+const expelIn = (draft: OutputDraft, topic: Topic): void => {
+  for (const field of [inputs, dependencies, spent]) draft.delete(fieldName(field.encode(topic)))
+}
+
+/** Where it is alone is not worth an output: without anything else nothing is known of it. */
+const placedAt = (draft: OutputDraft, position: Uint8Array | undefined): OutputState => {
+  if (draft.fields.size <= (draft.fields.has(POSITION) ? 1 : 0)) return NO_OUTPUT
+  if (position) draft.set(POSITION, position)
+  else draft.delete(POSITION)
+  return draft.finish()
+}
+
+/** Sorted, each once; the same array if nothing is new. */
+const merged = (before: readonly string[], added: readonly string[]): readonly string[] => {
+  const all = new Set(before)
+  for (const each of added) all.add(each)
+  return all.size === before.length ? before : [...all].sort()
+}

@@ -1,0 +1,327 @@
+/**
+ * One commit of the index: load, apply, write the difference, on the condition that nothing that was read has changed
+ * meanwhile; if it has, once more from the beginning. Whatever it takes, it is one batch.
+ */
+
+import {
+  formatOutpoint,
+  formatTxid,
+  type Outpoint,
+  parseOutpoint,
+  parseTxid,
+  type Topic,
+  txidOf,
+  voutOf
+} from '@quoin/keyspace'
+import { hasCode, QuoinError, remembered } from '@quoin/primitives'
+import type { Batch, Store } from '@quoin/store'
+import type { EventKeys, EventTypes } from './events.ts'
+import type { Journal, StoredChange } from './journal.ts'
+import { outputs } from './keys.ts'
+import type { LedgerChange, LedgerOutput, Ledgers } from './ledger.ts'
+import { membershipEntries } from './membership.ts'
+import { membershipChanges } from './membership-diff.ts'
+import type { OutputState } from './output-state.ts'
+import { scoreOf } from './position.ts'
+import type { TransactionRecord } from './record.ts'
+import { type OutputView, type Tallies, writeOutputRows, writeTallies, writeTransactionRows } from './rows.ts'
+import { nameOf, outpointOfName, type Slot, txidNameOf, txidOfName, WorkingSet } from './working-set.ts'
+
+/** Others may win this often before it is given up. */
+const ATTEMPTS = 100
+
+export interface Committing {
+  readonly store: Store
+  readonly events: EventTypes
+  readonly journal: Journal
+  readonly ledgers: Ledgers | undefined
+  readonly now: () => number
+  /** Called after a commit with the topics whose membership logs it appended to. */
+  readonly onMembership: (topics: readonly Topic[]) => void
+}
+
+/** Works out a commit on a working set. */
+export type Work = (work: WorkingSet) => Promise<WorkResult>
+
+interface WorkResult {
+  /** More to write in the same batch. */
+  readonly beside?: ((batch: Batch) => void | Promise<void>) | undefined
+  /** Transactions whose proofs the commit replaces, by name. */
+  readonly proved?: ReadonlySet<string> | undefined
+}
+
+/** Commits, and answers whether anything of the index has changed. */
+export const commitWork = async (context: Committing, apply: Work): Promise<boolean> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { changed, news, topics, committing } = await send(context, apply)
+      await committing
+      if (news > 0) context.journal.published(news)
+      if (topics.length > 0) context.onMembership(topics)
+      return changed > 0
+    } catch (error) {
+      if (!hasCode(error, 'ERR_STORE_PRECONDITION')) throw error
+      if (attempt === ATTEMPTS) {
+        throw new QuoinError('ERR_STORE_BUSY', `what a commit read changed ${ATTEMPTS} times; try again`)
+      }
+    }
+  }
+}
+
+interface Sent {
+  /** How many transactions are others than before. */
+  readonly changed: number
+  /** Changes that the journal got. */
+  readonly news: number
+  /** Topics whose membership changed. */
+  readonly topics: readonly Topic[]
+  readonly committing: Promise<unknown> | undefined
+}
+
+/** Works it out and hands it to the store: who waits for that holds on to nothing that was read. */
+const send = async (context: Committing, apply: Work): Promise<Sent> => {
+  const work = new WorkingSet(context.store)
+  try {
+    return await trySend(context, work, apply)
+  } catch (error) {
+    if (!hasCode(error, 'ERR_TXO_CONFLICT')) throw error
+    await recordConflict(context, work, error)
+    throw error
+  }
+}
+
+const trySend = async (
+  { store, events, journal, ledgers }: Committing,
+  work: WorkingSet,
+  apply: Work
+): Promise<Sent> => {
+  const { beside, proved = NONE_PROVED } = await apply(work)
+  const changed = revise(work)
+  // Applied before, but perhaps not replicated yet.
+  if (changed.size === 0 && !beside)
+    return { changed: 0, news: 0, topics: [], committing: store.replicated() }
+  const batch = store.batch()
+  work.guardIn(batch)
+  const names = changed.size > 0 ? touched(work) : new Set<string>()
+  let news = 0
+  if (changed.size > 0) {
+    work.writeIn(batch)
+    writeRows(batch, work, names, events)
+    for (const txid of changed) {
+      if (!isNews(work, txid)) continue
+      journal.appendIn(batch, describe(work, txid))
+      news++
+    }
+  }
+  const topics = changed.size + proved.size > 0 ? appendMembership(batch, work, names, proved) : []
+  // Not waited for without need: a batch that waits holds its memory.
+  const writing = beside?.(batch)
+  if (writing) await writing
+  const posting = ledgers?.postIn(batch, ledgerChanges(work, names))
+  const posted = posting instanceof Promise ? await posting : posting
+  const committing = batch.commit()
+  if (posted) {
+    committing.then(
+      () => posted.settle(true),
+      () => posted.settle(false)
+    )
+  }
+  return { changed: changed.size, news, topics, committing }
+}
+
+const NONE_PROVED: ReadonlySet<string> = new Set()
+
+const appendMembership = (
+  batch: Batch,
+  work: WorkingSet,
+  names: ReadonlySet<string>,
+  proved: ReadonlySet<string>
+): Topic[] => {
+  const byTopic = membershipChanges(work, names, proved)
+  for (const [topic, changes] of byTopic) {
+    for (const entry of membershipEntries(changes)) batch.append(membershipKey(topic), entry)
+  }
+  return [...byTopic.keys()]
+}
+
+/** Keys of membership logs, in memory of their own: they are kept. */
+const membershipKey = remembered(1000, (topic: Topic) => outputs.collections.membership.encode(topic).slice())
+
+/** Puts back what did not change, and counts the revision of every transaction that did; answers those. */
+const revise = (work: WorkingSet): Set<string> => {
+  const changed = new Set<string>()
+  for (const [name, slot] of work.outputs()) {
+    if (slot.before === slot.after) continue
+    if (sameOutput(slot.before, slot.after)) slot.after = slot.before
+    else changed.add(txidNameOf(name))
+  }
+  for (const [txid, slot] of work.records()) {
+    const { before, after } = slot
+    if (before !== after && before && after && sameRecord(before, after)) slot.after = before
+    if (slot.before !== slot.after) changed.add(txid)
+    if (changed.has(txid) && slot.after) slot.after = { ...slot.after, revision: (before?.revision ?? 0) + 1 }
+  }
+  return changed
+}
+
+const sameOutput = (a: OutputState, b: OutputState): boolean =>
+  a.satoshis === b.satoshis &&
+  a.fields.size === b.fields.size &&
+  [...a.fields].every(([field, value]) => b.fields.get(field) === value)
+
+const sameRecord = (a: TransactionRecord, b: TransactionRecord): boolean =>
+  a.seen === b.seen &&
+  a.vouts === b.vouts &&
+  a.position?.height === b.position?.height &&
+  a.position?.index === b.position?.index &&
+  a.topics.length === b.topics.length &&
+  a.spends.length === b.spends.length &&
+  a.spends.every(({ events }, i) => events.join('\n') === b.spends[i]!.events.join('\n'))
+
+const writeRows = (
+  batch: Batch,
+  work: WorkingSet,
+  names: ReadonlySet<string>,
+  registry: EventTypes
+): void => {
+  const keys = (event: string): EventKeys => registry.parse(event)
+  const tallies: Tallies = new Map()
+  for (const name of names) {
+    const outpoint = outpointOfName(name)
+    const before = viewOf(work, name, outpoint, 'before')
+    writeOutputRows(batch, outpoint, before, viewOf(work, name, outpoint, 'after'), keys, tallies)
+  }
+  for (const [txid, { before, after }] of work.records()) {
+    if (before !== after) writeTransactionRows(batch, txidOfName(txid), before, after)
+  }
+  writeTallies(batch, tallies)
+}
+
+/** Outputs whose rows may have changed: they did, or their transaction, or their spender. */
+const touched = (work: WorkingSet): Set<string> => {
+  const names = new Set<string>()
+  for (const [name, slot] of work.outputs()) if (slot.before !== slot.after) names.add(name)
+  for (const [name, slot] of work.spends()) if (slot.before !== slot.after) names.add(name)
+  for (const [txid, { before, after }] of work.records()) {
+    if (before === after) continue
+    for (const name of work.outputsOf(txid)) names.add(name)
+    for (const record of [before, after]) {
+      for (const { outpoint } of record?.spends ?? []) names.add(nameOf(outpoint))
+    }
+  }
+  // A record can change for one of its spends alone; then the others are not here.
+  for (const name of names) {
+    if (!work.isGuarded(name) || !work.isGuarded(txidNameOf(name))) names.delete(name)
+  }
+  return names
+}
+
+const viewOf = (work: WorkingSet, name: string, outpoint: Outpoint, side: 'before' | 'after'): OutputView => {
+  const spenderName = work.spend(name)[side]
+  const spender = spenderName === undefined ? undefined : work.record(spenderName)[side]
+  const spending = spender?.spends.find(each => Buffer.compare(each.outpoint, outpoint) === 0)
+  return {
+    state: work.output(name)[side],
+    record: work.record(txidNameOf(name))[side],
+    spender,
+    spentEvents: spending?.events ?? NONE
+  }
+}
+
+const NONE: readonly string[] = []
+
+/** What a ledger is to look at: outputs that are known before or after. */
+function* ledgerChanges(work: WorkingSet, names: Iterable<string>): Generator<LedgerChange> {
+  for (const name of names) {
+    yield { before: ledgerOutput(work, name, 'before'), after: ledgerOutput(work, name, 'after') }
+  }
+}
+
+const ledgerOutput = (work: WorkingSet, name: string, side: 'before' | 'after'): LedgerOutput | undefined => {
+  const state = work.output(name)[side]
+  if (!state.isSaved || !work.record(txidNameOf(name))[side]) return undefined
+  return {
+    outpoint: outpointOfName(name),
+    topics: state.topics,
+    events: state.events,
+    isSpent: work.spend(name)[side] !== undefined,
+    data: tag => state.data(tag)
+  }
+}
+
+/** Whether there is anything to publish: a record can change for what it need no longer tell. */
+const isNews = (work: WorkingSet, txid: string): boolean => {
+  const { before, after } = work.record(txid)
+  if (!before || !after) return true
+  return (
+    scoreOf(before) !== scoreOf(after) ||
+    before.topics.length !== after.topics.length ||
+    before.spends.length !== after.spends.length ||
+    work.outputsOf(txid).some(name => work.output(name).before !== work.output(name).after)
+  )
+}
+
+/** What is published of a transaction that changed. */
+const describe = (work: WorkingSet, txid: string): StoredChange => {
+  const { before, after } = work.record(txid)
+  const record = (after ?? before)!
+  const moved = before && after && scoreOf(before) !== scoreOf(after)
+  const state = (slot: Slot<OutputState>): OutputState => (slot.after.isSaved ? slot.after : slot.before)
+  const changed = work.outputsOf(txid).filter(name => {
+    const slot = work.output(name)
+    return moved || slot.before !== slot.after
+  })
+  const spent = record.spends
+    .map(({ outpoint, events }) => ({ outpoint, events, slot: work.spend(nameOf(outpoint)) }))
+    .filter(({ slot }) => slot && (moved || slot.before !== slot.after))
+  return {
+    kind: after ? (moved ? 'moved' : 'saved') : 'removed',
+    txid: formatTxid(txidOfName(txid)),
+    score: scoreOf(record),
+    outputs: changed.map(name => ({
+      vout: voutOf(outpointOfName(name)),
+      events: state(work.output(name)).events,
+      topics: state(work.output(name)).topics,
+      ...leftBy(work.output(name))
+    })),
+    spends: spent.map(({ outpoint, events }) => ({
+      outpoint: formatOutpoint(outpoint),
+      events: mergedEvents(state(work.output(nameOf(outpoint))).events, events),
+      topics: topicsEver(work.output(nameOf(outpoint)))
+    }))
+  }
+}
+
+const mergedEvents = (own: readonly string[], told: readonly string[]): readonly string[] =>
+  told.length === 0 ? own : [...new Set([...own, ...told])].sort()
+
+/** A topic that an output leaves has to hear of it. */
+const leftBy = ({ before, after }: Slot<OutputState>): { left?: readonly Topic[] } => {
+  if (!after.isSaved) return {}
+  const topics = after.topics
+  const left = before.topics.filter(topic => !topics.includes(topic))
+  return left.length > 0 ? { left } : {}
+}
+
+/** What a spend takes out of a topic with it was in it. */
+const topicsEver = ({ before, after }: Slot<OutputState>): Topic[] => [
+  ...new Set([...before.topics, ...after.topics])
+]
+
+const { conflicts } = outputs.collections
+
+/** Refused as changed meanwhile if it was: then what seemed to be one may have come from reading two states. */
+const recordConflict = async (
+  { store, now }: Committing,
+  work: WorkingSet,
+  { details }: QuoinError
+): Promise<void> => {
+  const outpoint = parseOutpoint(String(details['outpoint']))
+  const batch = store.batch()
+  work.guardIn(batch)
+  batch
+    .use(conflicts)
+    .at(txidOf(outpoint), voutOf(outpoint))
+    .add(parseTxid(String(details['txid'])), now())
+  await batch.commit()
+}

@@ -1,0 +1,289 @@
+/**
+ * Events are what outputs are found by: `own:{address}`, `sym:{symbol}`. An event is not any text. Each type of
+ * event is declared, with components whose bytes make the proof go through, and stands for two sorted sets: the
+ * outputs that have it, `z:{event}`, and the spent ones among them, `z:{event}:spnd`.
+ */
+import { parseAddress } from '@quoin/chain'
+import {
+  type AnyKeyspace,
+  address,
+  type Collection,
+  type Component,
+  collection,
+  type KeyOf,
+  type KeyspaceGroup,
+  keyspace,
+  type Members,
+  type Outpoint,
+  outpoint,
+  sortedSetOf,
+  txidHex
+} from '@quoin/keyspace'
+import { QuoinError, remembered } from '@quoin/primitives'
+
+// biome-ignore lint/suspicious/noExplicitAny: components of any value types; each is inferred.
+type Components = readonly Component<string, any>[]
+type OutpointSet = Members<'sorted set', Outpoint>
+
+export interface EventDeclaration<P extends Components = Components> {
+  readonly prefix: string
+  readonly components: P
+  readonly about: string
+  /** Whether the balance of each event is kept, so that it is one read. */
+  readonly balance?: boolean
+  /** Whether outputs leave their events when they are spent, without going into the spent twins. */
+  readonly live?: boolean
+}
+
+/** Declares a type of event: `event('p2pkh', 'Tokens by holder.', address('holder'), tokenId('token'))`. */
+export const event = <const P extends Components>(
+  prefix: string,
+  about: string,
+  ...components: P
+): EventDeclaration<P> => ({ prefix, components, about })
+
+/** The same, with the balance of each event kept. */
+export const balanced = <const P extends Components>(declared: EventDeclaration<P>): EventDeclaration<P> => ({
+  ...declared,
+  balance: true
+})
+
+/** The same, for what is asked of unspent outputs only: however many are spent, the search has none of them to pass. */
+export const unspent = <const P extends Components>(declared: EventDeclaration<P>): EventDeclaration<P> => ({
+  ...declared,
+  live: true
+})
+
+/** All components that are addresses have this codec. */
+const ADDRESS = address('address').codec
+
+export class EventType<P extends Components = Components> {
+  readonly name: string
+  /** What its events begin with: `own`. */
+  readonly prefix: string
+  readonly balance: boolean
+  readonly live: boolean
+  /** Outputs with the event. */
+  readonly index: Collection<P, readonly [], OutpointSet>
+  /** Outputs with the event that are spent. */
+  readonly spent: Collection<P, readonly [], OutpointSet>
+  /** Which of the components are addresses. */
+  readonly #addresses: readonly number[]
+
+  /** @internal */
+  constructor(
+    name: string,
+    { prefix, components, balance = false, live = false }: EventDeclaration,
+    index: Collection<P, readonly [], OutpointSet>,
+    spent: Collection<P, readonly [], OutpointSet>
+  ) {
+    this.name = name
+    this.prefix = prefix
+    this.balance = balance
+    this.live = live
+    this.index = index
+    this.spent = spent
+    this.#addresses = components.flatMap(({ codec }, i) => (codec === ADDRESS ? [i] : []))
+  }
+
+  /** Refuses an event with an address in it that nobody has: the proof of a layout knows no checksums. */
+  checkAddresses(key: Uint8Array): void {
+    if (this.#addresses.length === 0) return
+    const components: readonly unknown[] = this.index.decode(key)
+    for (const i of this.#addresses) parseAddress(components[i] as string)
+  }
+
+  /** The event as text: `own:1A1zP1…`. */
+  text(...components: KeyOf<P>): string {
+    const bytes = this.index.encode(...components).subarray(KEY_PREFIX.length)
+    try {
+      return decoder.decode(bytes)
+    } catch {
+      throw new QuoinError('ERR_KEY_VALUE', `event ${this.name} has components that are not text`, {
+        event: this.name
+      })
+    }
+  }
+}
+
+type EventTypesOf<E extends Readonly<Record<string, EventDeclaration>>> = {
+  readonly [Name in keyof E]: E[Name] extends EventDeclaration<infer P> ? EventType<P> : never
+}
+
+export interface Events<
+  E extends Readonly<Record<string, EventDeclaration>> = Readonly<Record<string, EventDeclaration>>
+> {
+  readonly keyspace: AnyKeyspace
+  readonly types: EventTypesOf<E>
+}
+
+const KEY_PREFIX = 'z:'
+const SPENT = ':spnd'
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Defines and proves the event types of one owner. */
+export const events = <const E extends Readonly<Record<string, EventDeclaration>>>(
+  owner: string,
+  declared: E
+): Events<E> => {
+  for (const name of Object.keys(declared)) {
+    if (Object.hasOwn(declared, `${name}Spent`)) {
+      throw new QuoinError(
+        'ERR_KEYSPACE_DECLARATION',
+        `an event type cannot be called ${name}Spent beside ${name}`,
+        { name }
+      )
+    }
+  }
+  const separated = ({ prefix, components }: EventDeclaration): (string | Component)[] => [
+    KEY_PREFIX,
+    prefix,
+    ...components.flatMap(each => [':', each])
+  ]
+  const space = keyspace(
+    `${owner}-events`,
+    Object.fromEntries(
+      Object.entries(declared).flatMap(([name, each]) => [
+        [
+          name,
+          collection({ key: separated(each), value: sortedSetOf(outpoint('outpoint')), about: each.about })
+        ],
+        [
+          `${name}Spent`,
+          collection({
+            key: [...separated(each), SPENT],
+            value: sortedSetOf(outpoint('outpoint')),
+            about: `${each.about} Spent.`
+          })
+        ]
+      ])
+    ),
+    { about: `Events of ${owner}.` }
+  )
+  const types = Object.fromEntries(
+    Object.entries(declared).map(([name, each]) => [
+      name,
+      new EventType(name, each, space.collections[name] as never, space.collections[`${name}Spent`] as never)
+    ])
+  )
+  return { keyspace: space, types: types as EventTypesOf<E> }
+}
+
+/**
+ * Defines the event types of a plug-in, under its own name (`weather:city:{city}`), and lets them into a store's
+ * group of keyspaces; refused with a witness when they collide with anything that is there.
+ */
+export const registerEvents = <const E extends Readonly<Record<string, EventDeclaration>>>(
+  group: KeyspaceGroup,
+  plugin: string,
+  declared: E
+): Events<E> => {
+  if (!/^[a-z][a-z0-9_-]{0,63}$/.test(plugin)) {
+    throw new QuoinError(
+      'ERR_KEYSPACE_DECLARATION',
+      `a plug-in's name is lower-case letters, digits, _ and -: ${plugin}`
+    )
+  }
+  const named = Object.fromEntries(
+    Object.entries(declared).map(([name, each]) => [name, { ...each, prefix: `${plugin}:${each.prefix}` }])
+  ) as unknown as E
+  const defined = events(plugin, named)
+  group.add(defined.keyspace)
+  return defined
+}
+
+/** What an event is to the store: its text, and the keys of its two sorted sets. */
+export interface EventKeys {
+  readonly text: string
+  readonly index: Uint8Array
+  readonly spent: Uint8Array
+  readonly balance: boolean
+  readonly live: boolean
+}
+
+/** Tells of a text which event it is. */
+export interface EventTypes {
+  /** The event that a text says; refused if it is of no declared type. */
+  parse(text: string): EventKeys
+  /** The event that a text says, if it is one. */
+  find(text: string): EventKeys | undefined
+  /** The event that somebody asks for: as `parse`, and the addresses in it have to be right. */
+  asked(text: string): EventKeys
+}
+
+const REMEMBERED = 10_000
+
+/** The types that were declared. */
+export class EventRegistry implements EventTypes {
+  /** Types by the first word of their prefix. */
+  readonly #types = new Map<string, EventType[]>()
+  /** Events that come again and again, by their texts. */
+  #found = this.#remembering()
+
+  constructor(...declared: readonly Events[]) {
+    for (const each of declared) this.add(each)
+  }
+
+  add({ types }: Events): void {
+    for (const type of Object.values(types)) {
+      const word = firstWord(type.prefix)
+      this.#types.set(word, [...(this.#types.get(word) ?? []), type as EventType])
+    }
+    this.#found = this.#remembering()
+  }
+
+  #remembering(): (text: string) => EventKeys | undefined {
+    return remembered(REMEMBERED, text => {
+      const keys = keysOf(text)
+      const type = this.#typeOf(keys)
+      return type && { ...keys, balance: type.balance, live: type.live }
+    })
+  }
+
+  parse(text: string): EventKeys {
+    const found = this.find(text)
+    if (!found) throw new QuoinError('ERR_TXO_EVENT', `no declared type of event: ${text}`, { event: text })
+    return found
+  }
+
+  find(text: string): EventKeys | undefined {
+    return this.#found(text)
+  }
+
+  asked(text: string): EventKeys {
+    const found = this.parse(text)
+    this.#typeOf(found)!.checkAddresses(found.index)
+    return found
+  }
+
+  #typeOf({ text, index }: EventKeys): EventType | undefined {
+    return this.#types.get(firstWord(text))?.find(type => type.index.owns(index))
+  }
+}
+
+/** Takes for an event what a store has as one, though its type may be a plug-in's that is not here. */
+export const withStored = (types: EventTypes): EventTypes => ({
+  parse: text => types.find(text) ?? keysOf(text),
+  find: text => types.find(text),
+  asked: text => (types.find(text) ? types.asked(text) : keysOf(text))
+})
+
+const keysOf = (text: string): EventKeys => ({
+  text,
+  index: encoder.encode(KEY_PREFIX + text),
+  spent: encoder.encode(`${KEY_PREFIX}${text}${SPENT}`),
+  balance: false,
+  live: false
+})
+
+const firstWord = (text: string): string => {
+  const end = text.indexOf(':')
+  return end === -1 ? text : text.slice(0, end)
+}
+
+/** The events that every output has. */
+export const outputEvents = events('output', {
+  own: balanced(event('own', 'Outputs by owner.', address('address'))),
+  txid: event('txid', 'Outputs by transaction.', txidHex('txid'))
+})

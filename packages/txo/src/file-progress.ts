@@ -1,0 +1,42 @@
+/** How far a file was read, in the store: a field of `h:prog`, which holds only as long as the file is the one it was. */
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import { fileSize, headOf } from '@quoin/chain'
+import type { Batch, Store } from '@quoin/store'
+import { outputs, progressFields } from './keys.ts'
+
+/** As much of a file as shows that it is the same one. */
+const HEAD = 4096
+
+const { progress } = outputs.collections
+const { file: fileField } = progressFields.collections
+
+export class FileProgress {
+  readonly #store: Store
+  readonly #path: string
+  readonly #name: Uint8Array
+
+  constructor(store: Store, path: string) {
+    this.#store = store
+    this.#path = path
+    this.#name = createHash('sha256').update(resolve(path)).digest()
+  }
+
+  /** In bytes; from its beginning, when it is not the file that it was. */
+  async read(): Promise<number> {
+    const kept = await this.#store.use(progress).at().get(fileField, this.#name)
+    if (!kept || kept.bytes > (await fileSize(this.#path))) return 0
+    return kept.head === (await this.#head(kept.bytes)) ? kept.bytes : 0
+  }
+
+  /** Looks at the file, and gives what notes in a batch that it was read so far. */
+  async marker(bytes: number): Promise<(batch: Batch) => void> {
+    const place = { bytes, head: await this.#head(bytes) }
+    return batch => batch.use(progress).at().set(fileField, [this.#name], place)
+  }
+
+  async #head(upTo: number): Promise<string> {
+    const head = await headOf(this.#path, Math.min(HEAD, upTo))
+    return createHash('sha256').update(head).digest('hex')
+  }
+}

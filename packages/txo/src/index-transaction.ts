@@ -1,0 +1,60 @@
+/**
+ * The indexer flow (seed 001): a transaction becomes a change of the index. Its outputs are parsed for what they mean,
+ * and so are those it spends, as far as they are at hand; one that is indexed already is not parsed again.
+ */
+import type { Transaction } from '@quoin/chain'
+import { makeOutpoint, type Txid } from '@quoin/keyspace'
+import { Change, type OutputChange } from './change.ts'
+import { outputEvents } from './events.ts'
+import type { BlockPosition } from './position.ts'
+import { type Parsed, parseScript } from './scripts/index.ts'
+
+export interface Indexing {
+  /** Unix seconds; when it was first seen. */
+  readonly seen?: number | undefined
+  readonly position?: BlockPosition | null | undefined
+  /** Parsers to use, by tag; all unless given. */
+  readonly tags?: readonly string[] | undefined
+  /** Transactions whose outputs it spends. */
+  readonly sources?: (txid: Txid) => Transaction | undefined
+}
+
+/** What a transaction changes: all its outputs and all its spends. */
+export const indexTransaction = (transaction: Transaction, indexing: Indexing = {}): Change => {
+  const { seen, position, tags, sources } = indexing
+  const change = new Change(transaction.txid, { seen, position, vouts: transaction.outputs.length })
+  for (const vout of transaction.outputs.keys()) change.output(vout, indexOutput(transaction, vout, tags))
+  if (transaction.isCoinbase) return change
+  for (const { txid, vout } of transaction.inputs) {
+    change.spend(makeOutpoint(txid, vout), () => {
+      const source = sources?.(txid)
+      return source && vout < source.outputs.length ? indexOutput(source, vout, tags).events : []
+    })
+  }
+  return change
+}
+
+/** What one output is saved with. */
+export const indexOutput = (
+  transaction: Transaction,
+  vout: number,
+  tags?: readonly string[]
+): Required<OutputChange> => {
+  const { script, satoshis } = transaction.outputs[vout]!
+  const outpoint = makeOutpoint(transaction.txid, vout)
+  const parsed = parseScript({ outpoint, script, satoshis, transaction }, tags)
+  return { satoshis, events: eventsOf(transaction.txid, parsed), data: dataOf(parsed) }
+}
+
+const eventsOf = (txid: Txid, parsed: readonly Parsed[]): string[] => {
+  const { own, txid: ofTransaction } = outputEvents.types
+  const owners = new Set(parsed.flatMap(each => each.owners))
+  return [
+    ofTransaction.text(txid),
+    ...parsed.flatMap(each => each.events),
+    ...[...owners].map(owner => own.text(owner))
+  ]
+}
+
+const dataOf = (parsed: readonly Parsed[]): Record<string, unknown> =>
+  Object.fromEntries(parsed.flatMap(({ tag, data }) => (data === undefined ? [] : [[tag, data]])))

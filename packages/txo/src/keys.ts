@@ -1,0 +1,260 @@
+/**
+ * The keys of the output store (seeds 000 and 001): one hash for each output, bulk hashes for satoshis, spends
+ * and progress, and the sorted sets of topics, merkle states and balances, and queues. Events have a page of their
+ * own, `events.ts`.
+ *
+ * The seeds keep peers in a hash of their own, `h:pi:{topic}`. It cannot be: with a topic of 33 characters that
+ * is also the key of an output, and `h:{txid}` catches it. They are fields of `h:prog`, as in seed 000.
+ *
+ * What is known of a transaction is a field of `h:spnd`, beside the spends: everything that the conditions of a write
+ * depend on is one hash.
+ */
+import {
+  address,
+  alphabet,
+  bytes,
+  collection,
+  decimal,
+  hash,
+  hex,
+  json,
+  keyspace,
+  listOf,
+  logOf,
+  outpoint,
+  queueOf,
+  rawValue,
+  single,
+  sortedSetOf,
+  text,
+  topic,
+  txid,
+  u32,
+  u64,
+  word
+} from '@quoin/keyspace'
+import { amounts } from './amounts.ts'
+import type { StoredChange } from './journal.ts'
+import { blockPosition } from './position.ts'
+import { transactionRecord } from './record.ts'
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const NAME = `${LETTERS}0123456789._-`
+
+export const outputFields = keyspace(
+  'output-fields',
+  {
+    events: collection({ key: ['ev'], value: json<string[]>(), about: 'The events of the output.' }),
+    merkleState: collection({
+      key: ['ms'],
+      value: blockPosition,
+      about: 'Its place in the chain, once mined.'
+    }),
+    data: collection({
+      key: ['dt:', alphabet('tag', NAME)],
+      scans: [[]],
+      value: json<unknown>(),
+      about: 'What the parser named by the tag found in it.'
+    }),
+    dependencies: collection({
+      key: ['dp:', topic('topic')],
+      scans: [[]],
+      value: listOf(txid('txid')),
+      about: 'Transactions the topic needs beside it.'
+    }),
+    inputs: collection({
+      key: ['in:', topic('topic')],
+      scans: [[]],
+      value: listOf(outpoint('outpoint')),
+      about:
+        'Outputs that the topic saw its transaction consume; there for every topic that admitted the output.'
+    }),
+    spent: collection({
+      key: ['sp:', topic('topic')],
+      scans: [[]],
+      value: rawValue('nothing'),
+      about: 'A topic holds the output to be spent, and did not say by what.'
+    })
+  },
+  { about: 'Fields of the hash of an output.' }
+)
+
+export const satoshisFields = keyspace(
+  'satoshis-fields',
+  {
+    satoshis: collection({
+      key: [txid('txid'), u32('vout')],
+      scans: [['txid']],
+      value: single(u64('satoshis'))
+    })
+  },
+  { about: 'Fields of `h:sats`.' }
+)
+
+export const spendFields = keyspace(
+  'spend-fields',
+  {
+    spend: collection({
+      key: [txid('txid'), u32('vout')],
+      value: single(txid('spender')),
+      about: 'The transaction that spends an output.'
+    }),
+    transaction: collection({
+      key: [txid('txid')],
+      value: transactionRecord,
+      about: 'What is known of a transaction as a whole.'
+    }),
+    totals: collection({
+      key: [outpoint('book'), ':totals'],
+      value: amounts,
+      about: 'What the outputs of a book come to in all.'
+    }),
+    account: collection({
+      key: [outpoint('book'), bytes('account', { length: 20 })],
+      value: amounts,
+      about: 'What one holder has of a book, by the hash of the key.'
+    })
+  },
+  { about: 'Fields of `h:spnd`.' }
+)
+
+/** How far a file was read, and what shows that it is still that one. */
+export interface FilePlace {
+  readonly bytes: number
+  /** The SHA-256 of its beginning, in hex. */
+  readonly head: string
+}
+
+export const progressFields = keyspace(
+  'progress-fields',
+  {
+    subscription: collection({
+      key: [hex('subscription', { length: 32 })],
+      value: single(u32('height')),
+      about: 'The next block of a subscription.'
+    }),
+    owner: collection({
+      key: [address('address')],
+      value: single(u32('height')),
+      about: 'The last block an address was synced to.'
+    }),
+    peer: collection({
+      key: ['peer:', topic('topic'), ':', text('host', { min: 1 })],
+      scans: [[], ['topic']],
+      value: rawValue('decimal text'),
+      about: 'The score up to which a topic was synced with a host.'
+    }),
+    live: collection({
+      key: ['live:', text('node', { min: 1 })],
+      value: single(u64('position')),
+      about: 'The last position of the journal of another node that was read.'
+    }),
+    file: collection({
+      key: ['file:', hex('path', { length: 32 })],
+      value: json<FilePlace>(),
+      about: 'How far a file was imported, by the SHA-256 of its path.'
+    })
+  },
+  { about: 'Fields of `h:prog`.' }
+)
+
+/** A change is named by when it was made, so that the next one is stored beside it, and by whom. */
+export const CHANGE_ID = 16
+
+/** The place of an account among those of its book. */
+const PLACE = 36
+
+export const changeFields = keyspace(
+  'change-fields',
+  {
+    change: collection({
+      key: [bytes('change')],
+      value: json<StoredChange>(),
+      about: 'One change, as it is published.'
+    })
+  },
+  { about: 'Fields of `h:journal`.' }
+)
+
+export const outputs = keyspace(
+  'outputs',
+  {
+    output: collection({
+      key: ['h:', txid('txid'), u32('vout')],
+      scans: [{ prefix: ['txid'], order: 'value' }],
+      value: hash(outputFields),
+      about: 'One output. The scan finds the outputs of a transaction, in order.'
+    }),
+    satoshis: collection({
+      key: ['h:sats'],
+      value: hash(satoshisFields),
+      about: 'Satoshis of every output.'
+    }),
+    spends: collection({
+      key: ['h:spnd'],
+      value: hash(spendFields),
+      about: 'The spender of every spent output, and what is known of every transaction.'
+    }),
+    progress: collection({
+      key: ['h:prog'],
+      value: hash(progressFields),
+      about: 'How far each source was read.'
+    }),
+    topicOutputs: collection({
+      key: ['z:tp:', topic('topic')],
+      value: sortedSetOf(outpoint('outpoint')),
+      about: 'Outputs admitted by a topic.'
+    }),
+    topicTransactions: collection({
+      key: ['z:tp:', topic('topic'), ':tx'],
+      value: sortedSetOf(txid('txid')),
+      about: 'Transactions applied to a topic.'
+    }),
+    membership: collection({
+      key: ['l:tp:', topic('topic')],
+      scans: [[]],
+      value: logOf(bytes('entry')),
+      about:
+        'The membership log of a topic: outputs admitted, spent, restored, removed or evicted, and transactions that moved in the chain, in the order of the commits.'
+    }),
+    merkle: collection({
+      key: ['z:merkle:', topic('topic'), ':', decimal('state', { bits: 32 })],
+      scans: [[]],
+      value: sortedSetOf(outpoint('outpoint')),
+      about: 'Outputs of a topic by the state of their proof.'
+    }),
+    balances: collection({
+      key: ['z:balance:', word('of', 'satoshis', 'outputs')],
+      scans: [[]],
+      value: sortedSetOf(text('event', { min: 1 })),
+      about: 'What the unspent outputs of an event come to, for the types of event that ask for it.'
+    }),
+    ranks: collection({
+      key: ['z:rank:', outpoint('book')],
+      value: sortedSetOf(bytes('place', { length: PLACE })),
+      about:
+        'The accounts of a book, the richest first: 2^128 − 1 less what it has (16 bytes), and whose it is.'
+    }),
+    conflicts: collection({
+      key: ['z:conflict:', txid('txid'), u32('vout')],
+      value: sortedSetOf(txid('txid')),
+      about: 'Transactions that wanted an output which another one spends, by when they came.'
+    }),
+    journal: collection({
+      key: ['z:journal'],
+      value: logOf(bytes('change')),
+      about: 'Changes in the order of their commits.'
+    }),
+    changes: collection({
+      key: ['h:journal'],
+      value: hash(changeFields),
+      about: 'The changes of the journal.'
+    }),
+    queue: collection({
+      key: ['q:', alphabet('queue', NAME, { max: 128 })],
+      value: queueOf(txid('txid')),
+      about: 'Transactions that a subscription brought and nobody has worked on.'
+    })
+  },
+  { about: 'The output store.' }
+)

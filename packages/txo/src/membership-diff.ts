@@ -1,0 +1,115 @@
+/** The membership changes of a commit, derived from its working set: no writer of the index can leave one out. */
+import type { Outpoint, Topic } from '@quoin/keyspace'
+import type { MembershipChange, OutputKind } from './membership.ts'
+import { scoreOf } from './position.ts'
+import { outpointOfName, txidNameOf, txidOfName, type WorkingSet } from './working-set.ts'
+
+/** Changes of one topic, by the order in which a reader has to see them. */
+interface TopicChanges {
+  /** Admissions of outputs whose spender is in the index already: before their spends. */
+  readonly early: MembershipChange[]
+  readonly spends: MembershipChange[]
+  readonly leaves: MembershipChange[]
+  readonly admissions: MembershipChange[]
+  readonly moves: MembershipChange[]
+}
+
+/** By topic. The outputs are those that the commit touched; `proved` are transactions whose proof it replaces. */
+export const membershipChanges = (
+  work: WorkingSet,
+  names: Iterable<string>,
+  proved: ReadonlySet<string>
+): ReadonlyMap<Topic, readonly MembershipChange[]> => {
+  const byTopic = new Map<Topic, TopicChanges>()
+  const of = (topic: Topic): TopicChanges => {
+    let changes = byTopic.get(topic)
+    if (!changes) {
+      changes = { early: [], spends: [], leaves: [], admissions: [], moves: [] }
+      byTopic.set(topic, changes)
+    }
+    return changes
+  }
+  for (const name of names) addOutput(work, name, of)
+  for (const [txid, { before, after }] of work.records()) {
+    if (!before || !after) continue
+    const isRescored = before !== after && scoreOf(before) !== scoreOf(after)
+    if (!isRescored && !proved.has(txid)) continue
+    for (const topic of after.topics) {
+      if (isRescored) of(topic).moves.push({ kind: 'rescored', txid: txidOfName(txid) })
+      if (proved.has(txid)) of(topic).moves.push({ kind: 'proved', txid: txidOfName(txid) })
+    }
+  }
+  return new Map(
+    [...byTopic].map(([topic, { early, spends, leaves, admissions, moves }]) => [
+      topic,
+      [...early, ...spends, ...leaves, ...admissions, ...moves]
+    ])
+  )
+}
+
+const addOutput = (work: WorkingSet, name: string, of: (topic: Topic) => TopicChanges): void => {
+  const { before, after } = work.output(name)
+  if (!before.isSaved && !after.isSaved) return
+  const [past, present] = [before.topics, after.topics]
+  if (past.length + present.length === 0) return
+  const spend = work.spend(name)
+  if (before === after && spend.before === spend.after) return
+  const outpoint = outpointOfName(name)
+  for (const topic of present) {
+    if (past.includes(topic)) addSpend(of, topic, outpoint, spend)
+    else addAdmission(work, of, topic, name, outpoint, spend.after)
+  }
+  for (const topic of past) {
+    if (present.includes(topic)) continue
+    const kind = leaveKind(work, name, topic, after.isSaved)
+    if (kind === 'removed') addSpend(of, topic, outpoint, spend)
+    of(topic).leaves.push({ kind, outpoint })
+  }
+}
+
+const addSpend = (
+  of: (topic: Topic) => TopicChanges,
+  topic: Topic,
+  outpoint: Outpoint,
+  { before, after }: { readonly before: string | undefined; readonly after: string | undefined }
+): void => {
+  if (before === after) return
+  of(topic).spends.push(
+    after === undefined
+      ? { kind: 'restored', outpoint, spender: txidOfName(before!) }
+      : { kind: 'spent', outpoint, spender: txidOfName(after) }
+  )
+}
+
+const addAdmission = (
+  work: WorkingSet,
+  of: (topic: Topic) => TopicChanges,
+  topic: Topic,
+  name: string,
+  outpoint: Outpoint,
+  spender: string | undefined
+): void => {
+  const admission: MembershipChange =
+    work.reasonFor(name, topic) === 'restored'
+      ? { kind: 'restored', outpoint, spender: undefined }
+      : { kind: 'admitted', outpoint }
+  const changes = of(topic)
+  if (spender === undefined) changes.admissions.push(admission)
+  else {
+    changes.early.push(admission)
+    changes.spends.push({ kind: 'spent', outpoint, spender: txidOfName(spender) })
+  }
+}
+
+/** Why an output leaves a topic: the writer says so, or it follows from the rest of the commit. */
+const leaveKind = (
+  work: WorkingSet,
+  name: string,
+  topic: Topic,
+  isSaved: boolean
+): Exclude<OutputKind, 'spent' | 'admitted' | 'restored'> => {
+  if (!work.record(txidNameOf(name)).after) return 'retracted'
+  const reason = work.reasonFor(name, topic)
+  if (reason && reason !== 'restored') return reason
+  return isSaved ? 'removed' : 'evicted'
+}

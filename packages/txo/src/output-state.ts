@@ -1,0 +1,172 @@
+/** An output as the store has it: the fields of its hash, and its satoshis. */
+import { bytesKey } from '@quoin/chain'
+import type { Topic } from '@quoin/keyspace'
+import { startsWith } from '@quoin/primitives'
+import type { FieldValue } from '@quoin/store'
+import { outputFields } from './keys.ts'
+
+const { events, data, inputs } = outputFields.collections
+const EVENTS = events.encode()
+
+const EVENTS_NAME = bytesKey(EVENTS)
+const INPUTS = 'in:'
+const DATA = 'dt:'
+
+export const fieldName = bytesKey
+const fieldBytes = (name: string): Uint8Array => Buffer.from(name, 'latin1')
+
+/** What its fields say is read when it is first asked for, and once. */
+export class OutputState {
+  /** By their bytes as text of one character a byte. */
+  readonly fields: ReadonlyMap<string, Uint8Array>
+  readonly satoshis: bigint | undefined
+  #events: readonly string[] | undefined
+  #topics: readonly Topic[] | undefined
+  #data: Map<string, unknown> | undefined
+
+  constructor(fields: ReadonlyMap<string, Uint8Array>, satoshis: bigint | undefined) {
+    this.fields = fields
+    this.satoshis = satoshis
+  }
+
+  /** Whether anything is known of the output itself. */
+  get isSaved(): boolean {
+    return this.fields.size > 0
+  }
+
+  /** Sorted. */
+  get events(): readonly string[] {
+    if (!this.#events) {
+      const value = this.fields.get(EVENTS_NAME)
+      this.#events = value ? events.value.codec.decode(value) : []
+    }
+    return this.#events
+  }
+
+  /** The topics that admitted it. */
+  get topics(): readonly Topic[] {
+    this.#topics ??= this.#namesAfter(INPUTS).map(name => inputs.decode(fieldBytes(name))[0])
+    return this.#topics
+  }
+
+  /** What is kept under a tag; not to be changed. */
+  data(tag: string): unknown {
+    const known = this.#data?.get(tag)
+    if (known !== undefined) return known
+    const value = this.fields.get(DATA + tag)
+    if (!value) return undefined
+    const read = data.value.codec.decode(value)
+    this.#data ??= new Map()
+    this.#data.set(tag, read)
+    return read
+  }
+
+  allData(): Record<string, unknown> {
+    const tags = this.#namesAfter(DATA).map(name => name.slice(DATA.length))
+    return Object.fromEntries(tags.map(tag => [tag, this.data(tag)]))
+  }
+
+  #namesAfter(prefix: string): string[] {
+    const names: string[] = []
+    for (const name of this.fields.keys()) if (name.startsWith(prefix)) names.push(name)
+    return names
+  }
+}
+
+export const NO_OUTPUT = new OutputState(new Map(), undefined)
+
+/** An output while it is being changed. */
+export class OutputDraft {
+  readonly #before: OutputState
+  /** Its own copy, once anything is another. */
+  #fields: Map<string, Uint8Array> | undefined
+  satoshis: bigint | undefined
+
+  constructor(before: OutputState) {
+    this.#before = before
+    this.satoshis = before.satoshis
+  }
+
+  get fields(): ReadonlyMap<string, Uint8Array> {
+    return this.#fields ?? this.#before.fields
+  }
+
+  get events(): readonly string[] {
+    const value = this.fields.get(EVENTS_NAME)
+    if (value === this.#before.fields.get(EVENTS_NAME)) return this.#before.events
+    return value ? events.value.codec.decode(value) : []
+  }
+
+  /** Bytes that say the same stay the ones that were read, so that what did not change is not written. */
+  set(name: string, value: Uint8Array): void {
+    const before = this.fields.get(name)
+    if (before && Buffer.compare(before, value) === 0) return
+    this.#fields ??= new Map(this.#before.fields)
+    this.#fields.set(name, value)
+  }
+
+  delete(name: string): void {
+    if (!this.fields.has(name)) return
+    this.#fields ??= new Map(this.#before.fields)
+    this.#fields.delete(name)
+  }
+
+  clear(): void {
+    this.#fields = new Map()
+    this.satoshis = undefined
+  }
+
+  /** The state that it has come to; the one before if nothing is another. */
+  finish(): OutputState {
+    const isSame = !this.#fields && this.satoshis === this.#before.satoshis
+    return isSame ? this.#before : new OutputState(this.fields, this.satoshis)
+  }
+}
+
+export const outputState = (fields: readonly FieldValue[], satoshis: bigint | undefined): OutputState => {
+  const named = new Map<string, Uint8Array>()
+  for (const { field, value } of fields) named.set(fieldName(field), value)
+  return new OutputState(named, satoshis)
+}
+
+const DATA_BYTES = fieldBytes(DATA)
+const INPUTS_BYTES = fieldBytes(INPUTS)
+
+/** The same three of fields as they were read: whoever only reads needs no names for them. */
+export const eventsIn = (fields: readonly FieldValue[]): readonly string[] => {
+  for (const { field, value } of fields) {
+    if (field.length === EVENTS.length && startsWith(field, EVENTS)) return events.value.codec.decode(value)
+  }
+  return []
+}
+
+export const topicsIn = (fields: readonly FieldValue[]): Topic[] => {
+  const topics: Topic[] = []
+  for (const { field } of fields) if (startsWith(field, INPUTS_BYTES)) topics.push(inputs.decode(field)[0])
+  return topics
+}
+
+export const dataIn = (
+  fields: readonly FieldValue[],
+  tags: readonly string[] | 'all'
+): Record<string, unknown> => {
+  const found: Record<string, unknown> = {}
+  for (const { field, value } of fields) {
+    if (!startsWith(field, DATA_BYTES)) continue
+    const tag = tagOf(field)
+    if (tags === 'all' || tags.includes(tag)) found[tag] = data.value.codec.decode(value)
+  }
+  return found
+}
+
+let lastField: Uint8Array = DATA_BYTES
+let lastTag = ''
+
+/** Outputs that are read together mostly have the same tags, and comparing bytes is faster than making text of them. */
+const tagOf = (field: Uint8Array): string => {
+  if (field.length !== lastField.length || !startsWith(field, lastField)) {
+    lastField = field.slice()
+    lastTag = fieldName(field).slice(DATA.length)
+  }
+  return lastTag
+}

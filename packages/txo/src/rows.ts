@@ -1,0 +1,138 @@
+/**
+ * The rows of sorted sets that follow from what is known of an output and of a transaction. This is the whole of the
+ * index: a commit writes the difference between the rows before and after it, a rollback is a commit after which
+ * nothing is known, and a store is right when its rows are these.
+ */
+import { bytesKey, chain } from '@quoin/chain'
+import type { Outpoint, Topic, Txid } from '@quoin/keyspace'
+import { encodeText, remembered } from '@quoin/primitives'
+import type { Batch } from '@quoin/store'
+import type { EventKeys } from './events.ts'
+import { outputs } from './keys.ts'
+import type { OutputState } from './output-state.ts'
+import { scoreOf } from './position.ts'
+import type { TransactionRecord } from './record.ts'
+
+const { topicOutputs, topicTransactions, merkle, balances } = outputs.collections
+const { log } = chain.collections
+const PENDING = log.encode('pending')
+const MINED = log.encode('mined')
+const SATOSHIS = balances.encode('satoshis')
+const OUTPUTS = balances.encode('outputs')
+
+/** States of proofs, in the keys of `merkle`. */
+const UNMINED = 0n
+const VALIDATED = 1n
+
+/** An output with all that its rows depend on. */
+export interface OutputView {
+  readonly state: OutputState
+  readonly record: TransactionRecord | undefined
+  /** The record of the transaction that spends it. */
+  readonly spender: TransactionRecord | undefined
+  /** Events that only the spender told. */
+  readonly spentEvents: readonly string[]
+}
+
+interface Row {
+  readonly key: Uint8Array
+  readonly score: number
+}
+/** Satoshis and outputs, by event. */
+export type Tallies = Map<string, { satoshis: number; outputs: number }>
+
+type Keys = (event: string) => EventKeys
+
+/** Writes the difference between two views of an output, and adds the difference in balances to the tallies. */
+export const writeOutputRows = (
+  batch: Batch,
+  outpoint: Outpoint,
+  before: OutputView,
+  after: OutputView,
+  keys: Keys,
+  tallies: Tallies
+): void => {
+  writeRows(batch, outpoint, outputRows(before, keys), outputRows(after, keys))
+  tally(tallies, before, keys, -1)
+  tally(tallies, after, keys, 1)
+}
+
+const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: Keys): Row[] => {
+  const rows: Row[] = []
+  if (record && state.isSaved) {
+    const score = scoreOf(record)
+    for (const event of state.events) {
+      const { index, live } = keys(event)
+      if (!(live && spender)) rows.push({ key: index, score })
+    }
+    for (const topic of state.topics) {
+      const { outputs: ofTopic, unmined, validated } = topicKeys(topic)
+      rows.push({ key: ofTopic, score }, { key: record.position ? validated : unmined, score })
+    }
+  }
+  if (spender) {
+    const score = scoreOf(spender)
+    for (const events of [state.events, spentEvents]) {
+      for (const event of events) {
+        const { spent, live } = keys(event)
+        if (!live) rows.push({ key: spent, score })
+      }
+    }
+  }
+  return rows
+}
+
+/** The keys of what a topic has, in memory of their own: they are kept. */
+const topicKeys = remembered(1000, (topic: Topic) => ({
+  outputs: topicOutputs.encode(topic).slice(),
+  transactions: topicTransactions.encode(topic).slice(),
+  unmined: merkle.encode(topic, UNMINED).slice(),
+  validated: merkle.encode(topic, VALIDATED).slice()
+}))
+
+const tally = (tallies: Tallies, { state, spender }: OutputView, keys: Keys, sign: 1 | -1): void => {
+  if (spender || !state.isSaved) return
+  for (const event of state.events) {
+    if (!keys(event).balance) continue
+    const sums = tallies.get(event) ?? { satoshis: 0, outputs: 0 }
+    sums.satoshis += sign * Number(state.satoshis ?? 0n)
+    sums.outputs += sign
+    tallies.set(event, sums)
+  }
+}
+
+export const writeTallies = (batch: Batch, tallies: Tallies): void => {
+  for (const [event, { satoshis, outputs }] of tallies) {
+    const member = encodeText(event)
+    if (satoshis !== 0) batch.ztally(SATOSHIS, member, satoshis)
+    if (outputs !== 0) batch.ztally(OUTPUTS, member, outputs)
+  }
+}
+
+/** Writes the difference between two records of a transaction. */
+export const writeTransactionRows = (
+  batch: Batch,
+  txid: Txid,
+  before: TransactionRecord | undefined,
+  after: TransactionRecord | undefined
+): void => writeRows(batch, txid, transactionRows(before), transactionRows(after))
+
+const transactionRows = (record: TransactionRecord | undefined): Row[] => {
+  if (!record) return []
+  const score = scoreOf(record)
+  const rows: Row[] = [{ key: record.position ? MINED : PENDING, score }]
+  for (const topic of record.topics) rows.push({ key: topicKeys(topic).transactions, score })
+  return rows
+}
+
+/** Row by row it would take as long as there are events, times as many: an output may have very many. */
+const writeRows = (batch: Batch, member: Uint8Array, before: readonly Row[], after: readonly Row[]): void => {
+  const gone = new Map<string, Row>()
+  for (const row of before) gone.set(bytesKey(row.key), row)
+  for (const { key, score } of after) {
+    const name = gone.size > 0 ? bytesKey(key) : ''
+    if (gone.get(name)?.score !== score) batch.zadd(key, { member, score })
+    gone.delete(name)
+  }
+  for (const { key } of gone.values()) batch.zrem(key, member)
+}

@@ -1,0 +1,76 @@
+/**
+ * `ordlock`: a single satoshi for sale. Whoever pays the seller may take it, and the seller may take it back:
+ *
+ *     ‹prefix, 102 bytes› ‹hash of the seller's key› ‹payout› ‹suffix, 702 bytes›
+ *
+ * The payout is the output that the buyer has to make: its satoshis, which are the price, and its script.
+ */
+import { MAX_SATOSHIS } from '@quoin/chain'
+import { QuoinError, Reader } from '@quoin/primitives'
+import { addressAt } from './addresses.ts'
+import { scriptEvents } from './events.ts'
+import { SCRYPT_PREFIX } from './lock.ts'
+import { endsAt, readLocking } from './locking.ts'
+import type { ScriptParser } from './parser.ts'
+import { FixedPart, readPushes } from './template.ts'
+import { hexOf } from './text.ts'
+import { type ScriptView, viewOf } from './view.ts'
+
+export interface OrdLock {
+  /** The address of the one who sells it. */
+  readonly seller: string
+  /** Satoshis. */
+  readonly price: number
+  /** The output that pays the price, as it has to be in the transaction. */
+  readonly payout: Uint8Array
+}
+
+const SUFFIX = new FixedPart({
+  begins: '61517954',
+  length: 702,
+  sha256: 'a208540ae84c8c389126731c9e69958a778e0bde2c2b4cbb4c1e3fe11973a1ad'
+})
+
+/** A payout that is longer is not kept with the output. */
+const MAX_PAYOUT = 1024
+
+export const decodeOrdLock = (script: Uint8Array | ScriptView): OrdLock | undefined => {
+  const lock = viewOf(script).once(readLocking)
+  if (!lock || !SCRYPT_PREFIX.isAt(lock, 0)) return undefined
+  const pushes = readPushes(lock, SCRYPT_PREFIX.length, 2)
+  if (!pushes || !SUFFIX.isAt(lock, pushes.end) || !endsAt(lock, pushes.end + SUFFIX.length)) return undefined
+  const [seller, payout] = pushes.values as [Uint8Array, Uint8Array]
+  const price = priceOf(payout)
+  return seller.length === 20 && price !== undefined
+    ? { seller: addressAt(seller, 0), price, payout }
+    : undefined
+}
+
+/** The satoshis of an output that could be in a transaction. */
+const priceOf = (payout: Uint8Array): number | undefined => {
+  const reader = new Reader(payout, 'ERR_TX_FORMAT')
+  try {
+    const satoshis = reader.u53()
+    reader.skip(reader.varint())
+    reader.end()
+    return satoshis <= MAX_SATOSHIS ? satoshis : undefined
+  } catch (error) {
+    if (error instanceof QuoinError) return undefined
+    throw error
+  }
+}
+
+export const ordLockParser: ScriptParser = {
+  tag: 'ordlock',
+  about: 'Single satoshis for sale.',
+  parse(view, { satoshis }) {
+    const listing = satoshis === 1 ? decodeOrdLock(view) : undefined
+    if (!listing) return undefined
+    const { seller, price, payout } = listing
+    return {
+      data: { seller, price, ...(payout.length <= MAX_PAYOUT && { payout: hexOf(payout) }) },
+      events: [scriptEvents.types.listing.text()],
+      owners: [seller]
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * All parsers, and running them over an output. Their order is that of the answers. This runs for every output of every
+ * transaction, and most of those are plain payments, so these come first and alone: no other parser knows them.
+ */
+import { isP2pkh } from '@quoin/chain'
+import { aipParser } from './aip.ts'
+import { bParser } from './b.ts'
+import { bapParser } from './bap.ts'
+import { bitcomParser } from './bitcom.ts'
+import { bsv21Parser } from './bsv21.ts'
+import { cosignParser } from './cosign.ts'
+import { inscriptionParser } from './inscription.ts'
+import { lockParser } from './lock.ts'
+import { ltmParser } from './ltm.ts'
+import { mapParser } from './map.ts'
+import { ordLockParser } from './ordlock.ts'
+import { p2pkhParser } from './p2pkh.ts'
+import type { Parsed, ScriptContext, ScriptParser } from './parser.ts'
+import { pow20Parser } from './pow20.ts'
+import { pushDropParser } from './pushdrop.ts'
+import { shrugParser } from './shrug.ts'
+import { sigmaParser } from './sigma.ts'
+import { ScriptView } from './view.ts'
+
+/** Parsers by tag. */
+export const PARSERS: ReadonlyMap<string, ScriptParser> = new Map(
+  [
+    p2pkhParser,
+    lockParser,
+    inscriptionParser,
+    bsv21Parser,
+    ordLockParser,
+    cosignParser,
+    ltmParser,
+    pow20Parser,
+    shrugParser,
+    pushDropParser,
+    bitcomParser,
+    bParser,
+    mapParser,
+    aipParser,
+    bapParser,
+    sigmaParser
+  ].map(parser => [parser.tag, parser])
+)
+
+const ALL_TAGS: readonly string[] = [...PARSERS.keys()]
+
+/**
+ * What the parsers with these tags find in an output; all of them unless told otherwise. A tag without a parser finds
+ * nothing: who takes tags from a person should look into `PARSERS` first.
+ */
+export const parseScript = (
+  context: ScriptContext,
+  tags: readonly string[] = ALL_TAGS
+): readonly Parsed[] => {
+  const view = new ScriptView(context.script)
+  const found: Parsed[] = []
+  for (const tag of isP2pkh(context.script) ? plainly(tags) : tags) {
+    const parsed = PARSERS.get(tag)?.parse(view, context)
+    if (parsed) found.push({ tag, ...parsed })
+  }
+  return found
+}
+
+const PLAIN: readonly string[] = [p2pkhParser.tag]
+const plainly = (tags: readonly string[]): readonly string[] =>
+  tags === ALL_TAGS || tags.includes(p2pkhParser.tag) ? PLAIN : []

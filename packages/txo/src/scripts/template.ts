@@ -1,0 +1,64 @@
+/**
+ * Contracts are long scripts that differ in a few pushes. Their fixed parts are known by length and hash: stored as
+ * bytes they would be larger than the program that reads them.
+ */
+
+import { sha256 } from '@quoin/chain'
+import { fromHex, pushedBy, readScriptNumber, ScriptCursor } from '@quoin/primitives'
+import { hexOf } from './text.ts'
+
+/** The amounts of tokens, as everywhere. */
+const MAX_AMOUNT = 2n ** 64n - 1n
+/** A script number of 64 bits, with its sign. */
+const AMOUNT_BYTES = 9
+
+export class FixedPart {
+  readonly length: number
+  readonly #begins: Uint8Array
+  readonly #sha256: string
+
+  /** `begins` is there so that other scripts are not hashed. */
+  constructor({ begins, length, sha256 }: { begins: string; length: number; sha256: string }) {
+    this.length = length
+    this.#begins = fromHex(begins)
+    this.#sha256 = sha256
+  }
+
+  isAt(script: Uint8Array, at: number): boolean {
+    const begins = this.#begins
+    if (at + this.length > script.length) return false
+    for (let i = 0; i < begins.length; i++) if (script[at + i] !== begins[i]) return false
+    return hexOf(sha256(script.subarray(at, at + this.length))) === this.#sha256
+  }
+}
+
+export interface Pushes {
+  readonly values: readonly Uint8Array[]
+  /** Where the script goes on behind them. */
+  readonly end: number
+}
+
+/** The pushes that stand here, exactly so many. */
+export const readPushes = (script: Uint8Array, at: number, count: number): Pushes | undefined => {
+  const cursor = new ScriptCursor(script, at)
+  const values: Uint8Array[] = []
+  while (values.length < count) {
+    const value = cursor.next() ? pushedBy(cursor) : undefined
+    if (!value) return undefined
+    values.push(value)
+  }
+  return { values, end: cursor.end }
+}
+
+/** A script number that can be an amount. State keeps numbers that are not minimal: zero has a byte there. */
+export const amountOf = (bytes: Uint8Array, { minimal = true } = {}): bigint | undefined => {
+  if (bytes.length > AMOUNT_BYTES) return undefined
+  const value = readScriptNumber(bytes, { minimal })
+  return value !== undefined && value >= 0n && value <= MAX_AMOUNT ? value : undefined
+}
+
+/** A script number that is a height, a count, a number of digits. */
+export const smallNumberOf = (bytes: Uint8Array, most: number): number | undefined => {
+  const value = amountOf(bytes)
+  return value !== undefined && value <= BigInt(most) ? Number(value) : undefined
+}

@@ -1,0 +1,240 @@
+/**
+ * The part of the index that a commit is about, before and after it. Spends and records are read first, since they
+ * guard the rest: every write for a transaction changes its record, so a commit that finds the records as they were
+ * read has seen everything else as it is.
+ */
+
+import { bytesKey } from '@quoin/chain'
+import { type Outpoint, type Txid, txidOf, voutOf } from '@quoin/keyspace'
+import { type Awaitable, andThen } from '@quoin/primitives'
+import type { Batch, FieldValue, StoreReads } from '@quoin/store'
+import { outputs, satoshisFields } from './keys.ts'
+import { NO_OUTPUT, type OutputState, outputState } from './output-state.ts'
+import { type TransactionRecord, transactionRecord } from './record.ts'
+
+const { output, satoshis, spends } = outputs.collections
+const SPENDS = spends.encode()
+const SATOSHIS = satoshis.encode()
+const { satoshis: amount } = satoshisFields.collections
+const NONE: readonly never[] = []
+
+/** Why an output enters or leaves a topic, where the difference of its states does not show it. */
+export type MembershipReason = 'restored' | 'removed' | 'evicted' | 'refused'
+
+/** Something before and after. */
+export interface Slot<T> {
+  readonly before: T
+  after: T
+}
+
+/** A field of `h:spnd` as it was read. */
+interface Guard {
+  readonly field: Uint8Array
+  readonly value: Uint8Array | undefined
+}
+
+/** Bytes as the key of a map. */
+export const nameOf = bytesKey
+const bytesOf = (name: string): Uint8Array => {
+  const bytes = new Uint8Array(name.length)
+  for (let i = 0; i < name.length; i++) bytes[i] = name.charCodeAt(i)
+  return bytes
+}
+export const txidOfName = (name: string): Txid => bytesOf(name) as Txid
+export const outpointOfName = (name: string): Outpoint => bytesOf(name) as Outpoint
+/** The name of an outpoint begins with that of its txid. */
+export const txidNameOf = (name: string): string => name.slice(0, 32)
+export const outpointName = (txid: string, vout: number): string =>
+  txid + String.fromCharCode(vout >>> 24, (vout >>> 16) & 0xff, (vout >>> 8) & 0xff, vout & 0xff)
+
+export class WorkingSet {
+  readonly #reads: StoreReads
+  /** What conditions are made of. */
+  readonly #guards = new Map<string, Guard>()
+  readonly #spends = new Map<string, Slot<string | undefined>>()
+  readonly #records = new Map<string, Slot<TransactionRecord | undefined>>()
+  readonly #outputs = new Map<string, Slot<OutputState>>()
+  /** Transactions of which all outputs are here. */
+  readonly #whole = new Map<string, Set<string>>()
+  /** By the name of the output and the topic. */
+  readonly #reasons = new Map<string, MembershipReason>()
+
+  constructor(reads: StoreReads) {
+    this.#reads = reads
+  }
+
+  /** Records by txid and spends by outpoint, all at once. */
+  guard(names: Iterable<string>): Awaitable<void> {
+    const missing = new Set<string>()
+    for (const name of names) if (!this.#guards.has(name)) missing.add(name)
+    if (missing.size === 0) return
+    const fields = Array.from(missing, bytesOf)
+    return andThen(this.#reads.atHand.hmget(SPENDS, fields), values =>
+      this.#addGuards(missing, fields, values)
+    )
+  }
+
+  #addGuards(
+    names: Iterable<string>,
+    fields: readonly Uint8Array[],
+    values: readonly (Uint8Array | undefined)[]
+  ): void {
+    let i = -1
+    for (const name of names) {
+      const value = values[++i]
+      this.#guards.set(name, { field: fields[i]!, value })
+      if (name.length === 36) {
+        const spender = value && nameOf(value)
+        this.#spends.set(name, { before: spender, after: spender })
+      } else {
+        const record = value && transactionRecord.codec.decode(value)
+        this.#records.set(name, { before: record, after: record })
+      }
+    }
+  }
+
+  /** All outputs of transactions, with their spends and the records of their spenders. */
+  loadTransactions(txids: Iterable<string>): Awaitable<void> {
+    const wanted = [...new Set(txids)].filter(txid => !this.#whole.has(txid))
+    return andThen(this.guard(wanted), () => {
+      for (const txid of wanted) this.#whole.set(txid, new Set())
+      const known = wanted.filter(txid => this.#records.get(txid)!.before)
+      return known.length > 0 ? this.#loadKnown(known) : undefined
+    })
+  }
+
+  async #loadKnown(txids: readonly string[]): Promise<void> {
+    const hashes = await Promise.all(txids.map(txid => this.#reads.hrange(output.scan(txidOfName(txid)))))
+    const loaded = new Map<string, readonly FieldValue[]>()
+    for (const [i, txid] of txids.entries()) {
+      for (const { key, fields } of hashes[i]!) {
+        loaded.set(this.addOutput(txid, output.decode(key)[1]), fields)
+      }
+    }
+    await this.guardSpends([...loaded.keys()])
+    await this.#addOutputs(loaded)
+  }
+
+  /** The spends of outputs, and the records of the spenders. */
+  guardSpends(names: readonly string[]): Awaitable<void> {
+    return andThen(this.guard(names), () =>
+      this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? NONE))
+    )
+  }
+
+  /** Single outputs, with the records of their transactions; the spends are guarded already. */
+  loadOutputs(names: readonly string[]): Awaitable<void> {
+    return andThen(this.guard(names.map(txidNameOf)), () => {
+      const known = names.filter(
+        name => !this.#outputs.has(name) && this.#records.get(txidNameOf(name))!.before
+      )
+      if (known.length === 0) return
+      return andThen(this.#reads.atHand.mhgetall(known.map(outputKey)), hashes =>
+        this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
+      )
+    })
+  }
+
+  #addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): Awaitable<void> {
+    const names = [...loaded.keys()].filter(name => !this.#outputs.has(name))
+    if (names.length === 0) return
+    return andThen(this.#reads.atHand.hmget(SATOSHIS, names.map(bytesOf)), amounts => {
+      for (const [i, name] of names.entries()) {
+        const value = amounts[i]
+        const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
+        this.#outputs.set(name, { before: state, after: state })
+      }
+    })
+  }
+
+  /** The names of the outputs of a transaction that are loaded whole or new. */
+  outputsOf(txid: string): string[] {
+    return [...(this.#whole.get(txid) ?? [])]
+  }
+
+  addOutput(txid: string, vout: number): string {
+    const name = outpointName(txid, vout)
+    this.#whole.get(txid)!.add(name)
+    return name
+  }
+
+  setReason(name: string, topic: string, reason: MembershipReason): void {
+    this.#reasons.set(`${name}${topic}`, reason)
+  }
+
+  reasonFor(name: string, topic: string): MembershipReason | undefined {
+    return this.#reasons.get(`${name}${topic}`)
+  }
+
+  isGuarded(name: string): boolean {
+    return this.#guards.has(name)
+  }
+
+  record(txid: string): Slot<TransactionRecord | undefined> {
+    return this.#records.get(txid)!
+  }
+
+  spend(name: string): Slot<string | undefined> {
+    return this.#spends.get(name)!
+  }
+
+  output(name: string): Slot<OutputState> {
+    const known = this.#outputs.get(name)
+    if (known) return known
+    const slot = { before: NO_OUTPUT, after: NO_OUTPUT }
+    this.#outputs.set(name, slot)
+    return slot
+  }
+
+  outputs(): Iterable<[name: string, slot: Slot<OutputState>]> {
+    return this.#outputs
+  }
+  spends(): Iterable<[name: string, slot: Slot<string | undefined>]> {
+    return this.#spends
+  }
+  records(): Iterable<[txid: string, slot: Slot<TransactionRecord | undefined>]> {
+    return this.#records
+  }
+
+  /** The batch holds only if nothing that was read has changed. */
+  guardIn(batch: Batch): void {
+    for (const { field, value } of this.#guards.values()) batch.ifField(SPENDS, field, value)
+  }
+
+  /** Writes what differs, the rows that follow from it apart. */
+  writeIn(batch: Batch): void {
+    for (const [name, { before, after }] of this.#spends) {
+      if (before === after) continue
+      const { field } = this.#guards.get(name)!
+      if (after === undefined) batch.hdel(SPENDS, field)
+      else batch.hset(SPENDS, field, bytesOf(after))
+    }
+    for (const [name, { before, after }] of this.#records) {
+      if (before === after) continue
+      const { field } = this.#guards.get(name)!
+      if (after) batch.hset(SPENDS, field, transactionRecord.codec.encode(after))
+      else batch.hdel(SPENDS, field)
+    }
+    for (const [name, { before, after }] of this.#outputs) {
+      if (before !== after) writeOutput(batch, name, before, after)
+    }
+  }
+}
+
+const writeOutput = (batch: Batch, name: string, before: OutputState, after: OutputState): void => {
+  const key = outputKey(name)
+  for (const [field, value] of after.fields) {
+    if (before.fields.get(field) !== value) batch.hset(key, bytesOf(field), value)
+  }
+  for (const field of before.fields.keys()) {
+    if (!after.fields.has(field)) batch.hdel(key, bytesOf(field))
+  }
+  if (before.satoshis === after.satoshis) return
+  if (after.satoshis === undefined) batch.hdel(SATOSHIS, bytesOf(name))
+  else batch.hset(SATOSHIS, bytesOf(name), amount.value.codec.encode(after.satoshis))
+}
+
+const outputKey = (name: string): Uint8Array => {
+  const outpoint = outpointOfName(name)
+  return output.encode(txidOf(outpoint), voutOf(outpoint))
+}

@@ -1,4 +1,0 @@
-/** Runs `interpreter-process.ts` from its source, for tests and benchmarks. */
-import '../../../scripts/typescript.mjs'
-
-await import('./interpreter-process.ts')
