@@ -5,7 +5,7 @@
  */
 import { parseAddress } from '@quoin/chain'
 import { parseOutpoint, type TokenId } from '@quoin/keyspace'
-import { remembered } from '@quoin/primitives'
+import { memoize } from '@quoin/primitives'
 import type { Bsv21Data, Ledger, Posting } from '@quoin/txo'
 import { lockOfEvents } from './lock.ts'
 import { carriedBy, mintedBy } from './rules.ts'
@@ -28,8 +28,8 @@ export const tokenLedger: Ledger = ({ topics, events, isSpent, data }) => {
 }
 
 const NONE: readonly Posting[] = []
-const bookOf = remembered(10_000, (token: TokenId) => parseOutpoint(token))
-const accountOf = remembered(100_000, (address: string) => parseAddress(address).hash)
+const bookOf = memoize(10_000, (token: TokenId) => parseOutpoint(token))
+const accountOf = memoize(100_000, (address: string) => parseAddress(address).hash)
 
 const held = (token: TokenId, events: readonly string[], amount: bigint): Posting[] => {
   const book = bookOf(token)

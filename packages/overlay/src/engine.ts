@@ -23,7 +23,7 @@ import {
   txidOf,
   voutOf
 } from '@quoin/keyspace'
-import { QuoinError, Turns } from '@quoin/primitives'
+import { QuoinError, TickThrottle } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { Change, type OutputStore, Proofs } from '@quoin/txo'
 import { admitOutput } from './admission.ts'
@@ -101,7 +101,7 @@ export class Engine {
   readonly #secondThoughts: SecondThoughts
   /** Why submissions failed, as far as that is remembered. */
   readonly failures = new Failures()
-  readonly #turns = new Turns()
+  readonly #throttle = new TickThrottle()
   /** The last submission of each transaction that is being worked on. */
   readonly #running = new Map<string, Promise<unknown>>()
 
@@ -150,7 +150,7 @@ export class Engine {
    * the transaction itself is not to be had: malformed, invalid, in conflict with another, or a topic is not known.
    */
   async submit(submitted: Submitted, mode: Mode = 'current-tx'): Promise<Steak> {
-    await this.#turns.next()
+    await this.#throttle.next()
     const topics = [...new Set(submitted.topics)]
     for (const topic of topics) {
       const opening = this.topics.open(topic)

@@ -44,6 +44,8 @@ export const compareBytes = (a: Uint8Array, b: Uint8Array): number => {
   return a.length - b.length
 }
 
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && startsWith(a, b)
+
 export const startsWith = (bytes: Uint8Array, prefix: Uint8Array): boolean => {
   if (prefix.length > bytes.length) return false
   for (let i = 0; i < prefix.length; i++) if (bytes[i] !== prefix[i]) return false

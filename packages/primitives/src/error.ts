@@ -211,3 +211,6 @@ export type ErrorCode =
 /** Whether an error is one of this library with the code. */
 export const hasCode = (error: unknown, code: ErrorCode): error is QuoinError =>
   error instanceof QuoinError && error.code === code
+
+/** The message of an error, or the text of any other value that was thrown. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

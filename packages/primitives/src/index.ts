@@ -1,12 +1,24 @@
 /** Bytes, text, Bitcoin's wire primitives, errors, and small tools of asynchronous code. */
 export { type Awaitable, andThen, inOrder, isPending, together } from './awaitable.ts'
-export { compareBytes, copyOf, fromHex, prefixEnd, shortHex, startsWith, successor, toHex } from './bytes.ts'
+export { Backoff, type BackoffOptions, backoffDelay } from './backoff.ts'
+export {
+  compareBytes,
+  copyOf,
+  equalBytes,
+  fromHex,
+  prefixEnd,
+  shortHex,
+  startsWith,
+  successor,
+  toHex
+} from './bytes.ts'
 export * from './chars.ts'
 export * from './copies.ts'
-export { type ErrorCode, hasCode, QuoinError } from './error.ts'
+export { type ErrorCode, hasCode, QuoinError, reasonOf } from './error.ts'
+export { memoize } from './memoize.ts'
+export { KeyedMutex } from './mutex.ts'
 export { OP } from './opcodes.ts'
 export { Reader } from './reader.ts'
-export { remembered } from './remembered.ts'
 export {
   buildScript,
   type Chunk,
@@ -19,5 +31,16 @@ export {
   writeScriptNumber
 } from './script.ts'
 export * from './source-health.ts'
-export { Turns } from './turns.ts'
+export {
+  type DrainOptions,
+  drain,
+  Task,
+  type TaskOptions,
+  type TaskPass,
+  type TaskState,
+  Tasks,
+  withHeartbeat
+} from './task.ts'
+export { TickThrottle } from './tick-throttle.ts'
+export { type SleepOptions, sleep, unref, withTimeout } from './timeout.ts'
 export { Writer } from './writer.ts'

@@ -3,6 +3,8 @@
  * reported once; the attempts after it are not.
  */
 
+import { unref } from './timeout.ts'
+
 /** `stalled`: it accepts questions and does not answer them. */
 export type HealthState = 'untried' | 'working' | 'failing' | 'stalled'
 
@@ -53,7 +55,8 @@ export class SourceHealth {
       if (state === 'failing' || state === 'stalled') return
       const lastError = `no answer for ${this.#patience / 1000} s`
       this.#set({ state: 'stalled', since, lastError, lastErrorAt: Date.now() })
-    }, this.#patience).unref()
+    }, this.#patience)
+    unref(timer)
     return () => clearTimeout(timer)
   }
 

@@ -13,7 +13,7 @@ import {
   txidOf,
   voutOf
 } from '@quoin/keyspace'
-import { hasCode, QuoinError, remembered } from '@quoin/primitives'
+import { hasCode, memoize, QuoinError } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import type { EventKeys, EventTypes } from './events.ts'
 import type { Journal, StoredChange } from './journal.ts'
@@ -145,7 +145,7 @@ const appendMembership = (
 }
 
 /** Keys of membership logs, in memory of their own: they are kept. */
-const membershipKey = remembered(1000, (topic: Topic) => outputs.collections.membership.encode(topic).slice())
+const membershipKey = memoize(1000, (topic: Topic) => outputs.collections.membership.encode(topic).slice())
 
 /** Puts back what did not change, and counts the revision of every transaction that did; answers those. */
 const revise = (work: WorkingSet): Set<string> => {

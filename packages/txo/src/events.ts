@@ -19,7 +19,7 @@ import {
   sortedSetOf,
   txidHex
 } from '@quoin/keyspace'
-import { QuoinError, remembered } from '@quoin/primitives'
+import { memoize, QuoinError } from '@quoin/primitives'
 
 // biome-ignore lint/suspicious/noExplicitAny: components of any value types; each is inferred.
 type Components = readonly Component<string, any>[]
@@ -234,7 +234,7 @@ export class EventRegistry implements EventTypes {
   }
 
   #remembering(): (text: string) => EventKeys | undefined {
-    return remembered(REMEMBERED, text => {
+    return memoize(REMEMBERED, text => {
       const keys = keysOf(text)
       const type = this.#typeOf(keys)
       return type && { ...keys, balance: type.balance, live: type.live }

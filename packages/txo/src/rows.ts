@@ -5,7 +5,7 @@
  */
 import { bytesKey, chain } from '@quoin/chain'
 import type { Outpoint, Topic, Txid } from '@quoin/keyspace'
-import { encodeText, remembered } from '@quoin/primitives'
+import { encodeText, memoize } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { EventKeys } from './events.ts'
 import { outputs } from './keys.ts'
@@ -83,7 +83,7 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
 }
 
 /** The keys of what a topic has, in memory of their own: they are kept. */
-const topicKeys = remembered(1000, (topic: Topic) => ({
+const topicKeys = memoize(1000, (topic: Topic) => ({
   outputs: topicOutputs.encode(topic).slice(),
   transactions: topicTransactions.encode(topic).slice(),
   unmined: merkle.encode(topic, UNMINED).slice(),

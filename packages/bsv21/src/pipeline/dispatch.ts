@@ -9,7 +9,7 @@
 import { Beef, type BeefTransaction } from '@quoin/chain'
 import { formatTxid, makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
 import type { Engine } from '@quoin/overlay'
-import { QuoinError, Turns } from '@quoin/primitives'
+import { QuoinError, TickThrottle } from '@quoin/primitives'
 import { type Batch, type Lease, pollQueue, type Queue } from '@quoin/store'
 import { heightScore, type OutputStore } from '@quoin/txo'
 import type { FeeAddresses } from '../fee-address.ts'
@@ -46,7 +46,7 @@ export class Dispatcher {
   readonly #engine: Engine
   readonly #outputs: OutputStore
   readonly #arrivals: Arrivals
-  readonly #turns = new Turns()
+  readonly #throttle = new TickThrottle()
   readonly #queue: Queue<Txid>
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
@@ -65,7 +65,7 @@ export class Dispatcher {
   /** Works on up to so many that are due; answers how many that were, and the tokens that have something to do. */
   async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
     const leases = await pollQueue(this.#queue, limit, LEASE_SECONDS)
-    const all = await this.#turns.all(leases, lease => this.#dispatchOne(lease))
+    const all = await this.#throttle.map(leases, lease => this.#dispatchOne(lease))
     const dispatched = all.filter(each => each !== undefined)
     await acknowledgeAll(
       this.#outputs.store,

@@ -6,7 +6,7 @@
 import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
 import type { TokenId } from '@quoin/keyspace'
 import type { Engine } from '@quoin/overlay'
-import { remembered } from '@quoin/primitives'
+import { memoize } from '@quoin/primitives'
 import type { Activation } from '../activation.ts'
 import { claimsOf, isForDiscovery } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
@@ -40,7 +40,7 @@ export class Straight {
   /** Judges the subjects of those that it can; answers which, in the order given. The others are for the queues. */
   take(beefs: readonly (Beef | undefined)[], client?: string): Promise<boolean[]> {
     // What is so for one of them is so for all: the topic is asked again when they are submitted.
-    const isActive = remembered(beefs.length + 1, (token: TokenId) => this.#activation.isActive(token))
+    const isActive = memoize(beefs.length + 1, (token: TokenId) => this.#activation.isActive(token))
     const announced = beefs.map(
       beef => beef && { beef, work: this.#underway.announce(bytesKey(beef.subject)) }
     )

@@ -7,7 +7,7 @@
 import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
 import { type Outpoint, type TokenId, type Txid, txidOf } from '@quoin/keyspace'
 import type { Engine } from '@quoin/overlay'
-import { QuoinError, Turns } from '@quoin/primitives'
+import { QuoinError, TickThrottle } from '@quoin/primitives'
 import { type Lease, pollQueue, type Queue } from '@quoin/store'
 import { claimsOf } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
@@ -44,7 +44,7 @@ export interface TokenWorkerOptions {
 export class TokenWorker {
   readonly #engine: Engine
   readonly #arrivals: Arrivals
-  readonly #turns = new Turns()
+  readonly #throttle = new TickThrottle()
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
   readonly #discovered: Queue<Txid>
@@ -68,7 +68,7 @@ export class TokenWorker {
       leases: ofOne,
       work: this.#underway.announce(nameOf(token, txidOf(ofOne[0]!.item)))
     }))
-    const all = await this.#turns.all(announced, each =>
+    const all = await this.#throttle.map(announced, each =>
       each.work(() => this.#workOn(token, queue, each.leases))
     )
     const worked = all.filter(each => each !== undefined)
