@@ -22,11 +22,10 @@ import { BIN, Commands, ROOT, type RunningNode } from './node.testing.ts'
 const PAGES = ['docs/run-an-existing-overlay.md', 'docs/write-an-overlay.md']
 const folder = mkdtempSync(join(tmpdir(), 'quoin-docs-'))
 cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true })
-/** The packages of this repository, and the package itself, as after `npm install quoin`. */
+/** The packages of this repository and of others, as after `npm install quoin`. */
 mkdirSync(join(folder, 'node_modules'))
 for (const name of readdirSync(join(ROOT, 'node_modules')))
   symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
-symlinkSync(ROOT, join(folder, 'node_modules/quoin'))
 
 const commands = new Commands(folder)
 afterAll(async () => {

@@ -3,7 +3,7 @@
  * `text` block with its output, unless it prints nothing.
  */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
@@ -12,24 +12,17 @@ import { afterAll, describe, expect, it } from 'vitest'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Several programs run at once, each of them several times. */
 const SLOWEST_MS = 180_000
-const PAGES = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'packages/keyspace/README.md',
-  'packages/store/README.md',
-  'packages/chain/README.md',
-  'packages/txo/README.md',
-  'packages/overlay/README.md',
-  'packages/bsv21/README.md',
-  'packages/kvstore/README.md',
-  'packages/liquidity/README.md',
-  'packages/node/README.md',
-  'apps/explorer/README.md',
-  'docs/audit.md',
-  'docs/upgrade.md',
-  'docs/verify-and-repair.md'
-]
-// Inside the package, so that `quoin/keyspace` means this one, and ignored by git.
+/** Run by `docs-overlays.test.ts`, or generated. */
+const ELSEWHERE = new Set(['docs/run-an-existing-overlay.md', 'docs/write-an-overlay.md', 'docs/keys.md'])
+const PAGES = ['.', 'docs', 'packages', 'apps']
+  .flatMap(folder => {
+    const names = readdirSync(join(ROOT, folder)).filter(name => !name.startsWith('.'))
+    if (folder === '.' || folder === 'docs')
+      return names.filter(name => name.endsWith('.md')).map(name => join(folder, name))
+    return names.map(name => join(folder, name, 'README.md')).filter(page => existsSync(join(ROOT, page)))
+  })
+  .filter(page => !ELSEWHERE.has(page))
+// Inside the workspace, so that `@quoin/keyspace` means this one, and ignored by git.
 const SCRATCH = join(ROOT, 'dist/docs-examples')
 mkdirSync(SCRATCH, { recursive: true })
 afterAll(() => rmSync(SCRATCH, { recursive: true }))
