@@ -1,5 +1,5 @@
 /**
- * `quoin/keyspace` where there is no Node: bundled, without Buffer and process, in a context that forbids making
+ * `@quoin/keyspace` where there is no Node: bundled, without Buffer and process, in a context that forbids making
  * code from text as a strict Content-Security-Policy does.
  */
 import { fileURLToPath } from 'node:url'

@@ -125,7 +125,7 @@ describe('quoin store stats', () => {
       env: { ...process.env, PREBUILDS_ONLY: '1' }
     })
     expect(stdout).toMatch(/build +prebuilt/)
-    expect(stdout).toContain('node scripts/native.mjs compiles a fast one; it needs a C++ compiler')
+    expect(stdout).toContain('scripts/native.mjs compiles a fast one; it needs a C++ compiler')
   })
 })
 

@@ -3,7 +3,7 @@
  * acknowledged: `node crash.child.mjs URL FIRST IN_FLIGHT`.
  */
 import { writeSync } from 'node:fs'
-import { openStore } from '../dist/store/index.js'
+import { openStore } from '@quoin/store'
 import { numberedBatch } from './crash.workload.mjs'
 
 process.on('SIGTERM', () => process.exit())

@@ -4,7 +4,7 @@
  * down.
  */
 import { createInterface } from 'node:readline'
-import { openStore } from '../../dist/store/index.js'
+import { openStore } from '@quoin/store'
 import { numberedBatch, partsOf, totals } from '../crash.workload.mjs'
 
 const look = async (store, acknowledged, tried, when) => {

@@ -3,7 +3,7 @@
  * is an order to shim.c, or `none`. Prints the numbers that are acknowledged, and in the end what became of everything.
  */
 import { writeSync } from 'node:fs'
-import { openStore } from '../../dist/store/index.js'
+import { openStore } from '@quoin/store'
 import { numberedBatch } from '../crash.workload.mjs'
 
 const [kind, root, first, count, ...faults] = process.argv.slice(2)

@@ -3,7 +3,7 @@
  * IN_FLIGHT`.
  */
 import { writeSync } from 'node:fs'
-import { openStore } from '../../dist/store/index.js'
+import { openStore } from '@quoin/store'
 import { numberedBatch } from '../crash.workload.mjs'
 
 const [url, first, count, inFlight] = process.argv.slice(2)

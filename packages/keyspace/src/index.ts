@@ -1,9 +1,19 @@
 /** Declare key layouts, prove them, use them, explain raw keys. */
 
+export {
+  compareBytes,
+  type ErrorCode,
+  encodeText,
+  fromHex,
+  prefixEnd,
+  QuoinError,
+  shortHex,
+  startsWith,
+  successor,
+  toHex
+} from '@quoin/primitives'
 export { type AuditReport, auditLayout } from './audit.ts'
-
 export { canonicalLayout } from './canonical.ts'
-
 export { Codec, type CodecOptions, type Component, component } from './codec.ts'
 export type { Collection } from './collection.ts'
 export { address, base58, bech32, denom } from './components/address.ts'
@@ -30,7 +40,6 @@ export { decimal } from './components/decimal.ts'
 export { f64 } from './components/float.ts'
 export { i32, i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
 export { alphabet, escaped, text, word } from './components/text.ts'
-
 export {
   collection,
   type Declaration,

@@ -19,7 +19,7 @@ it('every section with requirements is among them', () => {
   )
 })
 
-it('docs/brc-35.md is what `npx tsx src/kvstore/conformance.testing.ts > docs/brc-35.md` makes', () => {
+it('docs/brc-35.md is what `npx tsx packages/kvstore/src/conformance.testing.ts > docs/brc-35.md` makes', () => {
   const page = new URL('../../../docs/brc-35.md', import.meta.url)
   expect(readFileSync(page, 'utf8')).toBe(conformancePage())
 })

@@ -1,7 +1,7 @@
 /**
  * The conformance table of BRC-35, made of the requirements (conformance.json) and of the tests that name their section:
  *
- *     npx tsx src/kvstore/conformance.testing.ts > docs/brc-35.md
+ *     npx tsx packages/kvstore/src/conformance.testing.ts > docs/brc-35.md
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,9 @@ export interface Requirement {
 }
 
 const here = fileURLToPath(new URL('.', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+/** The packages that implement the standard. */
+const FOLDERS = ['packages/kvstore/src', 'packages/kvstore-client/src']
 
 export const requirements = (): readonly Requirement[] =>
   JSON.parse(readFileSync(join(here, 'conformance.json'), 'utf8'))
@@ -24,13 +27,16 @@ export const requirements = (): readonly Requirement[] =>
 /** Titles of tests that begin with a section, with the file that each is in, from the root of the repository. */
 export const titles = (): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
-  const files = readdirSync(here, { recursive: true, encoding: 'utf8' }).filter(name =>
-    name.endsWith('.test.ts')
+  const files = FOLDERS.flatMap(folder =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('.test.ts'))
+      .map(name => `${folder}/${name}`)
+      .sort()
   )
-  for (const file of files.sort()) {
-    const source = readFileSync(join(here, file), 'utf8')
+  for (const file of files) {
+    const source = readFileSync(join(ROOT, file), 'utf8')
     for (const [, , title] of source.matchAll(/(?:\bit\(|\]\)\()\s*(['"`])(§(?:(?!\1).)*)\1/g)) {
-      if (!found.has(title!)) found.set(title!, `src/kvstore/${file}`)
+      if (!found.has(title!)) found.set(title!, file)
     }
   }
   return found
@@ -51,7 +57,7 @@ export const conformancePage = (): string => {
   const lines = [
     '# BRC-35: what is required, and what shows it',
     '',
-    'Made by `npx tsx src/kvstore/conformance.testing.ts > docs/brc-35.md` from the list of requirements and the titles of the',
+    'Made by `npx tsx packages/kvstore/src/conformance.testing.ts > docs/brc-35.md` from the list of requirements and the titles of the',
     'tests; a requirement without a test fails one, and so does a page that is stale. Names in brackets at the end of a title',
     'are those of deviations of the reference, which the test is about.'
   ]
