@@ -18,7 +18,7 @@ import { suite } from '../../../bench/harness.ts'
 import { memory } from '../../../bench/memory.ts'
 import { bsv21, bsv21Events } from './keys.ts'
 import { TokenNode } from './node.testing.ts'
-import type { Arrival, Delivery, FollowOptions, Source, SourceStatus } from './source/source.ts'
+import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction } from './source/source.ts'
 import * as t from './tokens.testing.ts'
 import { topicOf } from './topic-names.ts'
 
@@ -89,7 +89,7 @@ const round = (id: TokenId, accounts: readonly Account[], number: number): [Tran
   return [made, after]
 }
 
-const arrivalOf = (transaction: Transaction): Arrival => ({
+const toSourceTransaction = (transaction: Transaction): SourceTransaction => ({
   txid: transaction.txid,
   beef: writeBeef({ version: 1, transactions: [{ txid: transaction.txid, transaction, bump: undefined }] }),
   mined: undefined
@@ -103,18 +103,18 @@ class Stock implements Source {
     at: undefined,
     end: undefined,
     transactions: 0,
-    trouble: undefined
+    lastError: undefined
   }
-  #arrivals: readonly Arrival[] = []
+  #staged: readonly SourceTransaction[] = []
 
-  give(arrivals: readonly Arrival[]): void {
-    this.#arrivals = arrivals
+  give(staged: readonly SourceTransaction[]): void {
+    this.#staged = staged
   }
 
   async *deliveries(_: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
     while (!signal?.aborted) {
-      const transactions = this.#arrivals.slice(0, DELIVERY)
-      this.#arrivals = this.#arrivals.slice(DELIVERY)
+      const transactions = this.#staged.slice(0, DELIVERY)
+      this.#staged = this.#staged.slice(DELIVERY)
       if (transactions.length > 0) yield { transactions, reorgFrom: undefined, mark: () => undefined }
       else await sleep(5)
     }
@@ -148,7 +148,7 @@ export default suite(({ sheet, after, progress, scale, note }) => {
     const stock = new Stock()
     const node = await open(chain, stock)
     const { id, beefs, accounts: first } = await spread(chain, holders)
-    for (const beef of beefs) await node.pipeline.feed.takeBeef(beef)
+    for (const beef of beefs) await node.pipeline.ingest.ingestBeef(beef)
     await node.pipeline.settle()
     const applied = outputs.collections.topicTransactions.encode(topicOf(id))
     const before = await node.outputs.store.zcard(applied)
@@ -157,22 +157,22 @@ export default suite(({ sheet, after, progress, scale, note }) => {
     let accounts: readonly Account[] = first
     let done = 0
     for (let stretch = 0; stretch < STRETCHES; stretch++) {
-      const arrivals: Arrival[] = []
+      const staged: SourceTransaction[] = []
       for (let number = 0; number < rounds / STRETCHES; number++) {
         const [made, next] = round(id, accounts, stretch * rounds + number)
-        for (const transaction of made) arrivals.push(arrivalOf(transaction))
+        for (const transaction of made) staged.push(toSourceTransaction(transaction))
         accounts = next
       }
       progress(`${done.toLocaleString('en-US')} transactions`)
-      done += arrivals.length
+      done += staged.length
       const cpu = process.cpuUsage()
       const start = performance.now()
-      stock.give(arrivals)
+      stock.give(staged)
       while ((await node.outputs.store.zcard(applied)) < before + done) await sleep(5)
       const seconds = (performance.now() - start) / 1000
       const { user, system } = process.cpuUsage(cpu)
       const { heap, resident, mapped } = memory()
-      const count = arrivals.length
+      const count = staged.length
       rows.push([
         done,
         Math.round(count / seconds),

@@ -57,7 +57,7 @@ describe('payments for a token', () => {
       [t.deployMint(alice, 1000n)]
     )
     await t.mined(chain, made)
-    await node.pipeline.feed.takeBeef(chain.beef(made.txid))
+    await node.pipeline.ingest.ingestBeef(chain.beef(made.txid))
     return [made, t.tokenIdOf(made)]
   }
 

@@ -6,10 +6,10 @@ import { openStore, type Store } from '@quoin/store'
 import { OutputStore, outputs, spendFields } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bsv21Events } from './keys.ts'
-import { HELD, type HeldLock } from './lock.ts'
 import { TOKEN_EVENTS } from './node.testing.ts'
+import { HOLDER_LOCKS, type HolderLock } from './token-lock.ts'
 import * as t from './tokens.testing.ts'
-import { type Holding, Tokens } from './tokens.ts'
+import { type TokenHolding, Tokens } from './tokens.ts'
 
 const [alice, bob] = [t.person(1), t.person(2)]
 const { p2pkh, cos, listBy } = bsv21Events.types
@@ -29,7 +29,7 @@ afterEach(() => store.close())
 
 interface Had {
   readonly id: TokenId
-  readonly lock?: HeldLock
+  readonly lock?: HolderLock
   /** What is left of it. */
   readonly amount: bigint
 }
@@ -54,8 +54,8 @@ const write = async (address: string, had: readonly Had[]): Promise<void> => {
   await batch.commit()
 }
 
-const allPages = async (address: string, limit: number): Promise<Holding[][]> => {
-  const pages: Holding[][] = []
+const allPages = async (address: string, limit: number): Promise<TokenHolding[][]> => {
+  const pages: TokenHolding[][] = []
   let cursor: string | undefined
   do {
     const page = await tokens.holdings(address, { limit, cursor })
@@ -92,7 +92,7 @@ describe('holdings', () => {
   it.each([1, 2, 7, 49, 50, 51])('come in pages of %i, none twice and none left out', async limit => {
     const had = Array.from({ length: 150 }, (_, i) => ({
       id: token(i),
-      lock: HELD[(i * 7) % 3]!,
+      lock: HOLDER_LOCKS[(i * 7) % 3]!,
       amount: i % 3 === 1 ? BigInt(i) : 0n
     }))
     await write(alice.address, had)

@@ -10,21 +10,27 @@ export { type FeeAddresses, feeAddresses } from './fee-address.ts'
 export { type AddressSource, FeePayments, type FeePaymentsOptions } from './fee-payments.ts'
 export { bsv21, bsv21Events } from './keys.ts'
 export { tokenLedger } from './ledger.ts'
-export { HELD, type HeldLock, readTokenLock, type TokenLock } from './lock.ts'
 export { parseTokenId, tokenLookup } from './lookup.ts'
 export { tokenOverlay, tokenPlugin } from './overlay.ts'
 export { Pipeline, type PipelineOptions, type PipelineStatus } from './pipeline/pipeline.ts'
 export type { SourceProgress } from './pipeline/progress.ts'
 export { discoveryQueue, queueOfToken } from './pipeline/queues.ts'
-export { type Claims, claimsOf, type Judged, judgeToken, type Refusal } from './rules.ts'
+export {
+  evaluateToken,
+  type Refusal,
+  type TokenEvaluation,
+  type TokenOutputs,
+  tokenOutputs
+} from './rules.ts'
 export * from './source/index.ts'
+export { HOLDER_LOCKS, type HolderLock, readTokenLock, type TokenLock } from './token-lock.ts'
 export {
   type Holder,
   type HolderPage,
-  type Holding,
-  type HoldingPage,
   type Token,
   type TokenBalance,
+  type TokenHolding,
+  type TokenHoldingPage,
   type TokenPage,
   Tokens,
   type TokenTotals

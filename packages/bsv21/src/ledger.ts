@@ -7,8 +7,8 @@ import { parseAddress } from '@quoin/chain'
 import { parseOutpoint, type TokenId } from '@quoin/keyspace'
 import { memoize } from '@quoin/primitives'
 import type { Bsv21Data, Ledger, Posting } from '@quoin/txo'
-import { lockOfEvents } from './lock.ts'
-import { carriedBy, mintedBy } from './rules.ts'
+import { mintedAmount, transferableAmount } from './rules.ts'
+import { lockOfEvents } from './token-lock.ts'
 import { tokenOfTopic } from './topic-names.ts'
 
 export const tokenLedger: Ledger = ({ topics, events, isSpent, data }) => {
@@ -20,9 +20,9 @@ export const tokenLedger: Ledger = ({ topics, events, isSpent, data }) => {
   const amt = BigInt(claim.amt)
   const postings: Posting[] = []
   const book = bookOf(token)
-  const minted = mintedBy({ op, amt })
+  const minted = mintedAmount({ op, amt })
   if (minted > 0n) postings.push({ book, account: undefined, name: 'minted', amount: minted, outputs: 0 })
-  const amount = isSpent ? 0n : carriedBy({ op, amt })
+  const amount = isSpent ? 0n : transferableAmount({ op, amt })
   if (amount > 0n) postings.push(...held(token, events, amount))
   return postings
 }

@@ -9,9 +9,9 @@ import { QuoinError } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { bsv21Data, decodeBsv21, isClaim, type OutputStore } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'
-import { lockEvents, readTokenLock } from './lock.ts'
 import { enqueueTokenIn, queueOfToken } from './pipeline/queues.ts'
 import { isDeployment } from './rules.ts'
+import { lockEvents, readTokenLock } from './token-lock.ts'
 import { DISCOVERY, tokenOfTopic } from './topic-names.ts'
 
 const { id, sym } = bsv21Events.types

@@ -6,8 +6,8 @@ import { openStore, type Store } from '@quoin/store'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TestChain } from '../../chain/src/verify/signed.testing.ts'
 import { type Fixture, fixture, ordLock, person } from '../../txo/src/scripts/scripts.testing.ts'
-import { readTokenLock } from './lock.ts'
 import { TokenNode } from './node.testing.ts'
+import { readTokenLock } from './token-lock.ts'
 import { tokenIdOf } from './tokens.testing.ts'
 
 class ProvedChain extends TestChain {
@@ -33,7 +33,7 @@ const arrive = async (...names: readonly Fixture[]): Promise<Transaction[]> => {
   const transactions = names.map(name => fixture(name))
   for (const each of transactions) {
     chain.mine(each)
-    await node.pipeline.feed.takeBeef(chain.beef([each]))
+    await node.pipeline.ingest.ingestBeef(chain.beef([each]))
   }
   await node.pipeline.settle()
   await node.engine.settle()

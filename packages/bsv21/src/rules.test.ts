@@ -4,7 +4,7 @@ import { type Output, sha256, type Transaction } from '@quoin/chain'
 import { makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
 import { type Bsv21, decodeBsv21 } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'
-import { claimsOf, type Judged, judgeToken } from './rules.ts'
+import { evaluateToken, type TokenEvaluation, tokenOutputs } from './rules.ts'
 import {
   auth,
   burn,
@@ -30,8 +30,8 @@ const GOLD = tokenIdOf(make(deployMint(alice, 1000n, { sym: 'GOLD' })))
 /** The claim of an output, as if it had been judged good. */
 const good = (output: Output): Bsv21 => decodeBsv21(output.script, makeOutpoint(FUNDING[0]!.txid, 0))!
 
-const judged = (token: TokenId, spent: readonly Output[], ...outputs: Output[]): Judged =>
-  judgeToken(claimsOf(make(...outputs), token), spent.map(good))
+const judged = (token: TokenId, spent: readonly Output[], ...outputs: Output[]): TokenEvaluation =>
+  evaluateToken(tokenOutputs(make(...outputs), token), spent.map(good))
 const goodOf = (token: TokenId, spent: readonly Output[], ...outputs: Output[]): readonly number[] =>
   judged(token, spent, ...outputs).good
 
@@ -88,7 +88,7 @@ describe('transfers and burns', () => {
   })
 
   it('of nothing are no claims at all', () => {
-    expect(claimsOf(make(transfer(GOLD, 0n, bob), burn(GOLD, 0n), mint(GOLD, 0n, bob))).size).toBe(0)
+    expect(tokenOutputs(make(transfer(GOLD, 0n, bob), burn(GOLD, 0n), mint(GOLD, 0n, bob))).size).toBe(0)
   })
 })
 
@@ -126,7 +126,7 @@ describe('deployments', () => {
   it('are always good, and belong to the token of their own output', () => {
     const made = make(deployMint(alice, 7n), deployAuth(alice), deployMint(alice, 9n))
     for (const vout of [0, 1, 2]) {
-      expect(judgeToken(claimsOf(made, tokenIdOf(made, vout)), []).good).toEqual([vout])
+      expect(evaluateToken(tokenOutputs(made, tokenIdOf(made, vout)), []).good).toEqual([vout])
     }
   })
 })
@@ -147,7 +147,7 @@ describe('a token is judged apart from others', () => {
     ['with an i', (id: string) => id.replace('_', 'i')],
     ['with a space behind it', (id: string) => `${id} `]
   ])('whose name is written %s, which is the name of none', (_, alias) => {
-    expect(claimsOf(make(transfer(alias(GOLD), 5n, bob))).size).toBe(0)
+    expect(tokenOutputs(make(transfer(alias(GOLD), 5n, bob))).size).toBe(0)
   })
 })
 
@@ -162,6 +162,6 @@ describe('amounts and names that are not what they should be are no claims', () 
     ['of an operation that is no text', { op: ['transfer'], id: GOLD, amt: '5' }],
     ['of a token that is no text', { op: 'transfer', id: { toString: GOLD }, amt: '5' }]
   ])('%s', (_, fields) => {
-    expect(claimsOf(make(tokenOutput(fields, bob))).size).toBe(0)
+    expect(tokenOutputs(make(tokenOutput(fields, bob))).size).toBe(0)
   })
 })

@@ -15,7 +15,7 @@ import { type Bsv21, type Bsv21Operation, decodeBsv21 } from '@quoin/txo'
 /** Why outputs of a token are not good. */
 export type Refusal = 'insufficient' | 'unauthorized'
 
-export interface Judged {
+export interface TokenEvaluation {
   /** Indexes of the outputs that are good, in order. */
   readonly good: readonly number[]
   /** Why the others of the token are not, by their indexes. */
@@ -36,11 +36,11 @@ const AUTHORISING: ReadonlySet<Bsv21Operation> = new Set(['deploy+auth', 'auth']
 const MINTING: ReadonlySet<Bsv21Operation> = new Set(['deploy+mint', 'mint'])
 
 /** The amount that whoever holds an output can pass on. */
-export const carriedBy = ({ op, amt }: Pick<Bsv21, 'op' | 'amt'>): bigint =>
+export const transferableAmount = ({ op, amt }: Pick<Bsv21, 'op' | 'amt'>): bigint =>
   CARRYING.has(op) ? (amt ?? 0n) : 0n
 
 /** The amount that was not there before an output. */
-export const mintedBy = ({ op, amt }: Pick<Bsv21, 'op' | 'amt'>): bigint =>
+export const mintedAmount = ({ op, amt }: Pick<Bsv21, 'op' | 'amt'>): bigint =>
   MINTING.has(op) ? (amt ?? 0n) : 0n
 
 export const isDeployment = ({ op }: Pick<Bsv21, 'op'>): boolean =>
@@ -51,19 +51,19 @@ export const isForDiscovery = (claims: readonly Pick<Bsv21, 'op'>[]): boolean =>
   claims.length === 0 || claims.some(isDeployment)
 
 /** What is claimed of a token, by the index of the output that does. */
-export type Claims = ReadonlyMap<number, Bsv21>
+export type TokenOutputs = ReadonlyMap<number, Bsv21>
 
 /** The outputs of a transaction that claim to be of BSV21 tokens; of one token, if told. */
-export const claimsOf = (transaction: Transaction, token?: TokenId): Claims => {
-  const claims = read.get(transaction) ?? readClaims(transaction)
+export const tokenOutputs = (transaction: Transaction, token?: TokenId): TokenOutputs => {
+  const claims = read.get(transaction) ?? readTokenOutputs(transaction)
   read.set(transaction, claims)
   return token === undefined ? claims : new Map([...claims].filter(([, { id }]) => id === token))
 }
 
 /** Every token of a transaction is judged for itself, and its scripts say the same each time. */
-const read = new WeakMap<Transaction, Claims>()
+const read = new WeakMap<Transaction, TokenOutputs>()
 
-const readClaims = ({ txid, outputs }: Transaction): Claims => {
+const readTokenOutputs = ({ txid, outputs }: Transaction): TokenOutputs => {
   const claims = new Map<number, Bsv21>()
   for (const [vout, { script }] of outputs.entries()) {
     const claim = decodeBsv21(script, makeOutpoint(txid, vout))
@@ -73,9 +73,9 @@ const readClaims = ({ txid, outputs }: Transaction): Claims => {
 }
 
 /** Judges what a transaction claims of one token; the inputs are good outputs of that token, and no others. */
-export const judgeToken = (claims: Claims, inputs: Iterable<Bsv21>): Judged => {
+export const evaluateToken = (claims: TokenOutputs, inputs: Iterable<Bsv21>): TokenEvaluation => {
   const coming = [...inputs]
-  const input = total(coming.map(carriedBy))
+  const input = total(coming.map(transferableAmount))
   const isAuthorised = coming.some(({ op }) => AUTHORISING.has(op))
   const isCovered = total(amountsOf(claims, 'transfer', 'burn')) <= input
   const good: number[] = []
@@ -88,11 +88,11 @@ export const judgeToken = (claims: Claims, inputs: Iterable<Bsv21>): Judged => {
     else good.push(vout)
   }
   const output = isCovered ? total(amountsOf(claims, 'transfer')) : 0n
-  const minted = total(good.map(vout => mintedBy(claims.get(vout)!)))
+  const minted = total(good.map(vout => mintedAmount(claims.get(vout)!)))
   return { good, refused, input, output, burned: input - output, minted }
 }
 
-const amountsOf = (claims: Claims, ...operations: Bsv21Operation[]): bigint[] =>
+const amountsOf = (claims: TokenOutputs, ...operations: Bsv21Operation[]): bigint[] =>
   [...claims.values()].filter(({ op }) => operations.includes(op)).map(({ amt }) => amt!)
 
 const total = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)

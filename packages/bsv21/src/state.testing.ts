@@ -1,8 +1,8 @@
 /** The state of tokens as a store has it, in the form of the specification. */
 import { formatOutpoint, type TokenId } from '@quoin/keyspace'
 import type { OutputStore } from '@quoin/txo'
-import { HELD } from './lock.ts'
 import type { SpecifiedToken } from './specification.testing.ts'
+import { HOLDER_LOCKS } from './token-lock.ts'
 import { type Holder, Tokens } from './tokens.ts'
 import { topicOf } from './topic-names.ts'
 
@@ -24,7 +24,8 @@ const storedToken = async (outputs: OutputStore, token: TokenId): Promise<Specif
   if (holders.length !== count) throw new Error(`${token} has ${count} holders, and ranks ${holders.length}`)
   const balances: [string, bigint][] = []
   for (const { address, locks } of holders) {
-    for (const lock of HELD) if (locks[lock]) balances.push([`${lock}:${address}`, locks[lock].amount])
+    for (const lock of HOLDER_LOCKS)
+      if (locks[lock]) balances.push([`${lock}:${address}`, locks[lock].amount])
   }
   const keys = [`tp:${topicOf(token)}`]
   const all = await outputs.search({ keys, limit: ALL })

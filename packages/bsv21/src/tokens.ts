@@ -4,9 +4,9 @@ import { formatOutpoint, type Outpoint, parseOutpoint, type TokenId } from '@quo
 import { successor } from '@quoin/primitives'
 import { accountIn, addressAt, Book, type Bsv21Data, type OutputStore, totalOf } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'
-import type { HeldLock } from './lock.ts'
 import { parseTokenId } from './lookup.ts'
 import { searchSymbols } from './symbols.ts'
+import type { HolderLock } from './token-lock.ts'
 import { DISCOVERY } from './topic-names.ts'
 
 /** A token as it was deployed. */
@@ -51,7 +51,7 @@ export interface Holder {
   readonly address: string
   readonly amount: bigint
   /** By what locks it; what is nothing is not there. */
-  readonly locks: Readonly<Partial<Record<HeldLock, TokenBalance>>>
+  readonly locks: Readonly<Partial<Record<HolderLock, TokenBalance>>>
 }
 
 export interface HolderPage {
@@ -59,14 +59,14 @@ export interface HolderPage {
   readonly cursor: string | undefined
 }
 
-export interface Holding {
+export interface TokenHolding {
   readonly id: TokenId
   readonly amount: bigint
   readonly locks: Holder['locks']
 }
 
-export interface HoldingPage {
-  readonly holdings: readonly Holding[]
+export interface TokenHoldingPage {
+  readonly holdings: readonly TokenHolding[]
   readonly cursor: string | undefined
 }
 
@@ -153,7 +153,7 @@ export class Tokens {
   }
 
   /** What addresses have together under one kind of lock. */
-  async balance(id: TokenId, lock: HeldLock, addresses: readonly string[]): Promise<TokenBalance> {
+  async balance(id: TokenId, lock: HolderLock, addresses: readonly string[]): Promise<TokenBalance> {
     const hashes = [...new Set(addresses)].map(address => parseAddress(address).hash)
     const found = await this.#book(id).accounts(hashes)
     let [amount, outputs] = [0n, 0]
@@ -168,9 +168,9 @@ export class Tokens {
    * What an address has, token by token in the order of their ids, a page at a time. A page may have fewer rows than
    * there are, or none, and a cursor all the same, after many tokens that the address has no more.
    */
-  async holdings(address: string, { limit, cursor }: Page): Promise<HoldingPage> {
+  async holdings(address: string, { limit, cursor }: Page): Promise<TokenHoldingPage> {
     const { hash } = parseAddress(address)
-    const found: Holding[] = []
+    const found: TokenHolding[] = []
     let after = cursor === undefined ? undefined : parseTokenId(cursor)
     for (let looked = 0; looked < MOST_LOOKED_AT; ) {
       // One more than asked for says whether there is a next page.

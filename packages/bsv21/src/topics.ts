@@ -7,13 +7,13 @@
 import { makeOutpoint, type TokenId } from '@quoin/keyspace'
 import type { QuoinTopic } from '@quoin/overlay'
 import { decodeBsv21 } from '@quoin/txo'
-import { claimsOf, isDeployment, judgeToken, refusalText } from './rules.ts'
+import { evaluateToken, isDeployment, refusalText, tokenOutputs } from './rules.ts'
 import { tokenOfTopic } from './topic-names.ts'
 
 /** All deployments of tokens. */
 export const discoveryTopic: QuoinTopic = {
   admit: ({ transaction, previousCoins }) => ({
-    outputs: [...claimsOf(transaction)].filter(([, claim]) => isDeployment(claim)).map(([vout]) => vout),
+    outputs: [...tokenOutputs(transaction)].filter(([, claim]) => isDeployment(claim)).map(([vout]) => vout),
     // A token that moves on was deployed all the same.
     retain: previousCoins.map(({ input }) => input)
   }),
@@ -25,8 +25,8 @@ export const discoveryTopic: QuoinTopic = {
 export const tokenTopic = (token: TokenId): QuoinTopic => ({
   admit: ({ transaction, previousCoins }) => {
     const inputs = previousCoins.flatMap(({ outpoint, output }) => decodeBsv21(output.script, outpoint) ?? [])
-    const { good, refused } = judgeToken(
-      claimsOf(transaction, token),
+    const { good, refused } = evaluateToken(
+      tokenOutputs(transaction, token),
       inputs.filter(({ id }) => id === token)
     )
     return {
@@ -38,7 +38,7 @@ export const tokenTopic = (token: TokenId): QuoinTopic => ({
     }
   },
   needs: ({ transaction }) =>
-    claimsOf(transaction, token).size === 0
+    tokenOutputs(transaction, token).size === 0
       ? []
       : transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout)),
   getDocumentation: async () => `Admits the good outputs of the BSV21 token ${token}.`,

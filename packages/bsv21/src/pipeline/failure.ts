@@ -1,32 +1,32 @@
-/** What becomes of an item whose work failed: tried again later, or never. */
+/** Queue outcomes of failed items: retry or dead letter. */
 
 import type { Engine } from '@quoin/overlay'
 import { QuoinError } from '@quoin/primitives'
 import type { Failure } from '@quoin/store'
-import type { Assembled } from './arrivals.ts'
+import type { AncestryResult } from './staged-transactions.ts'
 
-/** What no later attempt makes good. */
-const FINAL = new Set(['ERR_TX_INVALID', 'ERR_TX_FORMAT', 'ERR_BEEF_FORMAT', 'ERR_BEEF_LIMIT'])
+/** Error codes that no retry resolves. */
+const PERMANENT = new Set(['ERR_TX_INVALID', 'ERR_TX_FORMAT', 'ERR_BEEF_FORMAT', 'ERR_BEEF_LIMIT'])
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** A proof that the headers do not bear out may be of a block that is not known here yet, or no more. */
+/** Proofs that fail against the headers are retried: their block may be unknown here, or replaced by a reorg. */
 export const failureOf = async (
   error: unknown,
-  assembled: Assembled | undefined,
+  ancestry: AncestryResult | undefined,
   engine: Engine
 ): Promise<Failure> => {
   const code = error instanceof QuoinError ? error.code : 'ERR_INTERNAL'
   const reason = `${code}: ${reasonOf(error)}`
-  if (!FINAL.has(code)) return { outcome: 'retry', errorClass: code, reason }
-  if (assembled && !assembled.missing && (await hasDoubtfulProof(assembled, engine))) {
+  if (!PERMANENT.has(code)) return { outcome: 'retry', errorClass: code, reason }
+  if (ancestry && !ancestry.missing && (await hasInvalidProof(ancestry, engine))) {
     return { outcome: 'retry', errorClass: 'ERR_PROOF_INVALID', reason }
   }
   return { outcome: 'dead', errorClass: code, reason }
 }
 
-const hasDoubtfulProof = async (
-  { subject, ancestors }: Assembled & { missing: undefined },
+const hasInvalidProof = async (
+  { subject, ancestors }: AncestryResult & { missing: undefined },
   { proofs }: Engine
 ): Promise<boolean> => {
   for (const { txid, bump } of [...ancestors, subject]) {

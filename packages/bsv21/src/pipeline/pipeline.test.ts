@@ -46,10 +46,10 @@ describe.each([
     return made
   }
   const arrive = (...made: readonly Transaction[]): Promise<unknown> =>
-    Promise.all(made.map(({ txid }) => node.pipeline.feed.takeBeef(chain.beef(txid))))
+    Promise.all(made.map(({ txid }) => node.pipeline.ingest.ingestBeef(chain.beef(txid))))
   /** As a source that has no more than the transaction itself brings it. */
   const arriveAlone = (transaction: Transaction): Promise<unknown> =>
-    node.pipeline.feed.takeBeef(
+    node.pipeline.ingest.ingestBeef(
       writeBeef({ version: 1, transactions: [{ txid: transaction.txid, transaction, bump: undefined }] })
     )
   const settle = async (): Promise<void> => {
@@ -123,7 +123,7 @@ describe.each([
     await settle()
     const made: Transaction[] = []
     for (let i = 0; i < 12; i++) made.push(await make([fund()], [t.transfer(id, 1n, t.paidTo(bob))]))
-    await node.pipeline.feed.take({
+    await node.pipeline.ingest.ingest({
       transactions: made.map(({ txid }) => ({ txid, beef: chain.beef(txid), mined: undefined })),
       reorgFrom: undefined,
       mark: () => undefined
@@ -153,7 +153,7 @@ describe.each([
       links.push(link)
       ;[token, change] = [t.at(link, 0, alice), t.at(link, 1, alice)]
     }
-    await node.pipeline.feed.take({
+    await node.pipeline.ingest.ingest({
       transactions: links.map(transaction => {
         const { txid } = transaction
         const beef = writeBeef({ version: 1, transactions: [{ txid, transaction, bump: undefined }] })

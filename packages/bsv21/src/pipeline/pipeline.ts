@@ -1,7 +1,7 @@
 /**
- * The pipeline (seed 003): sources feed `q:bsv21`, the dispatcher passes on to the queues of tokens, and the queues of
- * active tokens are worked on. Everything between the stages is in the store, so any number of processes may run it over
- * one store, and whichever is killed, the others or the next go on.
+ * The pipeline (seed 003): ingest fills `q:bsv21` from sources, dispatch fills the token queues, and token workers process
+ * the queues of active tokens. All state between the stages is in the store: any number of processes can run the pipeline
+ * over one store, and a killed process loses nothing.
  */
 import type { TokenId } from '@quoin/keyspace'
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
@@ -10,15 +10,15 @@ import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'
 import type { Source, TransactionSource } from '../source/source.ts'
-import { Arrivals } from './arrivals.ts'
-import { Dispatcher } from './dispatch.ts'
+import { Dispatcher } from './dispatcher.ts'
 import { reasonOf } from './failure.ts'
-import { Feed } from './feed.ts'
+import { FastPath } from './fast-path.ts'
+import { Ingest } from './ingest.ts'
 import { Progress, type SourceProgress } from './progress.ts'
 import { type Clock, queueOfToken, wallClock } from './queues.ts'
-import { type ReadyToken, ReadyTokens } from './ready.ts'
+import { type ReadyToken, ReadyTokens } from './ready-tokens.ts'
 import { Signal } from './signal.ts'
-import { Straight } from './straight.ts'
+import { StagedTransactions } from './staged-transactions.ts'
 import { TokenWorker } from './token-worker.ts'
 
 export interface PipelineOptions {
@@ -26,13 +26,13 @@ export interface PipelineOptions {
   readonly activation: Activation
   readonly logger: Logger
   readonly sources?: readonly Source[]
-  /** For single transactions that no source brought. */
+  /** Source of missing ancestors. */
   readonly fetch?: TransactionSource | undefined
-  /** Asked for payments before a token that is not active is taken for that. */
+  /** Payments to fee addresses, synced before each activation check of an idle token. */
   readonly payments?: FeePayments | undefined
-  /** Seconds between looks at tokens that are not active, 300 unless given. */
+  /** Seconds between activation checks of idle tokens, 300 by default. */
   readonly lifecycleSeconds?: number
-  /** Whether other processes work on what this one brings: then all of it goes through the queues. */
+  /** Whether other processes share the store: then all transactions go through the queues. */
   readonly isShared?: boolean
   /** Unix seconds. */
   readonly now?: Clock
@@ -40,28 +40,29 @@ export interface PipelineOptions {
 
 export interface PipelineStatus {
   readonly sources: readonly SourceProgress[]
-  /** Tokens that are worked on, or would be if they were active. */
+  /** Tokens with queue items that are not known to be inactive. */
   readonly ready: number
+  /** Inactive tokens with queue items. */
   readonly idle: number
 }
 
-/** Transactions that are dispatched, and outputs of a token that are worked on, in one go. */
-const AT_ONCE = 500
-/** Goes at a time: while some wait for the disk, others are worked on. */
-const GOES = 4
-/** Tokens that are worked on at once. */
-const TOKENS = 4
-/** Before others' work, and what is due later, is looked for. */
+/** Transactions of one dispatch, and outputs of one token worker run. */
+const BATCH_SIZE = 500
+/** Concurrent batches of one queue: some wait for the disk while others use the processor. */
+const CONCURRENCY = 4
+/** Tokens processed concurrently. */
+const TOKEN_CONCURRENCY = 4
+/** Interval of polls for retries and for items of other processes. */
 const POLL_MS = 1000
-/** Before a source that failed is asked again: twice as long each time. */
+/** Delay before a failed source restarts, doubled after each failure. */
 const RESTART_MS = 1000
 const MAX_RESTART_MS = 60_000
-/** Transactions of a source, and deliveries, that are taken at a time; a delivery is not split. */
-const AHEAD = 2000
+/** Transactions and deliveries of one source in flight; a delivery is not split. */
+const MAX_IN_FLIGHT = 2000
 const OWN = 'own:'
 
 export class Pipeline {
-  readonly feed: Feed
+  readonly ingest: Ingest
   readonly #engine: Engine
   readonly #activation: Activation
   readonly #logger: Logger
@@ -72,7 +73,7 @@ export class Pipeline {
   readonly #dispatcher: Dispatcher
   readonly #worker: TokenWorker
   readonly #ready: ReadyTokens
-  readonly #arrived = new Signal()
+  readonly #queued = new Signal()
   readonly #dispatched = new Signal()
   readonly #stopping = new AbortController()
   #loops: Promise<unknown> = Promise.resolve()
@@ -88,41 +89,41 @@ export class Pipeline {
     this.#payments = options.payments
     this.#lifecycleMs = lifecycleSeconds * 1000
     const { feeAddresses } = activation
-    const arrivals = new Arrivals(engine.outputs)
-    const straight = isShared
+    const staged = new StagedTransactions(engine.outputs)
+    const fastPath = isShared
       ? undefined
-      : new Straight({ engine, activation, arrivals, fetches: fetch !== undefined })
-    this.feed = new Feed({ outputs: engine.outputs, arrivals, straight, feeAddresses, now }, () =>
-      this.#arrived.set()
+      : new FastPath({ engine, activation, staged, fetches: fetch !== undefined })
+    this.ingest = new Ingest({ outputs: engine.outputs, staged, fastPath, feeAddresses, now }, () =>
+      this.#queued.set()
     )
-    this.#dispatcher = new Dispatcher({ engine, arrivals, now, fetch, feeAddresses })
-    this.#worker = new TokenWorker({ engine, arrivals, now, fetch })
+    this.#dispatcher = new Dispatcher({ engine, staged, now, fetch, feeAddresses })
+    this.#worker = new TokenWorker({ engine, staged, now, fetch })
     this.#ready = new ReadyTokens(engine.outputs.store)
-    activation.onChange(token => void this.#wake(token))
+    activation.onChange(token => void this.#activate(token))
   }
 
   start(): void {
     const loops = [
-      this.#forEver('dispatch', this.#arrived, POLL_MS, () => this.#dispatchAll()),
-      this.#forEver('tokens', this.#dispatched, POLL_MS, () => this.#workAll()),
-      this.#forEver('lifecycle', new Signal(), this.#lifecycleMs, () => this.#wakeAll()),
-      ...[...this.#sources].map(([source, progress]) => this.#follow(source, progress)),
+      this.#loop('dispatch', this.#queued, POLL_MS, () => this.#dispatchAll()),
+      this.#loop('tokens', this.#dispatched, POLL_MS, () => this.#processAll()),
+      this.#loop('lifecycle', new Signal(), this.#lifecycleMs, () => this.#activateAll()),
+      ...[...this.#sources].map(([source, progress]) => this.#runSource(source, progress)),
       ...(this.#activation.feeAddresses
-        ? [this.#forEver('fees', new Signal(), POLL_MS, () => this.#watchPayments())]
+        ? [this.#loop('fees', new Signal(), POLL_MS, () => this.#watchPayments())]
         : [])
     ]
     this.#loops = Promise.all(loops)
   }
 
-  /** Ends what is being worked on. */
+  /** Stops the loops after their current batches. */
   async close(): Promise<void> {
     this.#stopping.abort()
-    this.#arrived.set()
+    this.#queued.set()
     this.#dispatched.set()
     await this.#loops
   }
 
-  /** How far the sources are, and how much there is to do. */
+  /** Progress of the sources, and numbers of ready and idle tokens. */
   async status(): Promise<PipelineStatus> {
     const { store } = this.#engine.outputs
     const [ready, idle] = await Promise.all([
@@ -133,151 +134,152 @@ export class Pipeline {
     return { sources, ready, idle }
   }
 
-  /** Does all that is due now, and what follows from it. */
+  /** Processes all due items, and the items that follow from them. */
   async settle(): Promise<void> {
-    await this.#wakeAll()
+    await this.#activateAll()
     let done: number
     do {
-      // The one makes work for the other.
-      const [dispatched, worked] = await Promise.all([this.#dispatchAll(), this.#workAll()])
-      done = dispatched + worked
+      // Each stage enqueues items of the other.
+      const [dispatched, processed] = await Promise.all([this.#dispatchAll(), this.#processAll()])
+      done = dispatched + processed
     } while (done > 0)
   }
 
   #dispatchAll(): Promise<number> {
-    return this.#inGoes(async () => {
-      const { count, tokens } = await this.#dispatcher.dispatch(AT_ONCE)
+    return this.#runConcurrently(async () => {
+      const { count, tokens } = await this.#dispatcher.dispatch(BATCH_SIZE)
       if (tokens.size > 0) this.#dispatched.set()
       return count
     })
   }
 
-  /** Several at a time, as long as there is anything; answers how much that was. */
-  async #inGoes(go: () => Promise<number>): Promise<number> {
-    let all = 0
-    const failed: unknown[] = []
-    const goes = new Set<Promise<void>>()
-    const begin = (): void => {
-      const going = oneAfterAnother()
-        .catch(error => void failed.push(error))
-        .finally(() => goes.delete(going))
-      goes.add(going)
+  /** Runs batches concurrently until they find no items; returns the number of items. */
+  async #runConcurrently(runBatch: () => Promise<number>): Promise<number> {
+    let total = 0
+    const errors: unknown[] = []
+    const workers = new Set<Promise<void>>()
+    const startWorker = (): void => {
+      const running = runBatches()
+        .catch(error => void errors.push(error))
+        .finally(() => workers.delete(running))
+      workers.add(running)
     }
-    const oneAfterAnother = async (): Promise<void> => {
-      while (!this.#isStopping && failed.length === 0) {
-        const count = await go()
+    const runBatches = async (): Promise<void> => {
+      while (!this.#isStopping && errors.length === 0) {
+        const count = await runBatch()
         if (count === 0) return
-        all += count
-        // One that found nothing has ended; by now there may be more.
-        if (goes.size < GOES) begin()
+        total += count
+        // Replaces a worker that ended on an empty batch, before these items were enqueued.
+        if (workers.size < CONCURRENCY) startWorker()
       }
     }
-    for (let i = 0; i < GOES; i++) begin()
-    while (goes.size > 0) await Promise.all(goes)
-    if (failed.length > 0) throw failed[0]
-    return all
+    for (let i = 0; i < CONCURRENCY; i++) startWorker()
+    while (workers.size > 0) await Promise.all(workers)
+    if (errors.length > 0) throw errors[0]
+    return total
   }
 
-  async #workAll(): Promise<number> {
-    let all = 0
+  async #processAll(): Promise<number> {
+    let total = 0
     for await (const tokens of this.#ready.ready()) {
-      await this.#atOnce(tokens, async ready => {
-        all += await this.#workOn(ready)
+      await this.#forEachToken(tokens, async ready => {
+        total += await this.#processToken(ready)
       })
     }
-    return all
+    return total
   }
 
-  /** A few at a time, until it is to stop. */
-  async #atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  /** Runs `work` on `TOKEN_CONCURRENCY` items at a time, until shutdown. */
+  async #forEachToken<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
     const left = [...items]
     const worker = async (): Promise<void> => {
       for (let next = left.shift(); next && !this.#isStopping; next = left.shift()) await work(next)
     }
-    await Promise.all(Array.from({ length: TOKENS }, worker))
+    await Promise.all(Array.from({ length: TOKEN_CONCURRENCY }, worker))
   }
 
-  async #workOn(ready: ReadyToken): Promise<number> {
+  async #processToken(ready: ReadyToken): Promise<number> {
     const { token } = ready
     let isActive = true
-    const all = await this.#inGoes(async () => {
+    const total = await this.#runConcurrently(async () => {
       isActive &&= await this.#activation.isActive(token)
-      return isActive ? this.#worker.work(token, AT_ONCE) : 0
+      return isActive ? this.#worker.work(token, BATCH_SIZE) : 0
     })
     if (!isActive) {
-      await this.#ready.park(ready)
-      // It may have become active before it was idle.
-      if (await this.#activation.isActive(token)) await this.#ready.wake(token)
-      return all
+      await this.#ready.markIdle(ready)
+      // An activation before the commit found no idle token to wake.
+      if (await this.#activation.isActive(token)) await this.#ready.markReady(token)
+      return total
     }
     const { due, leased, waiting } = await queueOfToken(this.#engine.outputs.store, token, this.#now).stats()
-    if (due + leased + waiting === 0) await this.#ready.done(ready)
-    return all
+    if (due + leased + waiting === 0) await this.#ready.remove(ready)
+    return total
   }
 
-  async #wake(token: TokenId): Promise<void> {
+  /** Moves an idle token to the ready set if it is active. */
+  async #activate(token: TokenId): Promise<void> {
     try {
       if (!(await this.#ready.isIdle(token)) || !(await this.#activation.isActive(token))) return
-      await this.#ready.wake(token)
+      await this.#ready.markReady(token)
       this.#dispatched.set()
     } catch (error) {
-      // The lifecycle looks at it again.
-      this.#logger.warn('a token was not woken', { token, reason: reasonOf(error) })
+      // The lifecycle loop checks the token again.
+      this.#logger.warn('activating a token failed', { token, reason: reasonOf(error) })
     }
   }
 
-  async #wakeAll(): Promise<number> {
-    let woken = 0
+  async #activateAll(): Promise<number> {
+    let activated = 0
     for await (const tokens of this.#ready.idle()) {
-      await this.#atOnce(tokens, async ({ token }) => {
-        await this.#askForPayments(token)
+      await this.#forEachToken(tokens, async ({ token }) => {
+        await this.#syncPayments(token)
         if (!(await this.#activation.isActive(token))) return
-        await this.#ready.wake(token)
-        woken++
+        await this.#ready.markReady(token)
+        activated++
       })
     }
-    if (woken > 0) this.#dispatched.set()
-    // What was woken is worked on by another loop.
+    if (activated > 0) this.#dispatched.set()
+    // No work for the calling loop: the loop of the token workers processes the tokens.
     return 0
   }
 
-  async #askForPayments(token: TokenId): Promise<void> {
+  async #syncPayments(token: TokenId): Promise<void> {
     try {
       await this.#payments?.sync(token)
     } catch (error) {
-      // Asked for again the next time; what is known of the token counts.
-      this.#logger.warn('payments could not be asked for', { token, reason: reasonOf(error) })
+      // The next lifecycle run syncs again; until then the indexed payments count.
+      this.#logger.warn('syncing the fee payments of a token failed', { token, reason: reasonOf(error) })
     }
   }
 
-  /** Wakes tokens as payments for them come in. */
+  /** Activates tokens when payments to their fee addresses are indexed. */
   async #watchPayments(): Promise<number> {
     const { outputs } = this.#engine
-    await this.#wakeAll()
+    await this.#activateAll()
     for await (const change of outputs.follow({ signal: this.#stopping.signal })) {
       const owners = [...change.outputs, ...change.spends].flatMap(({ events }) =>
         events.filter(event => event.startsWith(OWN)).map(event => event.slice(OWN.length))
       )
       for (const owner of new Set(owners)) {
         const token = await outputs.store.use(bsv21.collections.fees).get(owner)
-        if (token) await this.#wake(token)
+        if (token) await this.#activate(token)
       }
     }
     return 0
   }
 
-  /** From where it is to its end; a source that fails is asked again. */
-  async #follow(source: Source, progress: Progress): Promise<void> {
+  /** Ingests a source to its end; restarts it after a failure. */
+  async #runSource(source: Source, progress: Progress): Promise<void> {
     let delay = RESTART_MS
     const health = this.#healthOf('source', source.name)
-    const taken = (): void => {
+    const onCommit = (): void => {
       progress.note(source.status)
       health.succeeded()
       delay = RESTART_MS
     }
     while (!this.#isStopping) {
       try {
-        await this.#takeAll(source, taken)
+        await this.#ingestAll(source, onCommit)
         return
       } catch (error) {
         health.failed(reasonOf(error))
@@ -287,39 +289,39 @@ export class Pipeline {
     }
   }
 
-  /** Several deliveries at a time; how far the source is advances in their order. */
-  async #takeAll(source: Source, taken: () => void): Promise<void> {
+  /** Ingests several deliveries concurrently, and commits them in order. */
+  async #ingestAll(source: Source, onCommit: () => void): Promise<void> {
     const failed = new AbortController()
     const signal = AbortSignal.any([this.#stopping.signal, failed.signal])
-    /** In their order, which is that of their ends. */
-    const taking: { readonly weight: number; readonly end: Promise<void> }[] = []
+    /** Deliveries in flight, oldest first. */
+    const inFlight: { readonly weight: number; readonly end: Promise<void> }[] = []
     for await (const delivery of source.deliveries(this.#engine.outputs.store, { signal })) {
-      const before = taking.at(-1)?.end
+      const before = inFlight.at(-1)?.end
       if (delivery.reorgFrom !== undefined) {
         await before
         await this.#engine.proofs.reconcile(delivery.reorgFrom)
       }
-      const end = this.feed.take(delivery, { before, source: source.name }).then(() => {
-        taking.shift()
-        taken()
+      const end = this.ingest.ingest(delivery, { before, source: source.name }).then(() => {
+        inFlight.shift()
+        onCommit()
       })
-      // Those after it fail with it, and the last of them is waited for.
+      // Each delivery awaits its predecessor, so the failure also rejects the last one, which is awaited below.
       end.catch(() => failed.abort())
-      taking.push({ weight: 1 + delivery.transactions.length, end })
-      while (taking.length > 1 && taking.reduce((sum, { weight }) => sum + weight, 0) > AHEAD) {
-        await taking[0]!.end
+      inFlight.push({ weight: 1 + delivery.transactions.length, end })
+      while (inFlight.length > 1 && inFlight.reduce((sum, { weight }) => sum + weight, 0) > MAX_IN_FLIGHT) {
+        await inFlight[0]!.end
       }
     }
-    await taking.at(-1)?.end
+    await inFlight.at(-1)?.end
   }
 
-  /** Works until there is nothing to do, then waits for a signal, or a while. A failure is logged once, and tried again. */
-  async #forEver(name: string, signal: Signal, ms: number, work: () => Promise<number>): Promise<void> {
+  /** Repeats `work` until it finds none, then waits for a signal or `ms`. Failures are logged on change and retried. */
+  async #loop(name: string, signal: Signal, ms: number, work: () => Promise<number>): Promise<void> {
     const health = this.#healthOf('stage', name)
     while (!this.#isStopping) {
       try {
         while ((await work()) > 0 && !this.#isStopping) {
-          // As long as there is anything.
+          // Until no items are left.
         }
         health.succeeded()
       } catch (error) {

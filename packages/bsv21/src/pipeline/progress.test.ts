@@ -11,7 +11,7 @@ const status = (
   at,
   end,
   transactions,
-  trouble: undefined
+  lastError: undefined
 })
 
 it('says how fast a source goes, and how long it will take', () => {

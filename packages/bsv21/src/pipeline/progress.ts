@@ -1,11 +1,11 @@
-/** How fast a source goes, from what it did in the last minute, and how long it will take at that. */
+/** Throughput of a source over the last minute, and the estimated time left. */
 import type { SourceStatus } from '../source/source.ts'
 
 export interface SourceProgress extends SourceStatus {
   readonly source: string
   /** Transactions a second. */
   readonly rate: number
-  /** Seconds until it is at the end that it knows of; undefined when it cannot be said, 0 when it is there. */
+  /** Seconds until `end` is reached at the current speed; undefined when unknown, 0 when reached. */
   readonly left: number | undefined
 }
 
@@ -16,9 +16,9 @@ interface Sample {
   readonly transactions: number
 }
 
-const WINDOW = 60
-/** Samples closer together say nothing more. */
-const APART = 1
+const WINDOW_S = 60
+
+const MIN_INTERVAL_S = 1
 
 export class Progress {
   readonly #now: () => number
@@ -32,9 +32,9 @@ export class Progress {
   note({ at, transactions }: SourceStatus): void {
     const time = this.#now()
     const last = this.#samples.at(-1)
-    if (last && time - last.time < APART) return
+    if (last && time - last.time < MIN_INTERVAL_S) return
     this.#samples.push({ time, at, transactions })
-    while (this.#samples.length > 2 && this.#samples[0]!.time < time - WINDOW) this.#samples.shift()
+    while (this.#samples.length > 2 && this.#samples[0]!.time < time - WINDOW_S) this.#samples.shift()
   }
 
   of(source: string, status: SourceStatus): SourceProgress {

@@ -6,25 +6,25 @@ import { bsv21 } from '../keys.ts'
 
 const { queue: queues } = outputKeys.collections
 const { tokenQueue, ready } = bsv21.collections
-const TRIES = { attempts: 20, backoff: 1, backoffLimit: 600 } as const
+const RETRIES = { attempts: 20, backoff: 1, backoffLimit: 600 } as const
 
 /** Unix seconds. */
 export type Clock = () => number
 
 export const wallClock: Clock = () => Date.now() / 1000
 
-/** Transactions that nobody has looked through for tokens. */
+/** Transactions to dispatch. */
 export const discoveryQueue = (store: Store, now = wallClock): Queue<Txid> =>
   store.queueAt(queues, ['bsv21'], optionsOf(now))
 
-/** Outputs of a token that nobody has worked on. */
+/** Outputs of a token to submit to its topic. */
 export const queueOfToken = (store: Store, token: TokenId, now = wallClock): Queue<Outpoint> =>
   store.queueAt(tokenQueue, [token], optionsOf(now))
 
-/** A queue without a clock of its own uses the clocks of the store, whose leases end by the monotonic clock. */
-const optionsOf = (now: Clock): QueueOptions => (now === wallClock ? TRIES : { ...TRIES, now })
+/** Without a clock, a queue uses the clocks of the store, whose leases expire by monotonic time. */
+const optionsOf = (now: Clock): QueueOptions => (now === wallClock ? RETRIES : { ...RETRIES, now })
 
-/** Queues an output of a token. What was given up is worth another look when it comes again. */
+/** Enqueues an output of a token, and revives it if it is a dead letter. */
 export const enqueueTokenIn = (
   batch: Batch,
   queue: Queue<Outpoint>,
@@ -34,7 +34,7 @@ export const enqueueTokenIn = (
   reviveTokenIn(batch, queue, token, outpoint)
 }
 
-/** If it was given up, it is looked at again. */
+/** Revives an output from the dead letters of its token. */
 export const reviveTokenIn = (
   batch: Batch,
   queue: Queue<Outpoint>,
@@ -42,11 +42,11 @@ export const reviveTokenIn = (
   outpoint: Outpoint
 ): void => {
   queue.reviveIn(batch, outpoint)
-  const told = readied.get(batch) ?? new Set<TokenId>()
-  if (told.has(token)) return
-  readied.set(batch, told.add(token))
+  const tokens = readyTokens.get(batch) ?? new Set<TokenId>()
+  if (tokens.has(token)) return
+  readyTokens.set(batch, tokens.add(token))
   batch.use(ready).at().increment(token, 1)
 }
 
-/** Tokens that a batch has said to be ready: it is enough to say so once. */
-const readied = new WeakMap<Batch, Set<TokenId>>()
+/** Tokens that a batch marks as ready: one increment per batch suffices. */
+const readyTokens = new WeakMap<Batch, Set<TokenId>>()

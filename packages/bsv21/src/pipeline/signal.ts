@@ -1,4 +1,4 @@
-/** Tells one who waits that there is something to do; what is told while nobody waits is not forgotten. */
+/** Wakes one waiter. A signal set without a waiter is kept for the next one. */
 export class Signal {
   #isSet = false
   #wake: (() => void) | undefined
@@ -8,7 +8,7 @@ export class Signal {
     this.#wake?.()
   }
 
-  /** Until it is set, the time is over, or the other signal aborts. */
+  /** Resolves when the signal is set, after `ms`, or on abort. */
   async wait(ms: number, abort: AbortSignal): Promise<void> {
     if (!this.#isSet && !abort.aborted) {
       let done: () => void = () => undefined

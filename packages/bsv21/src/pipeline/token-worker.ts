@@ -1,118 +1,117 @@
 /**
- * The fourth stage (seed 003, token processing): the outputs in the queue of a token, each by having its transaction
- * judged by the token's topic. The engine makes the order of no account: what is judged before the outputs that it
- * spends is judged again after them. So many are worked on at once, except that one that spends another which is being
- * worked on lets that go first, which saves the second judgement.
+ * The token stage (seed 003): submits the transactions of a token queue to the topic of the token. The engine accepts any
+ * order, because it re-evaluates transactions after their parents. A transaction still awaits its in-flight parents, which
+ * saves the re-evaluation.
  */
 import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
 import { type Outpoint, type TokenId, type Txid, txidOf } from '@quoin/keyspace'
 import type { Engine } from '@quoin/overlay'
 import { QuoinError, TickThrottle } from '@quoin/primitives'
 import { type Lease, pollQueue, type Queue } from '@quoin/store'
-import { claimsOf } from '../rules.ts'
+import { tokenOutputs } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { topicOf } from '../topic-names.ts'
-import { acknowledgeAll, ifLost } from './acknowledge.ts'
-import { type Arrivals, type Assembled, beefOf } from './arrivals.ts'
-import { fetchInto } from './dispatch.ts'
+import { acknowledgeAll, ignoreLostLease } from './acknowledge.ts'
+import { fetchInto } from './dispatcher.ts'
 import { failureOf } from './failure.ts'
+import { InFlight } from './in-flight.ts'
 import { type Clock, discoveryQueue, queueOfToken } from './queues.ts'
-import { Underway } from './underway.ts'
+import { type AncestryResult, beefOf, type StagedTransactions } from './staged-transactions.ts'
 
 const LEASE_SECONDS = 120
-/** Inputs of a refused transaction that are asked for. */
+/** Parents fetched for one refused transaction. */
 const MAX_FETCHES = 100
 
-interface Worked {
+interface TokenWorkResult {
   readonly txid: Txid
   readonly leases: readonly Lease<Outpoint>[]
   /**
-   * What the index has now: the transaction and what it rests on; of that, what has tokens is worked on for itself. None
-   * when it was handed back.
+   * Transactions to remove from the staging area: the subject and its ancestors without tokens. Empty when the subject
+   * went back to dispatch.
    */
-  readonly taken: readonly BeefTransaction[]
+  readonly indexed: readonly BeefTransaction[]
 }
 
 export interface TokenWorkerOptions {
   readonly engine: Engine
-  readonly arrivals: Arrivals
+  readonly staged: StagedTransactions
   readonly now: Clock
-  /** For what nobody brought. */
+  /** Source of missing parents. */
   readonly fetch?: TransactionSource | undefined
 }
 
 export class TokenWorker {
   readonly #engine: Engine
-  readonly #arrivals: Arrivals
+  readonly #staged: StagedTransactions
   readonly #throttle = new TickThrottle()
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
-  readonly #discovered: Queue<Txid>
-  /** By token and transaction. */
-  readonly #underway = new Underway()
+  readonly #dispatchQueue: Queue<Txid>
+  /** By token and txid. */
+  readonly #inFlight = new InFlight()
 
-  constructor({ engine, arrivals, now, fetch }: TokenWorkerOptions) {
+  constructor({ engine, staged, now, fetch }: TokenWorkerOptions) {
     this.#now = now
     this.#engine = engine
-    this.#arrivals = arrivals
+    this.#staged = staged
     this.#fetch = fetch
-    this.#discovered = discoveryQueue(engine.outputs.store, now)
+    this.#dispatchQueue = discoveryQueue(engine.outputs.store, now)
   }
 
-  /** Works on up to so many outputs that are due; answers how many that were. */
+  /** Processes up to `limit` due outputs; returns their number. */
   async work(token: TokenId, limit: number): Promise<number> {
     const { store } = this.#engine.outputs
     const queue = queueOfToken(store, token, this.#now)
     const leases = await pollQueue(queue, limit, LEASE_SECONDS)
-    const announced = byTransaction(leases).map(ofOne => ({
+    const tracked = byTransaction(leases).map(ofOne => ({
       leases: ofOne,
-      work: this.#underway.announce(nameOf(token, txidOf(ofOne[0]!.item)))
+      run: this.#inFlight.track(keyOf(token, txidOf(ofOne[0]!.item)))
     }))
-    const all = await this.#throttle.map(announced, each =>
-      each.work(() => this.#workOn(token, queue, each.leases))
+    const all = await this.#throttle.map(tracked, each =>
+      each.run(() => this.#workOnTransaction(token, queue, each.leases))
     )
-    const worked = all.filter(each => each !== undefined)
+    const results = all.filter(each => each !== undefined)
     await acknowledgeAll(
       store,
       queue,
-      worked.map(each => ({
+      results.map(each => ({
         leases: each.leases,
         write: batch => {
-          for (const { txid } of each.taken) this.#arrivals.removeIn(batch, txid)
+          for (const { txid } of each.indexed) this.#staged.removeIn(batch, txid)
         }
       }))
     )
-    await this.#lookAgain(
+    await this.#requeueRolledBack(
       token,
-      worked.filter(({ taken }) => taken.length > 0).map(({ txid }) => txid)
+      results.filter(({ indexed }) => indexed.length > 0).map(({ txid }) => txid)
     )
     return leases.length
   }
 
-  /** What is done; undefined when it failed. */
-  async #workOn(
+  /** Undefined when the transaction failed. */
+  async #workOnTransaction(
     token: TokenId,
     queue: Queue<Outpoint>,
     leases: readonly Lease<Outpoint>[]
-  ): Promise<Worked | undefined> {
+  ): Promise<TokenWorkResult | undefined> {
     const txid = txidOf(leases[0]!.item)
-    let assembled: Assembled | undefined
+    let ancestry: AncestryResult | undefined
     try {
-      assembled = await this.#arrivals.assemble(txid, ({ inputs }) =>
-        this.#underway.finished(inputs.map(input => nameOf(token, input.txid)))
+      ancestry = await this.#staged.assemble(txid, ({ inputs }) =>
+        this.#inFlight.settled(inputs.map(input => keyOf(token, input.txid)))
       )
-      if (assembled.missing) {
-        // It was taken back since, or something that it rests on: the stage before knows how to wait for it.
-        await this.#discovered.enqueue(txid, this.#now())
-        return { txid, leases, taken: [] }
+      if (ancestry.missing) {
+        // Rolled back since dispatch, or an ancestor was: dispatch waits for the ancestors.
+        await this.#dispatchQueue.enqueue(txid, this.#now())
+        return { txid, leases, indexed: [] }
       }
-      const { subject, ancestors } = assembled
-      await this.#submit(token, txid, beefOf(assembled))
-      const plain = ancestors.filter(({ transaction }) => claimsOf(transaction!).size === 0)
-      return { txid, leases, taken: [subject, ...plain] }
+      const { subject, ancestors } = ancestry
+      await this.#submit(token, txid, beefOf(ancestry))
+      const plain = ancestors.filter(({ transaction }) => tokenOutputs(transaction!).size === 0)
+      return { txid, leases, indexed: [subject, ...plain] }
     } catch (error) {
-      const failure = await failureOf(error, assembled, this.#engine)
-      for (const lease of leases) await queue.fail(lease, failure).catch(ifLost)
+      const failure = await failureOf(error, ancestry, this.#engine)
+      for (const lease of leases) await queue.fail(lease, failure).catch(ignoreLostLease)
       return undefined
     }
   }
@@ -125,46 +124,46 @@ export class TokenWorker {
     if (steak[topic]!.outputsToAdmit.length === 0) await this.#fetchParents(txid)
   }
 
-  /** What was taken back and came again meanwhile found its item worked on. */
-  async #lookAgain(token: TokenId, txids: readonly Txid[]): Promise<void> {
+  /** Re-enqueues transactions that were rolled back and staged again during their lease, when `enqueue` had no effect. */
+  async #requeueRolledBack(token: TokenId, txids: readonly Txid[]): Promise<void> {
     const judged = await this.#engine.judgementsOf(txids)
     for (const [i, txid] of txids.entries()) {
-      if (judged[i]?.[topicOf(token)] || !(await this.#arrivals.has(txid))) continue
-      await this.#discovered.enqueue(txid, this.#now())
+      if (judged[i]?.[topicOf(token)] || !(await this.#staged.has(txid))) continue
+      await this.#dispatchQueue.enqueue(txid, this.#now())
     }
   }
 
   #fetchInto(source: TransactionSource, txid: Txid): Promise<boolean> {
-    return fetchInto(this.#engine.outputs, this.#arrivals, this.#discovered, source, txid, this.#now())
+    return fetchInto(this.#engine.outputs, this.#staged, this.#dispatchQueue, source, txid, this.#now())
   }
 
-  /** What is refused may be good with outputs that nobody brought: whatever it spends and is not here is asked for. */
+  /** Fetches the unknown parents of a refused transaction: their token outputs can make it valid. */
   async #fetchParents(txid: Txid): Promise<void> {
     const source = this.#fetch
     const transaction = source && (await this.#engine.outputs.transactions.get(txid))
     if (!transaction) return
     for (const { txid: parent } of transaction.inputs.slice(0, MAX_FETCHES)) {
-      if (await this.#arrivals.has(parent)) continue
+      if (await this.#staged.has(parent)) continue
       if (!(await this.#fetchInto(source, parent))) continue
-      const fetched = await this.#arrivals.load(parent)
-      if (fetched && claimsOf(fetched.transaction!).size > 0) continue
+      const fetched = await this.#staged.load(parent)
+      if (fetched && tokenOutputs(fetched.transaction!).size > 0) continue
       const batch = this.#engine.outputs.store.batch()
-      this.#arrivals.removeIn(batch, parent)
+      this.#staged.removeIn(batch, parent)
       await batch.commit()
     }
   }
 }
 
-const nameOf = (token: TokenId, txid: Txid): string => `${token} ${bytesKey(txid)}`
+const keyOf = (token: TokenId, txid: Txid): string => `${token} ${bytesKey(txid)}`
 
-/** In the order in which they were leased. */
+/** Groups leases by transaction, in lease order. */
 const byTransaction = (leases: readonly Lease<Outpoint>[]): Lease<Outpoint>[][] => {
   const found = new Map<string, Lease<Outpoint>[]>()
   for (const lease of leases) {
-    const name = bytesKey(txidOf(lease.item))
-    const all = found.get(name)
-    if (all) all.push(lease)
-    else found.set(name, [lease])
+    const key = bytesKey(txidOf(lease.item))
+    const group = found.get(key)
+    if (group) group.push(lease)
+    else found.set(key, [lease])
   }
   return [...found.values()]
 }

@@ -124,7 +124,7 @@ it('goes on at once with what a process that was killed had leased', async () =>
   const url = `lmdb:${join(folder, 'leased')}`
   const store = await openStore(url)
   const feeding = new TokenNode(store, { chain: world.chain, activation: 'all', isShared: true })
-  for (const beef of beefs) await feeding.pipeline.feed.takeBeef(beef)
+  for (const beef of beefs) await feeding.pipeline.ingest.ingestBeef(beef)
   await feeding.close()
   const doomed = start(url, '-')
   while ((await leasedOf(store)) === 0) await sleep(1)
@@ -147,7 +147,7 @@ it.each(PROCESSES)(
     const store = await openStore(server.url)
     try {
       const feeding = new TokenNode(store, { chain: world.chain, activation: 'all' })
-      for (const beef of beefs) await feeding.pipeline.feed.takeBeef(beef)
+      for (const beef of beefs) await feeding.pipeline.ingest.ingestBeef(beef)
       const workers = Array.from({ length: count }, () => start(server.url, '-'))
       await Promise.all(workers.map(({ says }) => says('done')))
       await Promise.all(workers.map(({ exit }) => exit))

@@ -133,7 +133,7 @@ class Player {
     const node = this.#random.pick(this.#nodes)
     for (const each of made.filter(one => this.world.isInChain(one))) {
       this.world.count(chain.heightOf(each.transaction.txid) === undefined ? 'unmined' : 'mined')
-      await node.pipeline.feed.takeBeef(chain.beef(each.transaction.txid))
+      await node.pipeline.ingest.ingestBeef(chain.beef(each.transaction.txid))
     }
   }
 

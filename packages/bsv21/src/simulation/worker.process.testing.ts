@@ -34,7 +34,7 @@ const taken = async (store: Store): Promise<number> =>
 /** The lines, a few at a time, from the place that the store has. */
 const listed: Source = {
   name: beefFile,
-  status: { state: 'reading', at: undefined, end: undefined, transactions: 0, trouble: undefined },
+  status: { state: 'reading', at: undefined, end: undefined, transactions: 0, lastError: undefined },
   async *deliveries(store: Store): AsyncGenerator<Delivery, void, undefined> {
     for (let from = await taken(store); from < lines.length; from += FEW) {
       const end = from + FEW

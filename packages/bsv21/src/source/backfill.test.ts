@@ -5,7 +5,7 @@ import { DevChain } from '@quoin/dev-chain'
 import { openStore } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { TokenNode } from '../node.testing.ts'
-import { claimsOf } from '../rules.ts'
+import { tokenOutputs } from '../rules.ts'
 import * as t from '../tokens.testing.ts'
 import { type ServedBlock, tscProof } from './junglebus.testing.ts'
 import { JungleBus } from './junglebus.ts'
@@ -24,7 +24,7 @@ const servedOf = (chain: DevChain, height: number): ServedBlock => {
   const all = chain.block(height)!
   const txids = all.map(({ txid }) => txid)
   const transactions = all.flatMap((transaction, index) =>
-    claimsOf(transaction).size > 0
+    tokenOutputs(transaction).size > 0
       ? [{ txid: transaction.txid, raw: transaction.raw, index, proof: tscProof(txids, index) }]
       : []
   )

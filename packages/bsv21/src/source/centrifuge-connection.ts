@@ -6,9 +6,9 @@
  */
 import { QuoinError } from '@quoin/primitives'
 import {
-  type Connected,
+  type ConnectResult,
   connectCommand,
-  type Ending,
+  type DisconnectReason,
   PONG,
   type Publication,
   type Reply,
@@ -182,7 +182,7 @@ export class CentrifugeConnection {
     }
   }
 
-  #connected(connected: Connected | undefined): void {
+  #connected(connected: ConnectResult | undefined): void {
     if (!connected) {
       this.#fail(this.#error('ERR_SOURCE_FORMAT', 'answers something else than was asked'))
       return
@@ -224,7 +224,7 @@ export class CentrifugeConnection {
     }
   }
 
-  #ended(what: string, { code, reason }: Ending): void {
+  #ended(what: string, { code, reason }: DisconnectReason): void {
     this.#fail(this.#error('ERR_SOURCE_REFUSED', `ended ${what}: ${reason || code}`, { code }))
   }
 

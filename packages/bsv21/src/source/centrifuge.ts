@@ -12,7 +12,7 @@ interface ServerError {
   readonly temporary: boolean
 }
 
-export interface Connected {
+export interface ConnectResult {
   /** Seconds between pings of the server; 0 when it sends none. */
   readonly ping: number
   /** Whether it wants them answered. */
@@ -29,7 +29,7 @@ export interface Publication {
 }
 
 /** The end of a subscription or of the connection, as the server wants it. */
-export interface Ending {
+export interface DisconnectReason {
   readonly code: number
   readonly reason: string
 }
@@ -38,10 +38,10 @@ export interface Reply {
   /** Of the command that it answers; 0 for what the server sends by itself. */
   readonly id: number
   readonly error?: ServerError
-  readonly connected?: Connected
+  readonly connected?: ConnectResult
   readonly publication?: Publication
-  readonly unsubscribed?: Ending & { readonly channel: string }
-  readonly disconnected?: Ending
+  readonly unsubscribed?: DisconnectReason & { readonly channel: string }
+  readonly disconnected?: DisconnectReason
   /** There is nothing in it. */
   readonly isPing: boolean
 }
@@ -101,7 +101,7 @@ const readError = (bytes: Uint8Array): ServerError => {
 }
 
 /** The results of connecting and of refreshing have the life of the token at the same places. */
-const readConnected = (bytes: Uint8Array, ping: number, pong: number): Connected => {
+const readConnected = (bytes: Uint8Array, ping: number, pong: number): ConnectResult => {
   const result = { ping: 0, pong: false, ttl: 0, expires: false }
   const reader = new FieldReader(bytes)
   for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -119,8 +119,8 @@ const readConnected = (bytes: Uint8Array, ping: number, pong: number): Connected
 const readPush = (bytes: Uint8Array): Partial<Reply> => {
   let channel = ''
   let data: Uint8Array | undefined
-  let unsubscribed: Ending | undefined
-  let disconnected: Ending | undefined
+  let unsubscribed: DisconnectReason | undefined
+  let disconnected: DisconnectReason | undefined
   const reader = new FieldReader(bytes)
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 2) channel = reader.text()
@@ -146,8 +146,8 @@ const readPublication = (bytes: Uint8Array): Uint8Array => {
   return data
 }
 
-const readEnding = (bytes: Uint8Array, code: number, reason: number): Ending => {
-  const ending: Mutable<Ending> = { code: 0, reason: '' }
+const readEnding = (bytes: Uint8Array, code: number, reason: number): DisconnectReason => {
+  const ending: Mutable<DisconnectReason> = { code: 0, reason: '' }
   const reader = new FieldReader(bytes)
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === code) ending.code = reader.u32()

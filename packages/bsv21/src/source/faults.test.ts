@@ -6,10 +6,10 @@
 import { formatTxid } from '@quoin/keyspace'
 import { outputs, progressFields } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'
+import { DeliveryRecorder } from './delivery-recorder.testing.ts'
 import { blockOf, type ServedBlock, someTransaction } from './junglebus.testing.ts'
 import { JungleBus } from './junglebus.ts'
 import { type Fault, JungleBusServer } from './junglebus-server.testing.ts'
-import { Taker } from './taking.testing.ts'
 
 const SUBSCRIPTION = 'cd'.repeat(32)
 const BLOCKS = 40
@@ -50,7 +50,7 @@ const faultOf = (random: () => number): Fault => {
   return 'send'
 }
 
-const placeOf = ({ store }: Taker): Promise<number | undefined> =>
+const placeOf = ({ store }: DeliveryRecorder): Promise<number | undefined> =>
   store
     .use(outputs.collections.progress)
     .at()
@@ -72,7 +72,7 @@ describe('every transaction arrives', () => {
       blocks.flatMap(({ transactions }) => transactions.map(({ txid }) => formatTxid(txid)))
     )
     const taken = new Set<string>()
-    let taker = await Taker.open()
+    let taker = await DeliveryRecorder.open()
     const { store } = taker
     for (let life = 0; ; life++) {
       const source: JungleBus = new JungleBus({
@@ -123,7 +123,7 @@ describe('a block of which more was told than there is', () => {
     server.fault = ({ kind, height, index }) =>
       kind === 'transaction' && height === 2 && index === 0 ? 'drop' : 'send'
     server.add(...blocks)
-    const taker = await Taker.open()
+    const taker = await DeliveryRecorder.open()
     const troubles: string[] = []
     const source = new JungleBus({
       url: server.url,
@@ -131,7 +131,7 @@ describe('a block of which more was told than there is', () => {
       fromBlock: 1,
       patience: 10,
       backoff: { first: 1, limit: 2 },
-      onTrouble: ({ message }) => troubles.push(message)
+      onWarning: ({ message }) => troubles.push(message)
     })
     taker.follow(source)
     await taker.until(() => source.status.at === 4)
@@ -151,7 +151,7 @@ describe('a server that does not tell of blocks without transactions', () => {
       blockOf(i + 1, i % 7 === 3 ? [someTransaction(i)] : [])
     )
     server.add(...blocks)
-    const taker = await Taker.open()
+    const taker = await DeliveryRecorder.open()
     const source = new JungleBus({
       url: server.url,
       subscription: SUBSCRIPTION,

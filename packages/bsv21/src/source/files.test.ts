@@ -5,9 +5,9 @@ import { parseTransaction, writeBeef } from '@quoin/chain'
 import { formatTxid } from '@quoin/keyspace'
 import { toHex } from '@quoin/primitives'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { DeliveryRecorder } from './delivery-recorder.testing.ts'
 import { FileSource } from './files.ts'
 import { blockOf, someTransaction } from './junglebus.testing.ts'
-import { Taker } from './taking.testing.ts'
 import { bumpOfTsc } from './tsc-proof.ts'
 
 const block = blockOf(
@@ -22,7 +22,7 @@ const beefs = block.transactions.map(({ txid, raw, proof }) =>
 )
 const ids = block.transactions.map(({ txid }) => formatTxid(txid))
 const lines = beefs.map(beef => JSON.stringify({ beef: toHex(beef) }))
-const takers: Taker[] = []
+const takers: DeliveryRecorder[] = []
 let directory: string
 
 beforeAll(async () => {
@@ -33,8 +33,8 @@ afterEach(async () => {
   for (const taker of takers.splice(0)) await taker.store.close()
 })
 
-const takerOf = async (): Promise<Taker> => {
-  const taker = await Taker.open()
+const takerOf = async (): Promise<DeliveryRecorder> => {
+  const taker = await DeliveryRecorder.open()
   takers.push(taker)
   return taker
 }
@@ -52,14 +52,14 @@ describe('a file', () => {
     taker.follow(source)
     await taker.done()
     expect(taker.txids).toEqual(ids)
-    expect(taker.arrivals[599]).toMatchObject({ beef: beefs[599], mined: { height: 700, index: 599n } })
+    expect(taker.staged[599]).toMatchObject({ beef: beefs[599], mined: { height: 700, index: 599n } })
     const size = lines.join('\n').length
     expect(source.status).toEqual({
       state: 'ended',
       at: size,
       end: size,
       transactions: 600,
-      trouble: undefined
+      lastError: undefined
     })
   })
 
@@ -72,7 +72,7 @@ describe('a file', () => {
     const again = taker.next()
     again.follow(new FileSource(path))
     await again.done()
-    expect(again.arrivals).toEqual([])
+    expect(again.staged).toEqual([])
   })
 
   it('goes on after the last delivery that was taken', async () => {
@@ -111,7 +111,7 @@ describe('a file', () => {
     const path = await fileOf('poison.ndjson', ['{"beef": "00"}', lines[0], 'nonsense!', lines[1]].join('\n'))
     const troubles: string[] = []
     const taker = await takerOf()
-    taker.follow(new FileSource(path, { onTrouble: ({ message }) => troubles.push(message) }))
+    taker.follow(new FileSource(path, { onWarning: ({ message }) => troubles.push(message) }))
     await taker.done()
     expect(taker.txids).toEqual(ids.slice(0, 2))
     expect(troubles.map(each => /line (\d)/.exec(each)![1])).toEqual(['1', '3'])

@@ -6,7 +6,7 @@ import { Beef, type FileRecord, fileSize, parseBeefText, recordsOf } from '@quoi
 import { QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { FileProgress } from '@quoin/txo'
-import type { Arrival, Delivery, FollowOptions, Source, SourceStatus } from './source.ts'
+import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction } from './source.ts'
 
 /** Transactions in one delivery, and the bytes of them at most. */
 const PART = 256
@@ -14,25 +14,25 @@ const PART_BYTES = 8 * 1024 * 1024
 
 export interface FileSourceOptions {
   /** Told of every line that has no transaction; it is passed over. */
-  readonly onTrouble?: (error: QuoinError) => void
+  readonly onWarning?: (error: QuoinError) => void
 }
 
 export class FileSource implements Source {
   readonly name: string
   readonly #path: string
-  readonly #onTrouble: ((error: QuoinError) => void) | undefined
+  readonly #onWarning: ((error: QuoinError) => void) | undefined
   #status: SourceStatus = {
     state: 'idle',
     at: undefined,
     end: undefined,
     transactions: 0,
-    trouble: undefined
+    lastError: undefined
   }
 
-  constructor(path: string, { onTrouble }: FileSourceOptions = {}) {
+  constructor(path: string, { onWarning }: FileSourceOptions = {}) {
     this.name = `file ${path}`
     this.#path = path
-    this.#onTrouble = onTrouble
+    this.#onWarning = onWarning
   }
 
   get status(): SourceStatus {
@@ -44,7 +44,7 @@ export class FileSource implements Source {
     const progress = new FileProgress(store, this.#path)
     const at = await progress.read()
     this.#set({ state: 'reading', at, end: await fileSize(this.#path) })
-    let transactions: Arrival[] = []
+    let transactions: SourceTransaction[] = []
     let bytes = 0
     const delivery = async (end: number): Promise<Delivery> => {
       const mark = await progress.marker(end)
@@ -67,7 +67,7 @@ export class FileSource implements Source {
     this.#set({ state: 'ended' })
   }
 
-  #read({ content, line }: FileRecord): Arrival | undefined {
+  #read({ content, line }: FileRecord): SourceTransaction | undefined {
     try {
       const beef = typeof content === 'string' ? parseBeefText(content) : content
       const read = Beef.parse(beef)
@@ -77,14 +77,14 @@ export class FileSource implements Source {
       return { txid, beef, mined }
     } catch (error) {
       if (!(error instanceof QuoinError)) throw error
-      this.#trouble(new QuoinError(error.code, `${this.name}, line ${line}: ${error.message}`, error.details))
+      this.#warn(new QuoinError(error.code, `${this.name}, line ${line}: ${error.message}`, error.details))
       return undefined
     }
   }
 
-  #trouble(error: QuoinError): void {
-    this.#set({ trouble: error.message })
-    this.#onTrouble?.(error)
+  #warn(error: QuoinError): void {
+    this.#set({ lastError: error.message })
+    this.#onWarning?.(error)
   }
 
   #set(change: Partial<SourceStatus>): void {

@@ -5,10 +5,10 @@ import { formatTxid } from '@quoin/keyspace'
 import type { QuoinError } from '@quoin/primitives'
 import { outputs, progressFields } from '@quoin/txo'
 import { afterEach, describe, expect, it } from 'vitest'
+import { DeliveryRecorder } from './delivery-recorder.testing.ts'
 import { blockOf, type ServedBlock, someTransaction } from './junglebus.testing.ts'
 import { JungleBus, type JungleBusOptions } from './junglebus.ts'
 import { JungleBusServer, type JungleBusServerOptions } from './junglebus-server.testing.ts'
-import { Taker } from './taking.testing.ts'
 
 const SUBSCRIPTION = 'ab'.repeat(32)
 const opened: { close(): Promise<unknown> }[] = []
@@ -34,8 +34,8 @@ const sourceOf = (server: JungleBusServer, options: Partial<JungleBusOptions> = 
     ...options
   })
 
-const takerOf = async (): Promise<Taker> => {
-  const taker = await Taker.open()
+const takerOf = async (): Promise<DeliveryRecorder> => {
+  const taker = await DeliveryRecorder.open()
   opened.push({
     close: async () => {
       await taker.stop()
@@ -57,7 +57,7 @@ const blocksOf = (from: number, count: number, size = 3): ServedBlock[] =>
 const idsOf = (blocks: readonly ServedBlock[]): string[] =>
   blocks.flatMap(({ transactions }) => transactions.map(({ txid }) => formatTxid(txid)))
 
-const progressOf = ({ store }: Taker): Promise<number | undefined> =>
+const progressOf = ({ store }: DeliveryRecorder): Promise<number | undefined> =>
   store
     .use(outputs.collections.progress)
     .at()
@@ -71,15 +71,15 @@ describe('a subscription', () => {
     const taker = await takerOf()
     const source = sourceOf(server)
     taker.follow(source)
-    await taker.until(() => taker.arrivals.length >= 12 && source.status.at === 104)
+    await taker.until(() => taker.staged.length >= 12 && source.status.at === 104)
     expect(taker.txids).toEqual(idsOf(blocks))
-    const { txid, beef, mined } = taker.arrivals[4]!
+    const { txid, beef, mined } = taker.staged[4]!
     expect(mined).toEqual({ height: 101, index: 1n })
     const read = Beef.parse(beef!)
     expect(read.subject).toEqual(txid)
     expect(read.find(txid)!.bump!.height).toBe(101)
     expect(read.find(txid)!.bump!.offsetOf(txid)).toBe(1)
-    expect(source.status).toMatchObject({ at: 104, end: 103, transactions: 12, trouble: undefined })
+    expect(source.status).toMatchObject({ at: 104, end: 103, transactions: 12, lastError: undefined })
   })
 
   it('asks for a token, and subscribes to the ends of blocks before the blocks', async () => {
@@ -87,7 +87,7 @@ describe('a subscription', () => {
     server.add(...blocksOf(100, 1))
     const taker = await takerOf()
     taker.follow(sourceOf(server))
-    await taker.until(() => taker.arrivals.length === 3)
+    await taker.until(() => taker.staged.length === 3)
     expect(server.asked.slice(0, 4)).toEqual([
       'POST /v1/user/subscription-token',
       'connect token-1',
@@ -104,7 +104,7 @@ describe('a subscription', () => {
     const blocks = blocksOf(100, 3)
     for (const [i, block] of blocks.entries()) {
       server.add(block)
-      await taker.until(() => taker.arrivals.length === (i + 1) * 3)
+      await taker.until(() => taker.staged.length === (i + 1) * 3)
     }
     expect(taker.txids).toEqual(idsOf(blocks))
   })
@@ -120,9 +120,9 @@ describe('a subscription', () => {
     const { txid } = parseTransaction(raw)
     server.seen({ raw, txid, index: 0, proof: new Uint8Array() })
     server.add(...blocksOf(100, 1))
-    await with_.until(() => with_.arrivals.length === 4 && without.arrivals.length === 3)
-    expect(with_.arrivals[0]).toMatchObject({ txid, mined: undefined })
-    expect(Beef.parse(with_.arrivals[0]!.beef!).find(txid)!.bump).toBeUndefined()
+    await with_.until(() => with_.staged.length === 4 && without.staged.length === 3)
+    expect(with_.staged[0]).toMatchObject({ txid, mined: undefined })
+    expect(Beef.parse(with_.staged[0]!.beef!).find(txid)!.bump).toBeUndefined()
   })
 
   it('names a transaction that is too large to be sent, to be fetched by its id', async () => {
@@ -133,8 +133,8 @@ describe('a subscription', () => {
     const taker = await takerOf()
     const source = sourceOf(server)
     taker.follow(source)
-    await taker.until(() => taker.arrivals.length === 3)
-    expect(taker.arrivals[0]).toEqual({
+    await taker.until(() => taker.staged.length === 3)
+    expect(taker.staged[0]).toEqual({
       txid: first!.txid,
       beef: undefined,
       mined: { height: 100, index: 0n }
@@ -150,8 +150,8 @@ describe('a subscription', () => {
     server.add({ height: 100, transactions: [{ ...first!, raw: someTransaction(9999) }, ...others] })
     const taker = await takerOf()
     taker.follow(sourceOf(server))
-    await taker.until(() => taker.arrivals.length === 3)
-    expect(taker.arrivals.map(({ beef }) => beef === undefined)).toEqual([true, false, false])
+    await taker.until(() => taker.staged.length === 3)
+    expect(taker.staged.map(({ beef }) => beef === undefined)).toEqual([true, false, false])
   })
 })
 
@@ -161,10 +161,10 @@ describe('how far it is', () => {
     server.add(...blocksOf(100, 3))
     const taker = await takerOf()
     taker.follow(sourceOf(server))
-    await taker.until(() => taker.arrivals.length === 9)
+    await taker.until(() => taker.staged.length === 9)
     expect(await progressOf(taker)).toBe(100)
     server.add(...blocksOf(103, 10))
-    await taker.until(() => taker.arrivals.length === 39)
+    await taker.until(() => taker.staged.length === 39)
     await taker.stop()
     expect(await progressOf(taker)).toBe(107)
   })
@@ -174,14 +174,14 @@ describe('how far it is', () => {
     server.add(...blocksOf(100, 20, 1))
     const first = await takerOf()
     first.follow(sourceOf(server))
-    await first.until(() => first.arrivals.length === 20)
+    await first.until(() => first.staged.length === 20)
     await first.stop()
     expect(await progressOf(first)).toBe(114)
     const second = first.next()
     second.follow(sourceOf(server))
-    await second.until(() => second.arrivals.length === 6)
+    await second.until(() => second.staged.length === 6)
     await second.stop()
-    expect(second.arrivals.map(({ mined }) => mined!.height)).toEqual([114, 115, 116, 117, 118, 119])
+    expect(second.staged.map(({ mined }) => mined!.height)).toEqual([114, 115, 116, 117, 118, 119])
     expect(await progressOf(second)).toBe(114)
   })
 
@@ -198,7 +198,7 @@ describe('how far it is', () => {
       expect(missing.filter(id => !taken.has(id))).toEqual([])
     }
     taker.follow(sourceOf(server, { reorgDepth: 0 }))
-    await taker.until(() => taker.arrivals.length >= 120)
+    await taker.until(() => taker.staged.length >= 120)
     await taker.stop()
     expect(await progressOf(taker)).toBe(140)
   })
@@ -210,10 +210,10 @@ describe('a reorg', () => {
     server.add(...blocksOf(100, 20, 1))
     const taker = await takerOf()
     taker.follow(sourceOf(server, { reorgDepth: 3 }))
-    await taker.until(() => taker.arrivals.length === 20)
+    await taker.until(() => taker.staged.length === 20)
     const others = Array.from({ length: 3 }, (_, i) => blockOf(118 + i, [someTransaction(5000 + i)]))
     server.reorg(...others)
-    await taker.until(() => taker.arrivals.at(-1)!.mined!.height === 120)
+    await taker.until(() => taker.staged.at(-1)!.mined!.height === 120)
     const told = taker.deliveries.find(({ reorgFrom }) => reorgFrom !== undefined)!
     expect(told.reorgFrom).toBe(115)
     const after = taker.deliveries.slice(taker.deliveries.indexOf(told) + 1)
@@ -231,7 +231,7 @@ describe('a reorg', () => {
     server.add(...blocksOf(100, 20, 1))
     const taker = await takerOf()
     taker.follow(sourceOf(server, { reorgDepth: 3 }))
-    await taker.until(() => taker.arrivals.length === 20)
+    await taker.until(() => taker.staged.length === 20)
     const places: (number | undefined)[] = []
     taker.before = async delivery => {
       if (delivery.reorgFrom === undefined) places.push(await progressOf(taker))
@@ -254,18 +254,18 @@ describe('a connection', () => {
     server.add(...blocksOf(100, 5))
     const taker = await takerOf()
     const troubles: QuoinError[] = []
-    const source = sourceOf(server, { onTrouble: error => troubles.push(error) })
+    const source = sourceOf(server, { onWarning: error => troubles.push(error) })
     taker.follow(source)
-    await taker.until(() => taker.arrivals.length === 15 && source.status.at === 105)
+    await taker.until(() => taker.staged.length === 15 && source.status.at === 105)
     lose(server)
     await taker.until(() => server.asked.filter(each => each.startsWith('connect')).length === 2)
     const more = blocksOf(105, 2)
     server.add(...more)
-    await taker.until(() => taker.arrivals.length === 21)
+    await taker.until(() => taker.staged.length === 21)
     expect(taker.txids).toEqual(idsOf([...blocksOf(100, 5), ...more]))
     expect(server.asked).toContain(`subscribe query:${SUBSCRIPTION}:105:0`)
     expect(troubles[0]!.code).toMatch(/^ERR_SOURCE_(CONNECTION|REFUSED)$/)
-    expect(source.status.trouble).toBeUndefined()
+    expect(source.status.lastError).toBeUndefined()
   })
 
   it('that is refused is tried again, with a new token', async () => {
@@ -276,10 +276,10 @@ describe('a connection', () => {
     const source = sourceOf(server)
     taker.follow(source)
     await taker.until(() => server.asked.length >= 3)
-    await taker.until(() => source.status.trouble !== undefined)
-    expect(taker.arrivals).toEqual([])
+    await taker.until(() => source.status.lastError !== undefined)
+    expect(taker.staged).toEqual([])
     server.isOpen = true
-    await taker.until(() => taker.arrivals.length === 3)
+    await taker.until(() => taker.staged.length === 3)
   })
 
   it('to nobody is tried again until there is somebody', async () => {
@@ -295,7 +295,7 @@ describe('a connection', () => {
         subscription: SUBSCRIPTION,
         fromBlock: 1,
         backoff: { first: 1, limit: 5 },
-        onTrouble: error => troubles.push(error)
+        onWarning: error => troubles.push(error)
       })
     )
     await taker.until(() => troubles.length >= 3)
@@ -322,11 +322,11 @@ describe('a connection', () => {
     server.isSilent = true
     await taker.until(
       () =>
-        source.status.trouble !== undefined ||
+        source.status.lastError !== undefined ||
         server.asked.filter(each => each.startsWith('connect')).length === 2
     )
     server.add(...blocksOf(100, 1))
-    await taker.until(() => taker.arrivals.length === 3)
+    await taker.until(() => taker.staged.length === 3)
   })
 
   it('ends when nobody wants it any more, and so does the source', async () => {
@@ -335,7 +335,7 @@ describe('a connection', () => {
     const taker = await takerOf()
     const source = sourceOf(server)
     taker.follow(source)
-    await taker.until(() => taker.arrivals.length === 6)
+    await taker.until(() => taker.staged.length === 6)
     await taker.stop()
     await taker.until(() => server.sessions === 0)
     expect(source.status.state).toBe('ended')
@@ -357,7 +357,7 @@ describe('a connection', () => {
       taker.follow(source)
       await taker.until(() => source.status.state === 'connecting')
       await taker.stop()
-      expect(source.status).toMatchObject({ state: 'ended', trouble: undefined })
+      expect(source.status).toMatchObject({ state: 'ended', lastError: undefined })
     }
   })
 
@@ -396,7 +396,7 @@ describe('a connection', () => {
     } finally {
       release()
     }
-    await taker.until(() => taker.arrivals.length === 128)
+    await taker.until(() => taker.staged.length === 128)
     expect(taker.txids).toEqual(idsOf(blocks))
   })
 })

@@ -8,10 +8,9 @@ import { fromHex, QuoinError } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { Backoff, type BackoffOptions } from './backoff.ts'
-import type { Blocks } from './blocks.ts'
+import type { BlockTracker } from './block-tracker.ts'
 import type { Publication } from './centrifuge.ts'
 import { CentrifugeConnection } from './centrifuge-connection.ts'
-import { arrivalOf } from './junglebus-arrival.ts'
 import {
   CONTROL,
   type Control,
@@ -20,8 +19,9 @@ import {
   type SentTransaction
 } from './junglebus-messages.ts'
 import { JungleBusRest } from './junglebus-rest.ts'
-import { REPEATS, Run } from './junglebus-run.ts'
-import type { Arrival, Delivery, FollowOptions, Source, SourceStatus } from './source.ts'
+import { toSourceTransaction } from './junglebus-transaction.ts'
+import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction } from './source.ts'
+import { REPEATS, SubscriptionProgress } from './subscription-progress.ts'
 
 export interface JungleBusOptions {
   /** Where it is, such as `https://junglebus.gorillapool.io`. */
@@ -42,7 +42,7 @@ export interface JungleBusOptions {
   readonly patience?: number
   readonly backoff?: BackoffOptions
   /** Told of everything that goes wrong. */
-  readonly onTrouble?: (error: QuoinError) => void
+  readonly onWarning?: (error: QuoinError) => void
   /** Told of each status. */
   readonly onStatus?: (status: SourceStatus) => void
 }
@@ -70,7 +70,7 @@ export class JungleBus implements Source {
     at: undefined,
     end: undefined,
     transactions: 0,
-    trouble: undefined
+    lastError: undefined
   }
 
   constructor(options: JungleBusOptions) {
@@ -96,18 +96,18 @@ export class JungleBus implements Source {
 
   async *deliveries(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
     const stored = await store.use(progress).at().get(subscriptionField, this.#id)
-    const run = new Run(stored ?? this.#options.fromBlock)
+    const run = new SubscriptionProgress(stored ?? this.#options.fromBlock)
     while (!signal?.aborted) {
       let connection: CentrifugeConnection | undefined
       try {
         connection = await this.#connect(run.blocks.next, signal)
-        this.#set({ state: 'reading', trouble: undefined, end: await this.#tip(signal) })
+        this.#set({ state: 'reading', lastError: undefined, end: await this.#tip(signal) })
         yield* this.#follow(connection, run, signal)
       } catch (error) {
         // Whatever was going on when it was stopped failed for that reason.
         if (signal?.aborted) break
-        if (!isPassing(error)) throw error
-        this.#trouble(error)
+        if (!isTransient(error)) throw error
+        this.#warn(error)
       } finally {
         connection?.close()
       }
@@ -147,7 +147,7 @@ export class JungleBus implements Source {
     try {
       return await this.rest.tip({ signal })
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isTransient(error)) throw error
       return this.#status.end
     }
   }
@@ -155,7 +155,7 @@ export class JungleBus implements Source {
   /** Until the connection is lost, or has to begin again at another block. */
   async *#follow(
     connection: CentrifugeConnection,
-    run: Run,
+    run: SubscriptionProgress,
     signal: AbortSignal | undefined
   ): AsyncGenerator<Delivery, void, undefined> {
     const { fromBlock } = this.#options
@@ -167,7 +167,7 @@ export class JungleBus implements Source {
       if (next > run.given) {
         run.lookedAt = performance.now()
         this.#backoff.reset()
-        this.#set({ trouble: undefined, end: Math.max(this.#status.end ?? 0, run.blocks.lastDone) })
+        this.#set({ lastError: undefined, end: Math.max(this.#status.end ?? 0, run.blocks.lastDone) })
       }
       if (transactions.length > 0 || next !== run.given || reorg !== undefined) {
         const place = Math.max(run.place, next - this.#depth)
@@ -187,7 +187,7 @@ export class JungleBus implements Source {
   }
 
   /** Milliseconds until there is something to do even if nothing comes. */
-  #waitFor({ blocks, given }: Run): number {
+  #waitFor({ blocks, given }: SubscriptionProgress): number {
     if (blocks.next !== given) return 0
     return blocks.incomplete(Number.POSITIVE_INFINITY) ? this.#patience : this.#patience * IDLE
   }
@@ -196,7 +196,7 @@ export class JungleBus implements Source {
    * What cannot be read ends the reading, but not before all is given that came before it. So does a reorg: what comes
    * after it comes again.
    */
-  #read(publications: readonly Publication[], blocks: Blocks): Part {
+  #read(publications: readonly Publication[], blocks: BlockTracker): Part {
     this.#set({ state: publications.length > 0 ? 'reading' : 'waiting' })
     const part: Part = { transactions: [], reorg: undefined, failed: undefined }
     try {
@@ -205,18 +205,18 @@ export class JungleBus implements Source {
         if (part.reorg !== undefined) break
       }
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isTransient(error)) throw error
       part.failed = error
     }
     return part
   }
 
-  #readOne({ channel, data }: Publication, blocks: Blocks, part: Part): void {
+  #readOne({ channel, data }: Publication, blocks: BlockTracker, part: Part): void {
     if (!channel.endsWith(':control')) {
       const isMined = !channel.endsWith(':mempool')
       const sent = this.#readTransaction(data)
       if (sent && isMined) blocks.saw(sent.height, sent.id)
-      if (sent) part.transactions.push(arrivalOf(sent, isMined))
+      if (sent) part.transactions.push(toSourceTransaction(sent, isMined))
       return
     }
     const control = readControl(data)
@@ -231,19 +231,19 @@ export class JungleBus implements Source {
     try {
       return readSentTransaction(data)
     } catch (error) {
-      if (!isPassing(error)) throw error
-      this.#trouble(error)
+      if (!isTransient(error)) throw error
+      this.#warn(error)
       return undefined
     }
   }
 
   /** Whether to begin again, so that what is missing comes; unless it never does, and is not there. */
-  #isSomethingLost(run: Run): boolean {
+  #isSomethingLost(run: SubscriptionProgress): boolean {
     const missing = run.blocks.incomplete(performance.now() - this.#patience)
     if (!missing) return false
     const { height, seen } = missing
     const isSettled = run.isRepeated(height, seen)
-    this.#trouble(
+    this.#warn(
       new QuoinError(
         'ERR_SOURCE_FORMAT',
         `of block ${height} ${this.name} said that it sent more than the ${seen} that came${isSettled ? `, ${REPEATS} times` : ''}`,
@@ -258,7 +258,7 @@ export class JungleBus implements Source {
    * Whether there are blocks that nothing came of. The last one may have been lost whole, and there is no later one yet
    * to show that. Looked at once in a while.
    */
-  async #isBehind(run: Run, signal: AbortSignal | undefined): Promise<boolean> {
+  async #isBehind(run: SubscriptionProgress, signal: AbortSignal | undefined): Promise<boolean> {
     if (performance.now() - run.lookedAt < this.#patience * IDLE) return false
     run.lookedAt = performance.now()
     const tip = await this.#tip(signal)
@@ -269,9 +269,9 @@ export class JungleBus implements Source {
     batch.use(progress).at().set(subscriptionField, [this.#id], place)
   }
 
-  #trouble(error: QuoinError): void {
-    this.#set({ trouble: error.message })
-    this.#options.onTrouble?.(error)
+  #warn(error: QuoinError): void {
+    this.#set({ lastError: error.message })
+    this.#options.onWarning?.(error)
   }
 
   #set(change: Partial<SourceStatus>): void {
@@ -282,14 +282,14 @@ export class JungleBus implements Source {
 
 /** What is made of publications that came together. */
 interface Part {
-  readonly transactions: Arrival[]
+  readonly transactions: SourceTransaction[]
   /** The block that a reorg replaced, and those after it. */
   reorg: number | undefined
   failed: QuoinError | undefined
 }
 
 /** What the service or the way to it is to blame for, and passes. */
-const isPassing = (error: unknown): error is QuoinError =>
+const isTransient = (error: unknown): error is QuoinError =>
   error instanceof QuoinError && /^ERR_(SOURCE_(CONNECTION|REFUSED|FORMAT)|CHAIN_SOURCE)$/.test(error.code)
 
 const failure = ({ name }: Source, { code, message }: Control): QuoinError =>

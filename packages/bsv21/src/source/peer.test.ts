@@ -9,8 +9,8 @@ import { createServer } from 'quoin'
 import { afterEach, describe, expect, it } from 'vitest'
 import { TokenNode } from '../node.testing.ts'
 import * as t from '../tokens.testing.ts'
+import { DeliveryRecorder } from './delivery-recorder.testing.ts'
 import { PeerSource } from './peer.ts'
-import { Taker } from './taking.testing.ts'
 
 const [alice, bob] = [t.person(1), t.person(2)]
 const closing: (() => Promise<unknown>)[] = []
@@ -60,7 +60,7 @@ class World {
   async take(...transactions: readonly Transaction[]): Promise<void> {
     for (const each of transactions) await this.chain.submit(each)
     this.chain.mine()
-    for (const { txid } of transactions) await this.node.pipeline.feed.takeBeef(this.chain.beef(txid))
+    for (const { txid } of transactions) await this.node.pipeline.ingest.ingestBeef(this.chain.beef(txid))
     await this.node.pipeline.settle()
   }
 
@@ -78,8 +78,8 @@ class World {
   }
 }
 
-const takerOf = async (): Promise<Taker> => {
-  const taker = await Taker.open()
+const takerOf = async (): Promise<DeliveryRecorder> => {
+  const taker = await DeliveryRecorder.open()
   closing.push(async () => {
     await taker.stop()
     await taker.store.close()
@@ -90,7 +90,8 @@ const takerOf = async (): Promise<Taker> => {
 const sourceOf = ({ url }: World): PeerSource => new PeerSource(url, { backoff: { first: 5, limit: 20 } })
 const idsOf = (transactions: readonly Transaction[]): string[] =>
   transactions.map(({ txid }) => formatTxid(txid))
-const hasAll = (taker: Taker, ids: readonly string[]): boolean => ids.every(id => taker.txids.includes(id))
+const hasAll = (taker: DeliveryRecorder, ids: readonly string[]): boolean =>
+  ids.every(id => taker.txids.includes(id))
 
 describe('another node', () => {
   it('gives what it had before and what it has since', async () => {
@@ -101,7 +102,7 @@ describe('another node', () => {
     await taker.until(() => hasAll(taker, idsOf(before)), 'what was there')
     const since = await world.token()
     await taker.until(() => hasAll(taker, idsOf(since)), 'what came since')
-    expect(taker.arrivals.every(({ beef }) => beef !== undefined)).toBe(true)
+    expect(taker.staged.every(({ beef }) => beef !== undefined)).toBe(true)
   })
 
   it('makes of a node the same as it is itself', async () => {
@@ -153,7 +154,7 @@ describe('another node', () => {
     taker.follow(source)
     await taker.until(() => source.status.state === 'waiting')
     await world.stop()
-    await taker.until(() => source.status.trouble !== undefined)
+    await taker.until(() => source.status.lastError !== undefined)
     const meanwhile = await world.token()
     await world.listen()
     await taker.until(() => hasAll(taker, idsOf(meanwhile)))

@@ -10,16 +10,23 @@ import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
 import { QuoinError } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
-import { claimsOf, isDeployment } from '../rules.ts'
+import { isDeployment, tokenOutputs } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
 import { Backoff, type BackoffOptions } from './backoff.ts'
-import { tokenTransactionOf } from './live-change.ts'
-import type { Arrival, Delivery, FollowOptions, Source, SourceStatus, TransactionSource } from './source.ts'
+import { tokenTransactionOf } from './journal-event.ts'
+import type {
+  Delivery,
+  FollowOptions,
+  Source,
+  SourceStatus,
+  SourceTransaction,
+  TransactionSource
+} from './source.ts'
 import { eventsOf } from './sse.ts'
 
 /** Transactions that are listed, and those that are fetched at once. */
 const PAGE = 500
-const AT_ONCE = 8
+const BATCH_SIZE = 8
 /** The largest BEEF that is taken. */
 const MAX_BYTES = 32 * 1024 * 1024
 /** A node says something every 15 seconds. */
@@ -29,7 +36,7 @@ const TIMEOUT = 30_000
 export interface PeerOptions {
   readonly backoff?: BackoffOptions
   /** Told of everything that goes wrong. */
-  readonly onTrouble?: (error: QuoinError) => void
+  readonly onWarning?: (error: QuoinError) => void
   /** Told of each status. */
   readonly onStatus?: (status: SourceStatus) => void
 }
@@ -43,24 +50,24 @@ export class PeerSource implements Source, TransactionSource {
   readonly #service: Service
   readonly #peer: Peer
   readonly #backoff: Backoff
-  readonly #onTrouble: ((error: QuoinError) => void) | undefined
+  readonly #onWarning: ((error: QuoinError) => void) | undefined
   readonly #onStatus: ((status: SourceStatus) => void) | undefined
   #status: SourceStatus = {
     state: 'idle',
     at: undefined,
     end: undefined,
     transactions: 0,
-    trouble: undefined
+    lastError: undefined
   }
 
   constructor(url: string, options: PeerOptions = {}) {
-    const { backoff = { first: 500, limit: 60_000 }, onTrouble, onStatus } = options
+    const { backoff = { first: 500, limit: 60_000 }, onWarning, onStatus } = options
     this.#service = new Service(url, { timeout: TIMEOUT, maxBytes: MAX_BYTES })
     this.#url = this.#service.name
     this.#peer = httpPeer(url, { attempts: 1 })
     this.name = `node ${this.#url}`
     this.#backoff = new Backoff(backoff)
-    this.#onTrouble = onTrouble
+    this.#onWarning = onWarning
     this.#onStatus = onStatus
   }
 
@@ -85,9 +92,9 @@ export class PeerSource implements Source, TransactionSource {
       } catch (error) {
         // Whatever was going on when it was stopped failed for that reason.
         if (signal?.aborted) break
-        if (!isPassing(error)) throw error
+        if (!isTransient(error)) throw error
         if (error.details['code'] === GONE) place.position = undefined
-        this.#trouble(error)
+        this.#warn(error)
       }
       await this.#backoff.wait(signal)
     }
@@ -130,7 +137,11 @@ export class PeerSource implements Source, TransactionSource {
     topic: Topic,
     from: number,
     signal: AbortSignal | undefined
-  ): AsyncGenerator<{ readonly transactions: readonly Arrival[]; readonly last: number }, void, undefined> {
+  ): AsyncGenerator<
+    { readonly transactions: readonly SourceTransaction[]; readonly last: number },
+    void,
+    undefined
+  > {
     for (let applied = from; ; ) {
       const answer = await this.#list(topic, applied, signal)
       const rows = answer?.applied?.transactions ?? []
@@ -165,7 +176,7 @@ export class PeerSource implements Source, TransactionSource {
   async *#follow(place: Place, signal: AbortSignal | undefined): AsyncGenerator<Delivery, void, undefined> {
     const headers = { 'last-event-id': `${place.position}` }
     for await (const events of eventsOf(`${this.#url}/live`, { headers, silence: SILENCE, signal })) {
-      this.#set({ state: 'reading', trouble: undefined })
+      this.#set({ state: 'reading', lastError: undefined })
       this.#backoff.reset()
       const wanted = new Map<string, Txid>()
       let position = place.position!
@@ -192,15 +203,15 @@ export class PeerSource implements Source, TransactionSource {
     try {
       return tokenTransactionOf(event, data)
     } catch (error) {
-      if (!isPassing(error)) throw error
-      this.#trouble(error)
+      if (!isTransient(error)) throw error
+      this.#warn(error)
       return undefined
     }
   }
 
-  #trouble(error: QuoinError): void {
-    this.#set({ trouble: error.message })
-    this.#onTrouble?.(error)
+  #warn(error: QuoinError): void {
+    this.#set({ lastError: error.message })
+    this.#onWarning?.(error)
   }
 
   /** Where the journal ends; every stream begins with it. */
@@ -212,17 +223,17 @@ export class PeerSource implements Source, TransactionSource {
   }
 
   /** With what proves them; what the node does not have (any more) is for whoever takes it to find. */
-  async #fetch(txids: readonly Txid[], signal: AbortSignal | undefined): Promise<Arrival[]> {
-    const arrivals: Arrival[] = []
-    for (let i = 0; i < txids.length; i += AT_ONCE) {
-      const part = txids.slice(i, i + AT_ONCE)
+  async #fetch(txids: readonly Txid[], signal: AbortSignal | undefined): Promise<SourceTransaction[]> {
+    const staged: SourceTransaction[] = []
+    for (let i = 0; i < txids.length; i += BATCH_SIZE) {
+      const part = txids.slice(i, i + BATCH_SIZE)
       const beefs = await Promise.all(part.map(txid => this.transaction(txid, { signal })))
-      arrivals.push(...part.map((txid, n) => ({ txid, beef: beefs[n], mined: undefined })))
+      staged.push(...part.map((txid, n) => ({ txid, beef: beefs[n], mined: undefined })))
     }
-    return arrivals
+    return staged
   }
 
-  #delivery(transactions: readonly Arrival[], mark: (batch: Batch) => void): Delivery {
+  #delivery(transactions: readonly SourceTransaction[], mark: (batch: Batch) => void): Delivery {
     this.#set({ state: 'reading', transactions: this.#status.transactions + transactions.length })
     return { transactions, reorgFrom: undefined, mark }
   }
@@ -252,10 +263,10 @@ const gone = (name: string): QuoinError =>
   new QuoinError('ERR_SOURCE_REFUSED', `the journal of ${name} no longer goes back so far`, { code: GONE })
 
 /** The topics of the tokens that a transaction deploys. */
-const tokensOf = ({ txid, beef }: Arrival): Topic[] => {
+const tokensOf = ({ txid, beef }: SourceTransaction): Topic[] => {
   const transaction = beef && readable(beef)?.find(txid)?.transaction
   if (!transaction) return []
-  return [...claimsOf(transaction).values()].filter(isDeployment).map(({ id }) => topicOf(id))
+  return [...tokenOutputs(transaction).values()].filter(isDeployment).map(({ id }) => topicOf(id))
 }
 
 const readable = (bytes: Uint8Array): Beef | undefined => {
@@ -268,6 +279,6 @@ const readable = (bytes: Uint8Array): Beef | undefined => {
 }
 
 /** What the other node or the way to it is to blame for, and passes. */
-const isPassing = (error: unknown): error is QuoinError =>
+const isTransient = (error: unknown): error is QuoinError =>
   error instanceof QuoinError &&
   /^ERR_(SOURCE_(CONNECTION|REFUSED|FORMAT)|CHAIN_SOURCE|SYNC_PEER)$/.test(error.code)

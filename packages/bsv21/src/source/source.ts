@@ -27,14 +27,14 @@ export interface FollowOptions {
 }
 
 export interface Delivery {
-  readonly transactions: readonly Arrival[]
+  readonly transactions: readonly SourceTransaction[]
   /** From this height on blocks were replaced by others; what those have comes after this. */
   readonly reorgFrom: number | undefined
   /** Notes in a batch how far the source is once this delivery is taken. */
   readonly mark: (batch: Batch) => void
 }
 
-export interface Arrival {
+export interface SourceTransaction {
   readonly txid: Txid
   /** The transaction with as much of what proves it as the source has; undefined when it has to be fetched by its id. */
   readonly beef: Uint8Array | undefined
@@ -50,7 +50,7 @@ export interface SourceStatus {
   /** Transactions given so far. */
   readonly transactions: number
   /** The last thing that went wrong, while it has not gone right since. */
-  readonly trouble: string | undefined
+  readonly lastError: string | undefined
 }
 
 /** A place that has single transactions by their ids: for what a transaction depends on. */

@@ -1,6 +1,6 @@
 /** Ingest of transactions from files, or from another store, into a node without its server. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { claimsOf } from '@quoin/bsv21'
+import { tokenOutputs } from '@quoin/bsv21'
 import { Beef, chain } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
@@ -72,8 +72,8 @@ export const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
         await patient(take)(beef)
         const { transactions } = Beef.parse(beef)
         const hasTokens = transactions.some(
-          ({ transaction }) => transaction && claimsOf(transaction).size > 0
+          ({ transaction }) => transaction && tokenOutputs(transaction).size > 0
         )
-        if (hasTokens) await tokens.pipeline.feed.takeBeef(beef)
+        if (hasTokens) await tokens.pipeline.ingest.ingestBeef(beef)
       }
     : patient(take)

@@ -36,7 +36,7 @@ it('a node that follows another has its headers and its tokens', async () => {
   for (const each of [deployed, moved]) await chain.submit(each)
   await first.dev!.mine()
   for (const { txid } of [deployed, moved]) {
-    await first.tokens!.pipeline.feed.takeBeef(chain.beef(txid))
+    await first.tokens!.pipeline.ingest.ingestBeef(chain.beef(txid))
   }
   const of = ({ engine }: Node): Tokens => new Tokens(engine.outputs)
   await expect.poll(() => of(first).totals(id), { timeout: 20_000 }).toMatchObject({ holders: 2 })

@@ -2,7 +2,7 @@
 import {
   Activation,
   FeePayments,
-  firstOf,
+  fallbackSource,
   JungleBus,
   PeerSource,
   Pipeline,
@@ -53,7 +53,7 @@ export const openPipeline = (
     lifecycleSeconds: bsv21.lifecycle,
     sources: [...(jungleBus ? [jungleBus] : []), ...peers],
     isShared: store.startsWith('redis'),
-    fetch: firstOf([...(jungleBus ? [jungleBus.rest] : []), ...peers]),
+    fetch: fallbackSource([...(jungleBus ? [jungleBus.rest] : []), ...peers]),
     // Without headers nothing that is paid is proved.
     ...(jungleBus &&
       feeAddresses &&
@@ -88,10 +88,10 @@ const jungleBusOf = (
 /** A source that connects has asked a question; it is answered when the source reads. */
 const statusWatch = (health: SourceHealth) => {
   let end: () => void = () => undefined
-  return ({ state, trouble }: SourceStatus): void => {
+  return ({ state, lastError }: SourceStatus): void => {
     end()
     end = () => undefined
-    if (trouble !== undefined) health.failed(trouble)
+    if (lastError !== undefined) health.failed(lastError)
     else if (state === 'connecting') end = health.asked()
     else if (state === 'reading' || state === 'waiting') health.succeeded()
   }

@@ -27,7 +27,7 @@ interface SourceStatus {
   readonly transactions: number
   readonly rate: number
   readonly left?: number
-  readonly trouble?: string
+  readonly lastError?: string
 }
 
 interface PeerStatus {
@@ -103,10 +103,10 @@ const figures = (stats: Readonly<Record<string, number | null>>): string =>
     .join(', ')
 
 /** How far a source is, how fast it goes, and how long that will take. */
-const going = ({ state, at, end, transactions, rate, left, trouble }: SourceStatus): string => {
+const going = ({ state, at, end, transactions, rate, left, lastError }: SourceStatus): string => {
   const place = at === undefined ? '' : ` at ${count(at)}${end === undefined ? '' : ` of ${count(end)}`}`
   const time = left === undefined || left === 0 ? '' : `, ${duration(left)} left`
-  const wrong = trouble === undefined ? '' : `; ${paint('red', trouble)}`
+  const wrong = lastError === undefined ? '' : `; ${paint('red', lastError)}`
   return `${state}${place}, ${count(transactions)} transactions, ${rate.toFixed(0)} a second${time}${wrong}`
 }
 

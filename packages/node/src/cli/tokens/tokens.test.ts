@@ -48,7 +48,7 @@ describe('the commands', () => {
       [t.transfer(id, 100000n, t.paidTo(bob)), t.transfer(id, 3456n, t.listedBy(alice))]
     )
     await t.mined(chain, deployed, moved)
-    for (const { txid } of [deployed, moved]) await node.pipeline.feed.takeBeef(chain.beef(txid))
+    for (const { txid } of [deployed, moved]) await node.pipeline.ingest.ingestBeef(chain.beef(txid))
     await node.pipeline.settle()
     const { activation, pipeline, engine } = node
     server = createServer({

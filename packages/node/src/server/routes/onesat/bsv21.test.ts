@@ -48,7 +48,7 @@ beforeAll(async () => {
   silver = t.transaction([fund()], [t.deployMint(bob, 7n, { sym: 'SILVER', icon: '_1' })])
   await t.mined(chain, deployed, moved, forged, silver)
   for (const { txid } of [deployed, moved, forged, silver])
-    await node.pipeline.feed.takeBeef(chain.beef(txid))
+    await node.pipeline.ingest.ingestBeef(chain.beef(txid))
   await node.pipeline.settle()
   const { activation, pipeline } = node
   server = createServer({
@@ -307,11 +307,11 @@ describe('AdminClient', () => {
   it('shows what the pipeline gave up, with reasons, and tries it again', async () => {
     const wrong = t.transaction([t.at(moved, 1, carol), fund()], [t.transfer(id, 50n, t.paidTo(carol))])
     chain.mine()
-    await node.pipeline.feed.takeBeef(
+    await node.pipeline.ingest.ingestBeef(
       writeBeef({ version: 1, transactions: [{ txid: wrong.txid, transaction: wrong, bump: undefined }] })
     )
     for (const { txid } of wrong.inputs) {
-      if (!(await node.outputs.record(txid))) await node.pipeline.feed.takeBeef(chain.beef(txid))
+      if (!(await node.outputs.record(txid))) await node.pipeline.ingest.ingestBeef(chain.beef(txid))
     }
     await node.pipeline.settle()
     const queue = `${url}/admin/queues/tok:${id}`

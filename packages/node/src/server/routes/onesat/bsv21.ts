@@ -1,8 +1,8 @@
 /** Tokens as the 1Sat API has them: what `@1sat/client` asks for under `/1sat/bsv21`, with exact amounts beside its numbers. */
 
 import {
-  HELD,
-  type HeldLock,
+  HOLDER_LOCKS,
+  type HolderLock,
   parseTokenId,
   type Token,
   type TokenStatus,
@@ -284,13 +284,13 @@ const validations = (context: TokenContext): Route[] => {
 }
 
 const Lock = Type.Union(
-  HELD.map(lock => Type.Literal(lock)),
+  HOLDER_LOCKS.map(lock => Type.Literal(lock)),
   { description: 'What locks the outputs: a key, a key and a cosigner, or an offer to sell.' }
 )
 const Addresses = Type.Array(Address, { minItems: 1, maxItems: MAX_ADDRESSES })
 
 const balances = ({ tokens }: TokenContext): Route[] => {
-  const answer = async (token: string, lock: HeldLock, addresses: readonly string[]) => {
+  const answer = async (token: string, lock: HolderLock, addresses: readonly string[]) => {
     const { amount, outputs } = await tokens.balance(parseTokenId(token), lock, addresses)
     return json({ balance: Number(amount), utxoCount: outputs, amount: amount.toString() })
   }
@@ -338,7 +338,7 @@ const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspen
   }
   const answer = async (
     token: TokenId,
-    lock: HeldLock,
+    lock: HolderLock,
     addresses: readonly string[],
     { rev, ...page }: { limit: number; rev: boolean; from?: number; to?: number; cursor?: string }
   ) => {

@@ -1,9 +1,9 @@
 /**
- * Which tokens have something in their queues, so that nobody has to look into all of them: tokens with nothing to do
- * cost no work at all. A token that is not active goes to the idle ones, until that changes.
+ * The ready and idle sets: tokens with queue items, active and inactive. Token workers read these sets and never scan
+ * the queues, so a token without work costs nothing.
  *
- * The score counts how often something was put into the queue of a token. It leaves when its queue was seen empty and the
- * score has not changed since, so what is put there at that moment is not forgotten.
+ * The score of a token counts enqueues. Removal from the ready set expects the score that was read before the queue was
+ * seen empty, so a concurrent enqueue keeps the token.
  */
 
 import type { TokenId } from '@quoin/keyspace'
@@ -26,11 +26,12 @@ export class ReadyTokens {
     this.#store = store
   }
 
-  /** Tokens whose queues have something in them, a page at a time. */
+  /** Pages of tokens with queue items. */
   ready(): AsyncGenerator<readonly ReadyToken[], void, undefined> {
     return this.#pages(ready)
   }
 
+  /** Pages of inactive tokens with queue items. */
   idle(): AsyncGenerator<readonly ReadyToken[], void, undefined> {
     return this.#pages(idle)
   }
@@ -49,25 +50,25 @@ export class ReadyTokens {
     } while (cursor !== undefined)
   }
 
-  /** Its queue is empty. */
-  async done({ token, score }: ReadyToken): Promise<void> {
+  /** Removes a token with an empty queue. */
+  async remove({ token, score }: ReadyToken): Promise<void> {
     const batch = this.#store.batch()
     batch.use(ready).at().expect(token, score)
     batch.use(ready).at().delete(token)
     await unlessChanged(batch)
   }
 
-  /** It is not active. */
-  async park({ token, score }: ReadyToken): Promise<void> {
-    // Both at once would be forgotten if it came to be active in between: so it is idle first.
-    const parking = this.#store.batch()
-    parking.use(idle).at().add(token, score)
-    await parking.commit()
-    await this.done({ token, score })
+  /** Moves an inactive token to the idle set. */
+  async markIdle({ token, score }: ReadyToken): Promise<void> {
+    // Two commits, idle first: one conditional commit would lose the token to a concurrent activation.
+    const batch = this.#store.batch()
+    batch.use(idle).at().add(token, score)
+    await batch.commit()
+    await this.remove({ token, score })
   }
 
-  /** It may be active now. */
-  async wake(token: TokenId): Promise<void> {
+  /** Moves a token to the ready set. */
+  async markReady(token: TokenId): Promise<void> {
     const batch = this.#store.batch()
     batch.use(ready).at().increment(token, 1)
     batch.use(idle).at().delete(token)
@@ -79,7 +80,7 @@ export class ReadyTokens {
   }
 }
 
-/** If something has come meanwhile, the token stays. */
+/** Commits, unless the score changed: then the token stays. */
 const unlessChanged = async (batch: Batch): Promise<void> => {
   try {
     await batch.commit()

@@ -1,8 +1,8 @@
 import type { BeefTransaction } from '@quoin/chain'
 import type { Engine } from '@quoin/overlay'
 
-/** One that is in the index and comes with another proof than it has there moves to its place. */
-export const proveIfKnown = async (engine: Engine, { txid, bump }: BeefTransaction): Promise<void> => {
+/** Saves the proof of an indexed transaction whose recorded position differs from it. */
+export const updateProof = async (engine: Engine, { txid, bump }: BeefTransaction): Promise<void> => {
   if (!bump) return
   const record = await engine.outputs.record(txid)
   const index = bump.offsetOf(txid)

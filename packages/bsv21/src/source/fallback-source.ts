@@ -3,7 +3,7 @@ import { QuoinError } from '@quoin/primitives'
 import type { TransactionSource } from './source.ts'
 
 /** Undefined when there is none. One that fails is passed over; if none has it, the failure is told, for it may have. */
-export const firstOf = (places: readonly TransactionSource[]): TransactionSource | undefined => {
+export const fallbackSource = (places: readonly TransactionSource[]): TransactionSource | undefined => {
   if (places.length < 2) return places[0]
   return {
     name: places.map(({ name }) => name).join(', '),

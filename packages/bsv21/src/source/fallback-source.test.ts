@@ -1,7 +1,7 @@
 import { parseTxid } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
-import { firstOf } from './first-of.ts'
+import { fallbackSource } from './fallback-source.ts'
 import type { TransactionSource } from './source.ts'
 
 const TXID = parseTxid('ab'.repeat(32))
@@ -19,7 +19,7 @@ const found = Uint8Array.of(1)
 
 describe('several places for transactions', () => {
   it('are asked in order, until one has it', async () => {
-    const places = firstOf([
+    const places = fallbackSource([
       having('a', undefined),
       failing,
       having('b', found),
@@ -30,14 +30,16 @@ describe('several places for transactions', () => {
   })
 
   it('do not have it when none does, unless one could not say', async () => {
-    expect(await firstOf([having('a', undefined), having('b', undefined)])!.transaction(TXID)).toBeUndefined()
-    await expect(firstOf([failing, having('b', undefined)])!.transaction(TXID)).rejects.toMatchObject({
+    expect(
+      await fallbackSource([having('a', undefined), having('b', undefined)])!.transaction(TXID)
+    ).toBeUndefined()
+    await expect(fallbackSource([failing, having('b', undefined)])!.transaction(TXID)).rejects.toMatchObject({
       code: 'ERR_CHAIN_SOURCE'
     })
   })
 
   it('are itself when it is one, and nothing when it is none', () => {
     const one = having('a', found)
-    expect([firstOf([one]), firstOf([])]).toEqual([one, undefined])
+    expect([fallbackSource([one]), fallbackSource([])]).toEqual([one, undefined])
   })
 })

@@ -31,14 +31,14 @@ describe('the short way', () => {
     new TokenNode(store, { chain, activation: 'all', ...options })
   const beefOf = (transaction: Transaction): Uint8Array =>
     writeBeef({ version: 1, transactions: [{ txid: transaction.txid, transaction, bump: undefined }] })
-  const arrivalOf = (transaction: Transaction) => ({
+  const toSourceTransaction = (transaction: Transaction) => ({
     txid: transaction.txid,
     beef: beefOf(transaction),
     mined: undefined
   })
   const take = (...transactions: readonly Transaction[]): Promise<number> =>
-    node.pipeline.feed.take({
-      transactions: transactions.map(arrivalOf),
+    node.pipeline.ingest.ingest({
+      transactions: transactions.map(toSourceTransaction),
       reorgFrom: undefined,
       mark: () => undefined
     })
@@ -73,7 +73,7 @@ describe('the short way', () => {
     await chain.submit(last)
     chain.mine()
     id = t.tokenIdOf(last)
-    await node.pipeline.feed.takeBeef(chain.beef(last.txid))
+    await node.pipeline.ingest.ingestBeef(chain.beef(last.txid))
     await node.pipeline.settle()
   })
   afterEach(async () => {
@@ -117,14 +117,14 @@ describe('the short way', () => {
     const [first, second] = [await next(), await next()]
     chain.mine()
     await node.activation.add('blacklist', id)
-    const proved = (transaction: Transaction) => ({
+    const withProofs = (transaction: Transaction) => ({
       txid: transaction.txid,
       beef: chain.beef(transaction.txid),
       mined: undefined
     })
     const bring = (transaction: Transaction): Promise<number> =>
-      node.pipeline.feed.take({
-        transactions: [proved(transaction)],
+      node.pipeline.ingest.ingest({
+        transactions: [withProofs(transaction)],
         reorgFrom: undefined,
         mark: () => undefined
       })
@@ -169,11 +169,11 @@ describe('the short way', () => {
     const busy = new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 1 })
     const submit = vi.spyOn(node.engine, 'submit').mockRejectedValueOnce(busy).mockRejectedValueOnce(busy)
     const delivery: Delivery = {
-      transactions: [arrivalOf(moved)],
+      transactions: [toSourceTransaction(moved)],
       reorgFrom: undefined,
       mark: () => undefined
     }
-    expect(await node.pipeline.feed.take(delivery, { source: 'a source' })).toBe(1)
+    expect(await node.pipeline.ingest.ingest(delivery, { source: 'a source' })).toBe(1)
     expect(submit.mock.calls.map(([{ client }]) => client)).toEqual(['a source'])
     await node.pipeline.settle()
     // Not a dead letter: due again after a second.
@@ -201,7 +201,7 @@ describe('the short way', () => {
       }))
     })
     const bring = (beef: Uint8Array): Promise<number> =>
-      node.pipeline.feed.take({
+      node.pipeline.ingest.ingest({
         transactions: [{ txid: second.txid, beef, mined: undefined }],
         reorgFrom: undefined,
         mark: () => undefined
@@ -219,7 +219,7 @@ describe('the short way', () => {
     const [, second] = [await next(), await next()]
     chain.mine()
     // It is proved, so it can be judged, but nobody has brought what it spends.
-    expect(await node.pipeline.feed.takeBeef(chain.beef(second.txid))).toBe(1)
+    expect(await node.pipeline.ingest.ingestBeef(chain.beef(second.txid))).toBe(1)
     await node.pipeline.settle()
     await node.engine.settle()
     expect(await holder()).toBe(alice.address)
@@ -234,7 +234,7 @@ describe('the short way', () => {
     )
     await chain.submit(deployed)
     chain.mine()
-    expect(await node.pipeline.feed.takeBeef(chain.beef(deployed.txid))).toBe(0)
+    expect(await node.pipeline.ingest.ingestBeef(chain.beef(deployed.txid))).toBe(0)
     const token = t.tokenIdOf(deployed)
     const { feeAddress } = await node.activation.status(token)
     expect(await store.use(bsv21.collections.fees).get(feeAddress!)).toBe(token)
@@ -244,7 +244,7 @@ describe('the short way', () => {
     const moved = await next()
     await take(moved)
     chain.mine()
-    expect(await node.pipeline.feed.takeBeef(chain.beef(moved.txid))).toBe(0)
+    expect(await node.pipeline.ingest.ingestBeef(chain.beef(moved.txid))).toBe(0)
     expect((await node.outputs.record(moved.txid))?.position?.height).toBe(chain.heightOf(moved.txid))
   })
 
@@ -275,7 +275,7 @@ describe('the short way', () => {
     /** Deliveries of one transaction each; what is wrong with a place shows when it is to be kept. */
     const sourceOf = (made: readonly Transaction[]): Source => ({
       name: 'a list',
-      status: { state: 'reading', at: undefined, end: undefined, transactions: 0, trouble: undefined },
+      status: { state: 'reading', at: undefined, end: undefined, transactions: 0, lastError: undefined },
       async *deliveries(from, { signal } = {}): AsyncGenerator<Delivery, void, undefined> {
         const kept = await from
           .use(outputKeys.collections.progress)
@@ -283,7 +283,7 @@ describe('the short way', () => {
           .get(progressFields.collections.file, ...PLACE)
         for (let at = kept?.bytes ?? 0; at < made.length; at++) {
           yield {
-            transactions: [arrivalOf(made[at]!)],
+            transactions: [toSourceTransaction(made[at]!)],
             reorgFrom: undefined,
             mark: batch => {
               if (wrong.delete(at)) throw new Error('no room')
@@ -331,7 +331,7 @@ describe('the short way', () => {
       let [ahead, most] = [0, 0]
       const empty: Source = {
         name: 'nothing',
-        status: { state: 'reading', at: undefined, end: undefined, transactions: 0, trouble: undefined },
+        status: { state: 'reading', at: undefined, end: undefined, transactions: 0, lastError: undefined },
         async *deliveries(): AsyncGenerator<Delivery, void, undefined> {
           for (let at = 0; at < many; at++) {
             most = Math.max(most, ++ahead)

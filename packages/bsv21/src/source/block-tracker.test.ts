@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Blocks } from './blocks.ts'
+import { BlockTracker } from './block-tracker.ts'
 
 describe('the block to go on from', () => {
   it('is the one after the last that is done', () => {
-    const blocks = new Blocks(100)
+    const blocks = new BlockTracker(100)
     expect(blocks.next).toBe(100)
     blocks.saw(100, 'a')
     expect(blocks.next).toBe(100)
@@ -14,7 +14,7 @@ describe('the block to go on from', () => {
   })
 
   it('is not passed while transactions of it are missing, whatever comes after', () => {
-    const blocks = new Blocks(1)
+    const blocks = new BlockTracker(1)
     blocks.saw(1, 'a')
     blocks.done(1, 2, 0)
     blocks.saw(2, 'c')
@@ -25,7 +25,7 @@ describe('the block to go on from', () => {
   })
 
   it('does not count a transaction twice', () => {
-    const blocks = new Blocks(1)
+    const blocks = new BlockTracker(1)
     blocks.saw(1, 'a')
     blocks.saw(1, 'a')
     blocks.done(1, 2, 0)
@@ -33,7 +33,7 @@ describe('the block to go on from', () => {
   })
 
   it('is not passed when its end was not told', () => {
-    const blocks = new Blocks(1)
+    const blocks = new BlockTracker(1)
     blocks.saw(1, 'a')
     blocks.done(2, 1, 0)
     blocks.saw(2, 'b')
@@ -41,7 +41,7 @@ describe('the block to go on from', () => {
   })
 
   it('is a block that was passed over, until it turns out that the server does not tell of all', () => {
-    const blocks = new Blocks(1)
+    const blocks = new BlockTracker(1)
     blocks.done(1, 0, 0)
     blocks.done(3, 0, 0)
     expect(blocks.next).toBe(2)
@@ -58,7 +58,7 @@ describe('the block to go on from', () => {
   })
 
   it('is not passed even if nothing at all has come of it', () => {
-    const blocks = new Blocks(29)
+    const blocks = new BlockTracker(29)
     for (const txid of ['a', 'b']) blocks.saw(30, txid)
     blocks.done(30, 2, 0)
     expect(blocks.next).toBe(29)
@@ -69,7 +69,7 @@ describe('the block to go on from', () => {
   })
 
   it('does not go back when what is complete comes again', () => {
-    const blocks = new Blocks(1)
+    const blocks = new BlockTracker(1)
     blocks.done(1, 0, 0)
     blocks.saw(1, 'a')
     blocks.done(1, 1, 0)
@@ -79,7 +79,7 @@ describe('the block to go on from', () => {
 
 describe('what is incomplete', () => {
   it('is so from when it could have been complete, and anew after it was asked for again', () => {
-    const blocks = new Blocks(1)
+    const blocks = new BlockTracker(1)
     blocks.saw(1, 'a')
     expect(blocks.incomplete(Number.POSITIVE_INFINITY)).toBeUndefined()
     blocks.done(1, 2, 1000)
@@ -94,7 +94,7 @@ describe('what is incomplete', () => {
   })
 
   it('is given from the lowest block on', () => {
-    const blocks = new Blocks(1)
+    const blocks = new BlockTracker(1)
     for (const height of [3, 2, 4]) blocks.saw(height, 'a')
     blocks.done(5, 0, 0)
     expect(blocks.incomplete(0)).toEqual({ height: 1, seen: 0 })
@@ -105,7 +105,7 @@ describe('what is incomplete', () => {
   })
 
   it('is bounded: the ends of so many blocks cannot all be missing', () => {
-    const blocks = new Blocks(0)
+    const blocks = new BlockTracker(0)
     for (let height = 0; height < 10_000; height++) blocks.saw(height, 'a')
     expect(() => blocks.saw(10_000, 'a')).toThrow(expect.objectContaining({ code: 'ERR_SOURCE_FORMAT' }))
   })
@@ -127,7 +127,7 @@ describe('messages in any order, some of them again and some lost', () => {
           .map((each, i) => ({ each, at: i + (roll() > 20 ? 0 : 3) }))
           .sort((a, b) => a.at - b.at)
           .map(({ each }) => each)
-        const blocks = new Blocks(1)
+        const blocks = new BlockTracker(1)
         const came = new Set<string>()
         const isWhole = (height: number): boolean =>
           Array.from({ length: sizes[height - 1]! }).every((_, n) => came.has(`${height - 1}.${n}`))

@@ -3,11 +3,11 @@ import { parseTransaction, writeBeef } from '@quoin/chain'
 import { formatTxid, parseTxid } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import type { SentTransaction } from './junglebus-messages.ts'
-import type { Arrival } from './source.ts'
+import type { SourceTransaction } from './source.ts'
 import { bumpOfTsc } from './tsc-proof.ts'
 
 /** What does not fit together is left out: whoever takes it fetches it by its id. */
-export const arrivalOf = (sent: SentTransaction, isMined: boolean): Arrival => {
+export const toSourceTransaction = (sent: SentTransaction, isMined: boolean): SourceTransaction => {
   const mined = isMined && sent.height > 0
   return {
     txid: parseTxid(sent.id),

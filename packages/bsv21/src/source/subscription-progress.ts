@@ -1,11 +1,11 @@
 /** How far one run over the deliveries of JungleBus is: which blocks came, what was given of them, what is asked for again. */
-import { Blocks } from './blocks.ts'
+import { BlockTracker } from './block-tracker.ts'
 
 /** How often a block is asked for again that brings nothing new, before it is taken for what it is. */
 export const REPEATS = 3
 
-export class Run {
-  blocks: Blocks
+export class SubscriptionProgress {
+  blocks: BlockTracker
   /** The block to go on from, as of the last delivery that was taken, and the place that the store has since then. */
   given: number
   place: number
@@ -17,12 +17,12 @@ export class Run {
   constructor(place: number) {
     this.given = place
     this.place = place
-    this.blocks = new Blocks(place)
+    this.blocks = new BlockTracker(place)
   }
 
   /** Everything from a height on is another chain. */
   reorg(from: number): void {
-    this.blocks = new Blocks(from, this.blocks.tellsOfAll)
+    this.blocks = new BlockTracker(from, this.blocks.tellsOfAll)
     this.place = Math.min(this.place, from)
     this.#asked.clear()
   }

@@ -3,11 +3,11 @@
 import { formatTxid } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
-import type { Arrival, Delivery, Source } from './source.ts'
+import type { Delivery, Source, SourceTransaction } from './source.ts'
 
-export class Taker {
+export class DeliveryRecorder {
   readonly store: Store
-  readonly arrivals: Arrival[] = []
+  readonly staged: SourceTransaction[] = []
   readonly deliveries: Delivery[] = []
   /** Called when a delivery is there and not taken yet. */
   before: (delivery: Delivery, taken: number) => Promise<void> | void = () => undefined
@@ -18,17 +18,17 @@ export class Taker {
     this.store = store
   }
 
-  static async open(url = 'memory:'): Promise<Taker> {
-    return new Taker(await openStore(url))
+  static async open(url = 'memory:'): Promise<DeliveryRecorder> {
+    return new DeliveryRecorder(await openStore(url))
   }
 
   /** Somebody else, over what this one has stored. */
-  next(): Taker {
-    return new Taker(this.store)
+  next(): DeliveryRecorder {
+    return new DeliveryRecorder(this.store)
   }
 
   get txids(): string[] {
-    return this.arrivals.map(({ txid }) => formatTxid(txid))
+    return this.staged.map(({ txid }) => formatTxid(txid))
   }
 
   follow(source: Source): void {
@@ -63,7 +63,7 @@ export class Taker {
       delivery.mark(batch)
       await batch.commit()
       this.deliveries.push(delivery)
-      this.arrivals.push(...delivery.transactions)
+      this.staged.push(...delivery.transactions)
     }
   }
 }

@@ -7,11 +7,11 @@ import { decodeCosign, decodeLtm, decodeOrdLock, decodeOwner, decodePow20, Scrip
 import { bsv21Events } from './keys.ts'
 
 /** Locks that belong to an address. */
-export const HELD = ['p2pkh', 'cos', 'list'] as const
-export type HeldLock = (typeof HELD)[number]
+export const HOLDER_LOCKS = ['p2pkh', 'cos', 'list'] as const
+export type HolderLock = (typeof HOLDER_LOCKS)[number]
 
 export type TokenLock =
-  | { readonly lock: HeldLock; readonly holder: string }
+  | { readonly lock: HolderLock; readonly holder: string }
   | { readonly lock: 'ltm' | 'pow20' | 'other'; readonly holder: undefined }
 
 /** The first that fits. */
@@ -52,7 +52,7 @@ export const lockEvents = ({ lock, holder }: TokenLock, token: TokenId): string[
 export const lockOfEvents = (events: readonly string[], token: TokenId): TokenLock => {
   for (const event of events) {
     const [lock, holder, id] = event.split(':') as [string, string, string | undefined]
-    if (id === token && HELD.includes(lock as HeldLock)) return { lock: lock as HeldLock, holder }
+    if (id === token && HOLDER_LOCKS.includes(lock as HolderLock)) return { lock: lock as HolderLock, holder }
     if (holder === token && (lock === 'ltm' || lock === 'pow20')) return { lock, holder: undefined }
   }
   return { lock: 'other', holder: undefined }

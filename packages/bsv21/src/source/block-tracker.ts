@@ -19,7 +19,7 @@ interface OpenBlock {
   since: number | undefined
 }
 
-export class Blocks {
+export class BlockTracker {
   /** Everything below has come. */
   #from: number
   #lastDone: number

@@ -1,0 +1,202 @@
+/**
+ * The dispatch stage (seed 003): finds the token outputs of each transaction in `q:bsv21`. It submits deployments to
+ * `tm_bsv21` and enqueues every token output in the queue of its token, `q:tok:{tokenId}`. The commit that enqueues the
+ * outputs also acknowledges the transaction, so a crash loses nothing.
+ *
+ * A transaction is dispatched once its ancestry is complete. Missing ancestors are fetched if a source is configured;
+ * otherwise the item waits in the queue until they are ingested.
+ */
+import { Beef, type BeefTransaction } from '@quoin/chain'
+import { formatTxid, makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
+import type { Engine } from '@quoin/overlay'
+import { QuoinError, TickThrottle } from '@quoin/primitives'
+import { type Batch, type Lease, pollQueue, type Queue } from '@quoin/store'
+import { heightScore, type OutputStore } from '@quoin/txo'
+import type { FeeAddresses } from '../fee-address.ts'
+import { isForDiscovery, type TokenOutputs, tokenOutputs } from '../rules.ts'
+import type { TransactionSource } from '../source/source.ts'
+import { DISCOVERY } from '../topic-names.ts'
+import { acknowledgeAll, ignoreLostLease, isLeaseLost } from './acknowledge.ts'
+import { failureOf } from './failure.ts'
+import { saveFeeAddressesIn } from './fee-address-index.ts'
+import { type Clock, discoveryQueue, enqueueTokenIn, queueOfToken } from './queues.ts'
+import {
+  type AncestryCheck,
+  type AncestryResult,
+  beefOf,
+  type StagedTransactions
+} from './staged-transactions.ts'
+import { updateProof } from './update-proof.ts'
+
+/** Ancestors fetched for one transaction. */
+const MAX_FETCHES = 100
+const LEASE_SECONDS = 120
+
+export interface DispatchOptions {
+  readonly engine: Engine
+  readonly staged: StagedTransactions
+  readonly now: Clock
+  /** Source of missing ancestors. */
+  readonly fetch?: TransactionSource | undefined
+  readonly feeAddresses?: FeeAddresses | undefined
+}
+
+interface DispatchResult {
+  readonly lease: Lease<Txid>
+  readonly subject: BeefTransaction
+  readonly outputs: TokenOutputs
+}
+
+export class Dispatcher {
+  readonly #engine: Engine
+  readonly #outputs: OutputStore
+  readonly #staged: StagedTransactions
+  readonly #throttle = new TickThrottle()
+  readonly #queue: Queue<Txid>
+  readonly #now: Clock
+  readonly #fetch: TransactionSource | undefined
+  readonly #feeAddresses: FeeAddresses | undefined
+
+  constructor({ engine, staged, now, fetch, feeAddresses }: DispatchOptions) {
+    this.#now = now
+    this.#engine = engine
+    this.#outputs = engine.outputs
+    this.#staged = staged
+    this.#queue = discoveryQueue(engine.outputs.store, now)
+    this.#fetch = fetch
+    this.#feeAddresses = feeAddresses
+  }
+
+  /** Dispatches up to `limit` due transactions. Returns their number and the tokens with new queue items. */
+  async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
+    const leases = await pollQueue(this.#queue, limit, LEASE_SECONDS)
+    const all = await this.#throttle.map(leases, lease => this.#dispatchOne(lease))
+    const dispatched = all.filter(each => each !== undefined)
+    await acknowledgeAll(
+      this.#outputs.store,
+      this.#queue,
+      dispatched.map(each => ({ leases: [each.lease], write: batch => this.#enqueueOutputsIn(batch, each) }))
+    )
+    await this.#requeueProved(
+      dispatched.filter(({ subject }) => !subject.bump).map(({ lease }) => lease.item)
+    )
+    const tokens = dispatched.flatMap(({ outputs }) => [...outputs.values()].map(({ id }) => id))
+    return { count: leases.length, tokens: new Set(tokens) }
+  }
+
+  /** Undefined when the item waits or failed. */
+  async #dispatchOne(lease: Lease<Txid>): Promise<DispatchResult | undefined> {
+    let ancestry: AncestryResult | undefined
+    try {
+      const check = await this.#completeAncestry(lease.item)
+      if (check.missing) return await this.#waitFor(lease, check.missing)
+      const { subject } = check
+      const outputs = tokenOutputs(subject.transaction!)
+      await updateProof(this.#engine, subject)
+      if (isForDiscovery([...outputs.values()])) {
+        ancestry = await this.#staged.assemble(lease.item)
+        if (ancestry.missing) return await this.#waitFor(lease, ancestry.missing)
+        await this.#submitToDiscovery(beefOf(ancestry))
+      }
+      return { lease, subject, outputs }
+    } catch (error) {
+      if (isLeaseLost(error)) return undefined
+      await this.#queue.fail(lease, await failureOf(error, ancestry, this.#engine)).catch(ignoreLostLease)
+      return undefined
+    }
+  }
+
+  /** Fetches missing ancestors until the ancestry is complete or no more can be fetched. */
+  async #completeAncestry(txid: Txid): Promise<AncestryCheck> {
+    for (let fetched = 0; ; ) {
+      const check = await this.#staged.checkAncestry(txid)
+      if (!check.missing || !this.#fetch || fetched >= MAX_FETCHES) return check
+      const before = fetched
+      for (const missing of check.missing) {
+        if (fetched < MAX_FETCHES && (await this.#fetchInto(this.#fetch, missing))) fetched++
+      }
+      if (fetched === before) return check
+    }
+  }
+
+  #fetchInto(source: TransactionSource, txid: Txid): Promise<boolean> {
+    return fetchInto(this.#outputs, this.#staged, this.#queue, source, txid, this.#now())
+  }
+
+  async #waitFor(lease: Lease<Txid>, [missing]: readonly Txid[]): Promise<undefined> {
+    await this.#queue.fail(lease, {
+      outcome: 'wait',
+      errorClass: 'ERR_TX_UNKNOWN',
+      reason: `waits for transaction ${formatTxid(missing!)}`,
+      dependency: missing!
+    })
+    // Ingested between the check and the wait, the dependency woke no item.
+    if (await this.#staged.has(missing!)) await this.#queue.wake(missing!)
+    return undefined
+  }
+
+  async #submitToDiscovery(beef: Beef): Promise<void> {
+    const steak = await this.#engine.submit({ beef, topics: [DISCOVERY] }, 'historical-tx')
+    const failed = steak[DISCOVERY]?.error
+    if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic: DISCOVERY })
+  }
+
+  #enqueueOutputsIn(batch: Batch, { lease, subject, outputs }: DispatchResult): void {
+    const { store } = this.#outputs
+    const now = this.#now()
+    const score = Math.min(chainScore(subject) ?? lease.score, now)
+    for (const [vout, { id: token }] of outputs) {
+      const outpoint = makeOutpoint(subject.txid, vout)
+      enqueueTokenIn(batch, queueOfToken(store, token, this.#now), { token, outpoint, score, now })
+    }
+    saveFeeAddressesIn(batch, outputs, this.#feeAddresses)
+    if (outputs.size === 0) this.#staged.removeIn(batch, subject.txid)
+  }
+
+  /** Re-enqueues transactions that were staged with a proof during their lease, when `enqueue` had no effect. */
+  async #requeueProved(txids: readonly Txid[]): Promise<void> {
+    for (const txid of await this.#staged.withProofs(txids)) await this.#queue.enqueue(txid, this.#now())
+  }
+}
+
+/** The score of the position in the chain; undefined without a proof. */
+const chainScore = ({ txid, bump }: BeefTransaction): number | undefined => {
+  const index = bump?.offsetOf(txid)
+  return bump && index !== undefined ? heightScore({ height: bump.height, index: BigInt(index) }) : undefined
+}
+
+/** Stages a transaction from a source and enqueues its token transactions. Returns whether the source had it. */
+export const fetchInto = async (
+  { store }: OutputStore,
+  staged: StagedTransactions,
+  queue: Queue<Txid>,
+  source: TransactionSource,
+  txid: Txid,
+  now: number
+): Promise<boolean> => {
+  const bytes = await source.transaction(txid)
+  if (!bytes) return false
+  const beef = readFetched(bytes, source, txid)
+  const batch = store.batch()
+  staged.saveIn(batch, beef)
+  for (const each of beef.transactions) {
+    if (each.transaction && tokenOutputs(each.transaction).size > 0) {
+      queue.enqueueIn(batch, each.txid, chainScore(each) ?? now, now)
+    }
+  }
+  await batch.commit()
+  return true
+}
+
+/** Blames the source for malformed answers: ERR_CHAIN_SOURCE is retried, ERR_BEEF_FORMAT is not. */
+const readFetched = (bytes: Uint8Array, { name }: TransactionSource, txid: Txid): Beef => {
+  try {
+    const beef = Beef.parse(bytes)
+    if (beef.find(txid)?.transaction) return beef
+  } catch (error) {
+    if (!(error instanceof QuoinError)) throw error
+  }
+  throw new QuoinError('ERR_CHAIN_SOURCE', `${name} returned a BEEF without the requested transaction`, {
+    txid: formatTxid(txid)
+  })
+}
