@@ -1,8 +1,8 @@
-/** Entries as people read them: what the token says, where it is, and whether its tuple is ambiguous. */
+/** Entries as the HTTP routes show them: content, outpoint, height, and the number of live tokens of the tuple. */
 import type { Outpoint } from '@quoin/keyspace'
 import type { KvContent } from '@quoin/kvstore-client/token'
 import type { LoadedOutput, OutputStore } from '@quoin/txo'
-import { liveUnder } from './find.ts'
+import { countLiveTokens } from './find.ts'
 import { readVerified } from './verify.ts'
 
 export interface KvEntry extends KvContent {
@@ -10,11 +10,11 @@ export interface KvEntry extends KvContent {
   /** `null`: not mined. */
   readonly height: number | null
   readonly score: number
-  /** How many live tokens its tuple has. */
+  /** Number of live tokens of the tuple. */
   readonly live: number
 }
 
-/** One answer for each outpoint; undefined for one that is not known, or no entry. */
+/** The entry at each outpoint; undefined for an unknown outpoint and for an output that is not a token. */
 export const loadEntries = async (
   outputs: OutputStore,
   outpoints: readonly Outpoint[]
@@ -34,7 +34,7 @@ const entryOf = async (
   const token = output && readVerified(output.script)
   if (!token) return undefined
   const { protocolID, key, value, controller, tags } = token
-  const live = await liveUnder(outputs, events)
+  const live = await countLiveTokens(outputs, events)
   return {
     outpoint,
     protocolID,

@@ -1,6 +1,6 @@
 /**
- * Finding live entries: a query becomes a search of the sorted sets that its selectors name, in the order of score and
- * outpoint, which is that of every node once entries are mined.
+ * Finding live entries: a query becomes a search of the sorted sets that its selectors name, ordered by score and
+ * outpoint. Every node has the same order once entries are mined.
  */
 import type { Outpoint } from '@quoin/keyspace'
 import type { FoundRow } from '@quoin/store'
@@ -14,19 +14,19 @@ export interface FoundEntry {
 }
 
 /**
- * Rows to look at for one page, in all sets together. Where two selectors have much and hardly anything in common, a page
- * may be short, and its cursor leads on.
+ * Rows scanned for one page, over all sets. Two large selectors with a small intersection may give a short page; its
+ * cursor continues the scan.
  */
-const EFFORT = 500_000
+const MAX_SCANNED_ROWS = 500_000
 
 export const findEntries = async (outputs: OutputStore, query: KvQuery): Promise<Page<FoundEntry>> => {
   const { limit, skip, sortOrder, cursor } = query
-  const sets = fixedBy(query).length + taggedBy(query).length
+  const sets = eventsForAnyTag(query).length + tagEvents(query).length
   const page = await outputs.store.search({
     ...(await searchOf(outputs, query)),
     reverse: sortOrder === 'desc',
     limit: skip + limit,
-    effort: Math.floor(EFFORT / sets),
+    effort: Math.floor(MAX_SCANNED_ROWS / sets),
     ...(cursor !== undefined && { cursor })
   })
   return {
@@ -39,15 +39,15 @@ type Sets = readonly Uint8Array[]
 
 const searchOf = async (outputs: OutputStore, query: KvQuery) => {
   const setsOf = (texts: readonly string[]): Sets => texts.map(text => outputs.events.parse(text).index)
-  const [fixed, tags] = [setsOf(fixedBy(query)), setsOf(taggedBy(query))]
+  const [fixed, tags] = [setsOf(eventsForAnyTag(query)), setsOf(tagEvents(query))]
   const isAny = query.tagQueryMode === 'any' && tags.length > 1
   if (!isAny) return { keys: [...fixed, ...tags], join: 'intersect' as const }
   if (fixed.length === 0) return { keys: tags, join: 'union' as const }
   const sizes = async (sets: Sets): Promise<number[]> =>
     Promise.all(sets.map(set => outputs.store.zcard(set)))
-  const least = Math.min(...(await sizes(fixed)))
-  const most = (await sizes(tags)).reduce((sum, each) => sum + each, 0)
-  return least <= most
+  const fixedRows = Math.min(...(await sizes(fixed)))
+  const tagRows = (await sizes(tags)).reduce((sum, each) => sum + each, 0)
+  return fixedRows <= tagRows
     ? { keys: fixed, join: 'intersect' as const, filter: inSets(outputs, tags, has => has.includes(true)) }
     : { keys: tags, join: 'union' as const, filter: inSets(outputs, fixed, has => !has.includes(false)) }
 }
@@ -61,9 +61,9 @@ const inSets =
       )
     )
 
-/** Whether an entry with these events is one that a query asks for. */
+/** Whether a query selects an entry, as a predicate on the events of the entry. */
 export const selects = (query: KvQuery): ((events: readonly string[]) => boolean) => {
-  const [fixed, tags] = [fixedBy(query), taggedBy(query)]
+  const [fixed, tags] = [eventsForAnyTag(query), tagEvents(query)]
   return events => {
     const has = (text: string): boolean => events.includes(text)
     if (!fixed.every(has)) return false
@@ -71,33 +71,33 @@ export const selects = (query: KvQuery): ((events: readonly string[]) => boolean
   }
 }
 
-/** Sets that an entry has to be in whatever its tags are. */
-const fixedBy = ({ key, controller, protocolID, tags }: KvQuery): string[] => {
+/** Events of every matching entry, from the selectors other than tags. */
+const eventsForAnyTag = ({ key, controller, protocolID, tags }: KvQuery): string[] => {
   if (key !== undefined && controller !== undefined) {
     return [protocolID ? eventOf.entry({ key, controller, protocolID }) : eventOf.held(controller, key)]
   }
   return [
     ...(key === undefined ? [] : [eventOf.key(key)]),
-    // With tags, the sets of these are of the controller already.
+    // The events of tags include the controller.
     ...(controller === undefined || tags.length > 0 ? [] : [eventOf.controller(controller)]),
     ...(protocolID ? [eventOf.protocol(protocolID)] : [])
   ]
 }
 
-const taggedBy = ({ controller, tags }: KvQuery): string[] =>
+const tagEvents = ({ controller, tags }: KvQuery): string[] =>
   tags.map(tag => (controller === undefined ? eventOf.tag(tag) : eventOf.tagged(controller, tag)))
 
-/** For each entry how many live ones its tuple has: more than one are ambiguous (§3.4). */
+/** Number of live tokens of the tuple of each entry: several are ambiguous (§3.4). */
 export const liveTokens = async (outputs: OutputStore, outpoints: readonly Outpoint[]): Promise<number[]> => {
   const loaded = await outputs.loadOutputs(outpoints, { includeEvents: true })
-  return Promise.all(loaded.map(each => liveUnder(outputs, each?.events ?? [])))
+  return Promise.all(loaded.map(each => countLiveTokens(outputs, each?.events ?? [])))
 }
 
-/** The same, of the entry with these events. */
-export const liveUnder = async (
+/** Number of live tokens of the tuple that the events of an entry name. */
+export const countLiveTokens = async (
   { store, events }: OutputStore,
-  found: readonly string[]
+  entryEvents: readonly string[]
 ): Promise<number> => {
-  const entry = entryEventOf(found)
+  const entry = entryEventOf(entryEvents)
   return entry === undefined ? 0 : store.zcard(events.parse(entry).index)
 }

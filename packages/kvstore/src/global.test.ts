@@ -154,7 +154,7 @@ describe('ambiguity', () => {
     expect(await reasons(first.outpoint)).toContainEqual({
       code: 'ambiguous',
       topic: 'tm_kvstore',
-      message: `Its tuple is ambiguous, and has other live tokens: ${formatOutpoint(second.outpoint)}.`,
+      message: `The tuple is ambiguous: it has other live tokens, ${formatOutpoint(second.outpoint)}.`,
       details: { others: [formatOutpoint(second.outpoint)] }
     })
     expect(await codes(second.outpoint)).toContain('ambiguous')
@@ -369,7 +369,7 @@ describe('questions', () => {
     for (const query of [{}, { tags: [] }, { limit: 5 }, { key: null }]) {
       await expect(node.lookup(query)).rejects.toMatchObject({
         code: 'ERR_REQUEST',
-        message: 'a query has at least one selector: key, controller, protocolID or tags'
+        message: 'a query needs at least one selector: key, controller, protocolID or tags'
       })
     }
   })

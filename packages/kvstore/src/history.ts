@@ -1,11 +1,11 @@
 /**
- * The history of an entry (BRC-35 §3.6): the tokens of its tuple that were spent into it, found by walking back over what
- * the topic kept, and proved by the transactions themselves (BRC-64).
+ * The history of an entry (BRC-35 §3.6): the spent tokens of its tuple that led to the live one. They are found by walking
+ * back over the inputs that the topic retained, and proved by the transactions themselves (BRC-64).
  *
- * Clients with @bsv/sdk walk from a transaction to what it spends, and stop at proofs. So the transactions of a history
- * come without theirs, and what else they spend comes with it. How far back that goes is limited by what it costs such a
- * client: it follows every path, and where each update also spends the change of the one before, the paths double with
- * every step.
+ * A client with @bsv/sdk walks from a transaction to its inputs and stops at merkle proofs. Transactions of a history are
+ * therefore sent without their proofs, and their other inputs are sent with proofs. `HistoryLimits.visits` bounds the work
+ * of the client: it follows every path, and the paths double with every update that also spends the change of the update
+ * before it.
  */
 import {
   type BeefTransaction,
@@ -26,18 +26,18 @@ const { events, inputs } = outputFields.collections
 export interface HistoryLimits {
   /** Tokens before the live one. */
   readonly steps: number
-  /** Transactions that a client with @bsv/sdk comes by on all its paths. */
+  /** Transactions that a client with @bsv/sdk visits, counted once per path. */
   readonly visits: number
 }
 
 export interface History {
   /** The newest first. */
   readonly tokens: readonly Outpoint[]
-  /** Where it goes on; there are several where a transaction spent several tokens. */
+  /** Tokens to continue from; several when a transaction spent several tokens. */
   readonly rest: readonly Outpoint[]
 }
 
-/** So many tokens of the tuple of `tip`: itself and those before it, or those before that others left as their rest. */
+/** Up to `limit` tokens of the tuple of `tip`, from `tip` backwards or from the `rest` of an earlier call. */
 export const historyOf = async (
   outputs: OutputStore,
   tip: Outpoint,
@@ -47,43 +47,43 @@ export const historyOf = async (
   const tokens: Outpoint[] = []
   const seen = new Set(from.map(bytesKey))
   const entry = entryEventOf((await stateOf(outputs, tip)).get(events) ?? [])
-  let waiting = await newestFirst(outputs, [], from)
-  while (waiting.length > 0 && tokens.length < limit) {
-    const [{ outpoint }, ...others] = waiting as [Waiting, ...Waiting[]]
-    waiting = others
+  let queue = await newestFirst(outputs, [], from)
+  while (queue.length > 0 && tokens.length < limit) {
+    const [{ outpoint }, ...others] = queue as [ScoredOutpoint, ...ScoredOutpoint[]]
+    queue = others
     const state = await stateOf(outputs, outpoint)
     const tuple = entryEventOf(state.get(events) ?? [])
-    // What the topic kept may be of another entry that the same transaction updates.
+    // A retained input may belong to another entry that the same transaction updates.
     if (tuple === undefined || tuple !== entry) continue
     tokens.push(outpoint)
     const prior = (state.get(inputs, TOPIC) ?? []).filter(each => !seen.has(bytesKey(each)))
     for (const each of prior) seen.add(bytesKey(each))
-    if (prior.length > 0) waiting = await newestFirst(outputs, waiting, prior)
+    if (prior.length > 0) queue = await newestFirst(outputs, queue, prior)
   }
-  return { tokens, rest: waiting.map(({ outpoint }) => outpoint) }
+  return { tokens, rest: queue.map(({ outpoint }) => outpoint) }
 }
 
-interface Waiting {
+interface ScoredOutpoint {
   readonly outpoint: Outpoint
   readonly score: number
 }
 
-/** More than one wait only where a transaction spends several tokens, of this tuple or of others. */
+/** The queue with `more` in it. It holds several outpoints only where a transaction spends several tokens. */
 const newestFirst = async (
   outputs: OutputStore,
-  waiting: readonly Waiting[],
+  queue: readonly ScoredOutpoint[],
   more: readonly Outpoint[]
-): Promise<readonly Waiting[]> => {
-  if (waiting.length + more.length === 1) return [{ outpoint: more[0]!, score: 0 }]
+): Promise<readonly ScoredOutpoint[]> => {
+  if (queue.length + more.length === 1) return [{ outpoint: more[0]!, score: 0 }]
   const loaded = await outputs.loadOutputs(more)
   const scored = more.map((outpoint, i) => ({ outpoint, score: loaded[i]?.score ?? 0 }))
-  return [...waiting, ...scored].sort((a, b) => b.score - a.score || Buffer.compare(b.outpoint, a.outpoint))
+  return [...queue, ...scored].sort((a, b) => b.score - a.score || Buffer.compare(b.outpoint, a.outpoint))
 }
 
 const stateOf = ({ store }: OutputStore, outpoint: Outpoint) =>
   store.use(output).at(txidOf(outpoint), voutOf(outpoint)).all()
 
-/** What proves a token with its history, its own transaction first; undefined when there is no history to prove. */
+/** The transactions that prove a token with its history, its own first; undefined when it has no history. */
 export const proveHistory = async (
   outputs: OutputStore,
   tip: Outpoint,
@@ -91,27 +91,27 @@ export const proveHistory = async (
 ): Promise<readonly BeefTransaction[] | undefined> => {
   const { tokens } = await historyOf(outputs, tip, steps + 1)
   const txids = distinct(tokens.map(txidOf))
-  // The oldest is where the walk ends, proof or not.
+  // The walk ends at the oldest transaction, which keeps its proof.
   const all = await outputs.transactions.getMany(txids.slice(0, -1))
-  const opened = withinVisits(
+  const unproved = withinVisits(
     all.filter(each => each !== undefined),
     visits
   )
-  return opened.length > 0 ? prove(outputs.transactions, opened) : undefined
+  return unproved.length > 0 ? prove(outputs.transactions, unproved) : undefined
 }
 
 const distinct = (txids: readonly Txid[]): Txid[] => [
   ...new Map(txids.map(txid => [bytesKey(txid), txid])).values()
 ]
 
-/** Those of the transactions, newest first, on whose paths a client comes by no more than so many. */
-const withinVisits = (transactions: readonly Transaction[], most: number): readonly Transaction[] => {
+/** The longest prefix of the transactions, newest first, that a client walks with at most `limit` visits. */
+const withinVisits = (transactions: readonly Transaction[], limit: number): readonly Transaction[] => {
   const paths = new Map(transactions.map(({ txid }, i) => [bytesKey(txid), i === 0 ? 1 : 0]))
   let visits = 0
   for (const [i, { txid, inputs: spent }] of transactions.entries()) {
     const ways = paths.get(bytesKey(txid))!
     visits += ways * spent.length
-    if (visits > most) return transactions.slice(0, i)
+    if (visits > limit) return transactions.slice(0, i)
     for (const input of spent) {
       const before = paths.get(bytesKey(input.txid))
       if (before !== undefined) paths.set(bytesKey(input.txid), before + ways)
@@ -120,26 +120,26 @@ const withinVisits = (transactions: readonly Transaction[], most: number): reado
   return transactions
 }
 
-/** The transactions without their proofs, and all that they spend: with its proof, or with what proves it. */
+/** The transactions without their proofs, and every transaction they spend with its proof or its ancestry. */
 const prove = async (
   transactions: TransactionStore,
-  opened: readonly Transaction[]
+  unproved: readonly Transaction[]
 ): Promise<readonly BeefTransaction[]> => {
   const found = new Map<string, BeefTransaction>()
-  for (const transaction of opened) {
+  for (const transaction of unproved) {
     found.set(bytesKey(transaction.txid), { txid: transaction.txid, transaction, bump: undefined })
   }
-  const spent = distinct(opened.flatMap(({ inputs: all }) => all.map(({ txid }) => txid))).filter(
+  const spent = distinct(unproved.flatMap(({ inputs: all }) => all.map(({ txid }) => txid))).filter(
     txid => !found.has(bytesKey(txid))
   )
   const [stored, bumps, heights] = await Promise.all([
     transactions.getMany(spent),
     transactions.proofs(spent),
-    heightsOf(transactions, opened)
+    heightsOf(transactions, unproved)
   ])
-  const isWhole = stored.every(each => each !== undefined)
-  const isMisled = bumps.some(bump => bump && shows(bump, heights))
-  if (!isWhole || isMisled) return proveCarefully(transactions, opened, heights)
+  const isComplete = stored.every(each => each !== undefined)
+  const hasMisleadingProof = bumps.some(bump => bump && provesAny(bump, heights))
+  if (!isComplete || hasMisleadingProof) return proveWithNeighbours(transactions, unproved, heights)
   for (const [i, txid] of spent.entries()) {
     if (bumps[i]) found.set(bytesKey(txid), { txid, transaction: stored[i], bump: bumps[i] })
   }
@@ -149,41 +149,44 @@ const prove = async (
   return [...found.values()]
 }
 
-/** Transactions that are opened, by the heights of their blocks. */
+/** Transactions that are sent without their proofs, by block height. */
 type Heights = ReadonlyMap<number, readonly Txid[]>
 
 const heightsOf = async (
   transactions: TransactionStore,
-  opened: readonly Transaction[]
+  unproved: readonly Transaction[]
 ): Promise<Heights> => {
-  const proofs = await transactions.proofs(opened.map(({ txid }) => txid))
+  const proofs = await transactions.proofs(unproved.map(({ txid }) => txid))
   const heights = new Map<number, Txid[]>()
   for (const [i, proof] of proofs.entries()) {
-    if (proof) heights.set(proof.height, [...(heights.get(proof.height) ?? []), opened[i]!.txid])
+    if (proof) heights.set(proof.height, [...(heights.get(proof.height) ?? []), unproved[i]!.txid])
   }
   return heights
 }
 
-/** Whether a proof shows an opened transaction as the neighbour of its own: a client would take it for one of that. */
-const shows = (bump: Bump, heights: Heights): boolean =>
+/**
+ * Whether a BUMP has the txid of an unproved transaction among its leaves, as a sibling: a client would read it as the
+ * proof of that transaction and end its walk there.
+ */
+const provesAny = (bump: Bump, heights: Heights): boolean =>
   heights.get(bump.height)?.some(txid => bump.offsetOf(txid) !== undefined) ?? false
 
-/** Neighbours that are opened in turn. */
-const NEIGHBOURS = 8
+/** Rounds in which transactions with misleading proofs are sent without them. */
+const MAX_ROUNDS = 8
 
-/** Opens what can be, and with it the transactions whose proofs would mislead, as far as what they spend is stored. */
-const proveCarefully = async (
+/** Also omits the misleading proofs of neighbours, as far as the inputs of those transactions are stored. */
+const proveWithNeighbours = async (
   transactions: TransactionStore,
-  opened: readonly Transaction[],
+  unproved: readonly Transaction[],
   heights: Heights
 ): Promise<readonly BeefTransaction[]> => {
-  const open = new Set(opened.map(({ txid }) => bytesKey(txid)))
-  for (let tries = 0; ; tries++) {
-    const found = await transactions.ancestry([opened[0]!.txid], txid => open.has(bytesKey(txid)))
+  const withoutProof = new Set(unproved.map(({ txid }) => bytesKey(txid)))
+  for (let round = 0; ; round++) {
+    const found = await transactions.ancestry([unproved[0]!.txid], txid => withoutProof.has(bytesKey(txid)))
     const misleading = found.filter(
-      ({ txid, bump }) => bump && !open.has(bytesKey(txid)) && shows(bump, heights)
+      ({ txid, bump }) => bump && !withoutProof.has(bytesKey(txid)) && provesAny(bump, heights)
     )
-    if (misleading.length === 0 || tries === NEIGHBOURS) return found
-    for (const { txid } of misleading) open.add(bytesKey(txid))
+    if (misleading.length === 0 || round === MAX_ROUNDS) return found
+    for (const { txid } of misleading) withoutProof.add(bytesKey(txid))
   }
 }

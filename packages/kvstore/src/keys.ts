@@ -1,10 +1,9 @@
 /**
- * What live entries are found by. Every selector of a query (BRC-35 §3.5) has a sorted set, and so has what two of them
- * say together where each alone may be most of the store: a key and its controller, a tag and its controller. Entries
- * that are spent leave them all.
+ * The indexes of live entries. Every selector of a query (BRC-35 §3.5) has a sorted set. So have two pairs of selectors
+ * whose members alone may select most of the store: key with controller, and tag with controller. A spent entry leaves
+ * all of its sets.
  *
- * Keys and tags are texts of strangers. Short ones are written as they are, escaped; of long ones, and of what is said
- * together, there is the SHA-256.
+ * Keys and tags are untrusted text. Short ones are escaped; long ones, and combinations, are replaced by their SHA-256.
  */
 import { sha256 } from '@quoin/chain'
 import { alphabet, escaped, hex, word } from '@quoin/keyspace'
@@ -26,9 +25,9 @@ export const kvDeclarations = {
       alphabet('name', 'abcdefghijklmnopqrstuvwxyz0123456789 ', { min: 5, max: 430 })
     )
   ),
-  held: unspent(event('held', 'Entries by controller and key, of whatever protocol.', digest)),
+  held: unspent(event('held', 'Entries by controller and key, of any protocol.', digest)),
   entry: unspent(
-    event('entry', 'Entries by tuple: controller, protocol and key. More than one are ambiguous.', digest)
+    event('entry', 'Entries by tuple: controller, protocol and key. Several are ambiguous.', digest)
   ),
   tag: unspent(event('tag', 'Entries by tag.', escaped('tag'))),
   longTag: unspent(event('tag-sha', 'Entries by the SHA-256 of a long tag.', digest)),
@@ -37,7 +36,7 @@ export const kvDeclarations = {
 
 const PREFIX = 'kv'
 
-/** As a plug-in called `kv` registers them: `kv:key:…`. */
+/** The events with the prefix that the plug-in `kv` registers them under: `kv:key:…`. */
 export const kvEvents = events(
   PREFIX,
   Object.fromEntries(
@@ -48,18 +47,18 @@ export const kvEvents = events(
   ) as unknown as typeof kvDeclarations
 )
 
-/** In bytes of UTF-8. */
-const SHORT = 128
+/** Texts with more UTF-8 bytes are indexed by their SHA-256. */
+const MAX_PLAIN_BYTES = 128
 
 const encoder = new TextEncoder()
 const { key, longKey, controller, protocol, held, entry, tag, longTag, tagged } = kvEvents.types
 
-/** Each text is told from the next: a controller has 66 digits, and a protocol ends where its JSON does. */
+/** The concatenation is unambiguous: a controller has 66 digits, and the JSON of a protocol is self-delimiting. */
 const digestOf = (...texts: readonly string[]): Uint8Array => sha256(encoder.encode(texts.join('')))
 
-const isShort = (text: string): boolean => encoder.encode(text).length <= SHORT
+const isShort = (text: string): boolean => encoder.encode(text).length <= MAX_PLAIN_BYTES
 
-/** The events that selectors name, as texts. */
+/** Event texts by selector. */
 export const eventOf = {
   key: (text: string): string => (isShort(text) ? key.text(text) : longKey.text(digestOf(text))),
   controller: (publicKey: string): string => controller.text(fromHex(publicKey)),
@@ -71,10 +70,10 @@ export const eventOf = {
   tagged: (publicKey: string, text: string): string => tagged.text(digestOf(publicKey, text))
 }
 
-/** What an entry is the value of (§1). */
+/** The identity of an entry (§1). */
 export type KvTuple = Pick<KvContent, 'protocolID' | 'key' | 'controller'>
 
-/** All that an entry is found by. */
+/** All events of an entry. */
 export const eventsOf = (content: KvContent): string[] => [
   eventOf.entry(content),
   eventOf.held(content.controller, content.key),
@@ -84,6 +83,6 @@ export const eventsOf = (content: KvContent): string[] => [
   ...new Set(content.tags.flatMap(each => [eventOf.tag(each), eventOf.tagged(content.controller, each)]))
 ]
 
-/** The event of a tuple, among others. */
+/** The event that names the tuple, among all events of an entry. */
 export const entryEventOf = (all: readonly string[]): string | undefined =>
   all.find(each => each.startsWith(`${entry.prefix}:`))

@@ -1,7 +1,7 @@
 /**
  * The lookup service `ls_kvstore` (BRC-35 §3.5): live entries, each with as much history as a client with @bsv/sdk can
- * walk, or all of it when asked. What the standard has no place for is in the context of an output, as JSON: that its
- * tuple is ambiguous, and on the last one where the next page begins.
+ * walk, or all of it on request. The context of an output carries two extensions as JSON: `ambiguous`, and on the last
+ * output of a page `cursor`.
  */
 import type { Outpoint } from '@quoin/keyspace'
 import type { Found } from '@quoin/overlay'
@@ -11,21 +11,21 @@ import { type HistoryLimits, proveHistory } from './history.ts'
 import { type KvQuery, readQuery } from './query.ts'
 
 export interface KvContext {
-  /** How many live tokens the tuple has, when it is more than one. */
+  /** Number of live tokens of the tuple, when there are several. */
   readonly ambiguous?: number
-  /** For the next page. */
+  /** Start of the next page. */
   readonly cursor?: string
 }
 
-/** With `history: true`; more than one answer share the steps. */
-const WHOLE: HistoryLimits = { steps: 10_000, visits: Number.POSITIVE_INFINITY }
-/** Unasked: a client reads all of it before it uses the newest, and passes it to its wallet with every update. */
-const USUAL: HistoryLimits = { steps: 100, visits: 20_000 }
-/** Clients read one BEEF for all outputs once for each of them; so many transactions together, unasked. */
-const READ = 20_000
+/** With `history: true`; the outputs of an answer share the steps. */
+const FULL_HISTORY: HistoryLimits = { steps: 10_000, visits: Number.POSITIVE_INFINITY }
+/** By default: a client reads the whole history before it uses the newest value, and hands it to its wallet on updates. */
+const DEFAULT_HISTORY: HistoryLimits = { steps: 100, visits: 20_000 }
+/** A client reads the common BEEF once per output; this many transactions over all reads, by default. */
+const MAX_TRANSACTION_READS = 20_000
 
-export const lookUp = async (outputs: OutputStore, given: unknown): Promise<Found[]> => {
-  const query = readQuery(given)
+export const lookUp = async (outputs: OutputStore, input: unknown): Promise<Found[]> => {
+  const query = readQuery(input)
   const { rows, cursor } = await findEntries(outputs, query)
   const outpoints = rows.map(({ outpoint }) => outpoint)
   const [live, proofs] = await Promise.all([
@@ -58,9 +58,9 @@ const proofsOf = async (
 
 const limitsFor = (count: number, history: boolean | undefined): HistoryLimits => {
   if (history === false || count === 0) return { steps: 0, visits: 0 }
-  if (history) return { ...WHOLE, steps: Math.ceil(WHOLE.steps / count) }
+  if (history) return { ...FULL_HISTORY, steps: Math.ceil(FULL_HISTORY.steps / count) }
   return {
-    steps: Math.min(USUAL.steps, Math.floor(READ / count ** 2)),
-    visits: Math.floor(USUAL.visits / count)
+    steps: Math.min(DEFAULT_HISTORY.steps, Math.floor(MAX_TRANSACTION_READS / count ** 2)),
+    visits: Math.floor(DEFAULT_HISTORY.visits / count)
   }
 }

@@ -10,18 +10,19 @@ import { admitEntries, neededBy } from './topic.ts'
 
 const MANUAL = `# Key-value store (BRC-35)
 
-Entries are PushDrop tokens, \`<lock key> OP_CHECKSIG <protocolID> <key> <value> <controller> [<tags>] <signature>\`, signed
-by their controller and locked by the key that the controller has with anyone for protocol and key. A transaction that
-spends an entry and makes one of the same protocol, key and controller updates it; one that only spends it deletes it.
+Entries are PushDrop tokens, \`<lock key> OP_CHECKSIG <protocolID> <key> <value> <controller> [<tags>] <signature>\`. The lock
+key is derived from the controller for counterparty "anyone", protocol and key, and signs the fields. A transaction that
+spends an entry and creates one of the same protocol, key and controller updates it; a transaction that only spends it
+deletes it.
 
-A question to \`ls_kvstore\` has at least one of \`key\`, \`controller\`, \`protocolID\` and \`tags\`; with \`tags\`, \`tagQueryMode\` is
-\`all\` (unless given) or \`any\`. \`limit\` is 50 unless given and at most 1000, \`skip\` at most 9000, \`sortOrder\` is \`desc\`
-(newest first, unless given) or \`asc\`. Beyond the standard, \`cursor\` goes on after a page, and \`history\` is \`true\` for all
-that came before each entry or \`false\` for none of it. The context of an output, if it has one, is JSON: \`ambiguous\`, how
-many live tokens the tuple has when it is more than one, and on the last output of a page \`cursor\`.
+A query to \`ls_kvstore\` has at least one of \`key\`, \`controller\`, \`protocolID\` and \`tags\`. \`tagQueryMode\` is \`all\`
+(default) or \`any\`, \`limit\` at most 1000 (default 50), \`skip\` at most 9000, \`sortOrder\` \`desc\` (newest first, default) or
+\`asc\`. Two extensions of the standard: \`cursor\` continues after a page, and \`history\` is \`true\` for the whole history of
+each entry or \`false\` for none. The context of an output, if present, is JSON: \`ambiguous\`, the number of live tokens of the
+tuple when there are several, and on the last output of a page \`cursor\`.
 `
 
-const about = (name: string) => ({
+const documentation = (name: string) => ({
   getDocumentation: async () => MANUAL,
   getMetaData: async () => ({
     name,
@@ -32,12 +33,12 @@ const about = (name: string) => ({
 export const kvstore = definePlugin({
   name: 'kv',
   setup: ({ outputs, events }) => {
-    // The store of a node has declared them, plug-in or not: it has to tell what it holds.
+    // A node declares these events with its store, so that keys can be explained while the plug-in is off.
     if (!outputs.events.find(eventOf.key('any'))) events(kvDeclarations)
     return {
       topics: {
         [TOPIC]: {
-          ...about('Key-value store'),
+          ...documentation('Key-value store'),
           admit: admitEntries,
           needs: neededBy,
           explain: outpoint => explain(outputs, outpoint)
@@ -45,7 +46,7 @@ export const kvstore = definePlugin({
       },
       lookups: {
         ls_kvstore: {
-          ...about('Key-value store lookup'),
+          ...documentation('Key-value store lookup'),
           topics: [TOPIC],
           index: ({ output: { script } }) => {
             const token = parseToken(script)
@@ -58,12 +59,12 @@ export const kvstore = definePlugin({
   }
 })
 
-/** Says of a live entry that there are others of its tuple (§3.4). */
+/** Reports other live tokens of the tuple of a live entry (§3.4). */
 const explain = async (outputs: OutputStore, outpoint: Outpoint): Promise<Remark[]> => {
   const loaded = await outputs.loadOutput(outpoint, { includeEvents: true, includeSpend: true })
   const entry = entryEventOf(loaded?.events ?? [])
   if (entry === undefined || loaded?.spend) return []
-  const { rows } = await outputs.search({ keys: [entry], limit: MENTIONED })
+  const { rows } = await outputs.search({ keys: [entry], limit: MAX_OTHERS })
   const others = rows
     .map(({ outpoint: each }) => formatOutpoint(each))
     .filter(each => each !== formatOutpoint(outpoint))
@@ -71,10 +72,10 @@ const explain = async (outputs: OutputStore, outpoint: Outpoint): Promise<Remark
   return [
     {
       code: 'ambiguous',
-      message: `Its tuple is ambiguous, and has other live tokens: ${others.join(', ')}.`,
+      message: `The tuple is ambiguous: it has other live tokens, ${others.join(', ')}.`,
       details: { others }
     }
   ]
 }
 
-const MENTIONED = 10
+const MAX_OTHERS = 10

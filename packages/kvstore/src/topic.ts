@@ -1,9 +1,9 @@
 /**
- * The topic `tm_kvstore` (BRC-35 §3): admits outputs that are tokens, and keeps what they replace. What a transaction
- * does to a tuple follows from what it spends and makes of it (§3.4): a token without a prior one creates, one with a
- * prior one updates, a prior one alone is deleted.
+ * The topic `tm_kvstore` (BRC-35 §3): admits valid tokens and retains the tokens that they replace. The effect on a tuple
+ * follows from the inputs and outputs of the transaction (§3.4): an output alone creates the entry, an input and an output
+ * update it, an input alone deletes it.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { isP2pkh } from '@quoin/chain'
 import { makeOutpoint, type Outpoint } from '@quoin/keyspace'
 import {
@@ -16,19 +16,19 @@ import {
 import type { Admittance, Candidate } from '@quoin/overlay'
 import { verifyToken } from './verify.ts'
 
-/** Outputs that are looked at before others have their turn. */
-const AT_ONCE = 100
-/** Of a transaction, those who made outputs by mistake are told about so many. */
+/** Outputs verified before the event loop gets its next tick. */
+const OUTPUTS_PER_TICK = 100
+/** Refused outputs per transaction that are reported with a reason. */
 const MAX_REASONS = 100
 
 export const admitEntries = async ({ transaction, previousCoins }: Candidate): Promise<Admittance> => {
   const prior = previousCoins.flatMap(({ input, output }) => {
     const token = parseToken(output.script)
-    // What was admitted was verified then.
+    // Admission verified these tokens.
     return isRefusal(token) ? [] : [{ input, tuple: tupleText(token), lockKey: token.lockKey }]
   })
   const locks = new Map(prior.map(({ tuple, lockKey }) => [tuple, lockKey]))
-  const isKnown = (token: KvToken): boolean => {
+  const hasKnownLock = (token: KvToken): boolean => {
     const lock = prior.length > 0 ? locks.get(tupleText(token)) : undefined
     return lock !== undefined && Buffer.compare(lock, token.lockKey) === 0
   }
@@ -36,10 +36,10 @@ export const admitEntries = async ({ transaction, previousCoins }: Candidate): P
   const refused: Record<number, string> = {}
   const tuples = new Set<string>()
   for (const [vout, { script }] of transaction.outputs.entries()) {
-    // Nobody takes a payment for a token, so nobody is told why it is none.
+    // A payment is not reported as a malformed token.
     if (isP2pkh(script)) continue
-    if (vout % AT_ONCE === AT_ONCE - 1) await nextTurn()
-    const token = verifyToken(script, isKnown)
+    if (vout % OUTPUTS_PER_TICK === OUTPUTS_PER_TICK - 1) await nextTick()
+    const token = verifyToken(script, hasKnownLock)
     if (!isRefusal(token)) {
       outputs.push(vout)
       if (prior.length > 0) tuples.add(tupleText(token))
@@ -50,14 +50,14 @@ export const admitEntries = async ({ transaction, previousCoins }: Candidate): P
 }
 
 /**
- * What a transaction with entries spends, whatever that is: without it the transaction cannot be shown without its proof,
- * and a client that stops at proofs would not come by it (§3.6).
+ * All inputs of a transaction with entries. A history sends the transaction without its proof, because clients stop at
+ * proofs (§3.6); its inputs then have to be verifiable.
  */
 export const neededBy = ({ transaction }: Candidate): Outpoint[] =>
   transaction.outputs.some(({ script }) => !isRefusal(parseToken(script)))
     ? transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
     : []
 
-/** Each part is told from the next. */
+/** Map key of a tuple. */
 const tupleText = ({ controller, protocolID, key }: KvContent): string =>
   `${controller}${protocolText(protocolID)}${key}`
