@@ -1,6 +1,6 @@
 /**
- * What both stores ask of a wallet (BRC-100): tokens are locked with a key of a scope and spent with it, in actions that
- * spend any number of them and make at most one.
+ * Wallet actions (BRC-100) of both stores. A token is locked with the key of a scope and spent with it; an action spends
+ * any number of tokens and creates at most one.
  */
 import {
   type AtomicBEEF,
@@ -21,11 +21,11 @@ export type TokenWallet = Pick<
   'createAction' | 'signAction' | 'getPublicKey' | 'createSignature'
 >
 
-/** Where the key of a token is derived. */
+/** Derivation parameters of the key of a token. */
 export interface Scope {
   readonly protocolID: [0 | 1 | 2, string]
   readonly keyID: string
-  /** `anyone` can derive the public key of a global token; that of a local one, the wallet alone. */
+  /** `anyone`: everybody can derive the public key (global tokens). `self`: only the wallet can (local tokens). */
   readonly counterparty: 'anyone' | 'self'
 }
 
@@ -40,34 +40,34 @@ export interface Action {
   readonly description: string
   readonly scope: Scope
   readonly spends: readonly Coin[]
-  /** The ancestry of what is spent. */
+  /** The ancestry of the spent tokens. */
   readonly beef?: number[] | undefined
   readonly output?:
     | { readonly script: Uint8Array; readonly basket?: string; readonly tags?: readonly string[] }
     | undefined
 }
 
-export interface Acted {
+export interface ActionResult {
   readonly txid: string
-  /** Where the output is, when there is one. */
+  /** Index of the created token, if any. */
   readonly vout: number
-  /** Atomic BEEF; wallets may leave it out. */
+  /** Atomic BEEF; some wallets omit it. */
   readonly beef: AtomicBEEF | undefined
 }
 
-/** BRC-35 §2.1: the amount means nothing. */
+/** BRC-35 §2.1: the amount has no meaning. */
 const SATOSHIS = 1
-/** A push of a signature in DER and its type. */
+/** The push of a DER signature with its sighash byte. */
 const UNLOCK_LENGTH = 74
 
-/** The public key of a scope: what its tokens are locked with. */
+/** The public key of a scope, which locks its tokens. */
 export const lockKeyOf = async (
   wallet: Pick<WalletInterface, 'getPublicKey'>,
   scope: Scope,
   originator: string | undefined
 ): Promise<string> => (await wallet.getPublicKey({ ...scope, forSelf: true }, originator)).publicKey
 
-/** A locking script with these fields, signed: the lock before them, the signature last (BRC-35 §5). */
+/** A signed locking script: the lock key, the fields, the signature (BRC-35 §5). */
 export const lock = async (
   wallet: Pick<WalletInterface, 'getPublicKey' | 'createSignature'>,
   scope: Scope,
@@ -85,14 +85,14 @@ export const lock = async (
 }
 
 /**
- * Does an action, and has it sent before it is over: a wallet that sends later would say that all is well of an action
- * that the network refuses.
+ * Creates and signs an action. Delayed broadcast is off: with it, the wallet would report success for an action that the
+ * network refuses later.
  */
-export const act = async (
+export const runAction = async (
   wallet: TokenWallet,
   { description, scope, spends, beef, output }: Action,
   originator: string | undefined
-): Promise<Acted> => {
+): Promise<ActionResult> => {
   const created = await wallet.createAction(
     {
       description,
@@ -119,9 +119,9 @@ export const act = async (
     },
     originator
   )
-  if (spends.length === 0) return done(created, output?.script)
+  if (spends.length === 0) return resultOf(created, output?.script)
   if (!created.signableTransaction) {
-    throw new QuoinError('ERR_KV_WALLET', 'the wallet made no transaction that could be signed')
+    throw new QuoinError('ERR_KV_WALLET', 'the wallet returned no signable transaction for createAction')
   }
   const { tx, reference } = created.signableTransaction
   const signed = await wallet.signAction(
@@ -132,26 +132,28 @@ export const act = async (
     },
     originator
   )
-  return done(signed, output?.script)
+  return resultOf(signed, output?.script)
 }
 
-const done = ({ txid, tx }: SignActionResult, script: Uint8Array | undefined): Acted => {
-  const made = tx && subjectOf(tx)
-  const id = txid ?? made?.id('hex')
-  if (id === undefined) throw new QuoinError('ERR_KV_WALLET', 'the wallet did not say what it made')
-  // Without the transaction the wallet has to be believed that it kept the order of outputs.
-  const vout = made && script ? outputWith(made, script) : 0
+const resultOf = ({ txid, tx }: SignActionResult, script: Uint8Array | undefined): ActionResult => {
+  const transaction = tx && subjectOf(tx)
+  const id = txid ?? transaction?.id('hex')
+  if (id === undefined) {
+    throw new QuoinError('ERR_KV_WALLET', 'the wallet returned neither a txid nor a transaction')
+  }
+  // Without the transaction, rely on `randomizeOutputs: false`.
+  const vout = transaction && script ? outputWith(transaction, script) : 0
   return { txid: id, vout, beef: tx }
 }
 
 const outputWith = ({ outputs }: Transaction, script: Uint8Array): number => {
   const hex = Utils.toHex(Array.from(script))
   const vout = outputs.findIndex(({ lockingScript }) => lockingScript.toHex() === hex)
-  if (vout < 0) throw new QuoinError('ERR_KV_WALLET', 'the wallet made a transaction without the token')
+  if (vout < 0) throw new QuoinError('ERR_KV_WALLET', 'the transaction of the wallet lacks the token output')
   return vout
 }
 
-/** Unlocking scripts by the index of the input, wherever the wallet put it. */
+/** Unlocking scripts by input index; the wallet chooses the order of inputs. */
 const unlock = async (
   wallet: TokenWallet,
   { protocolID, keyID, counterparty }: Scope,
@@ -170,7 +172,7 @@ const unlock = async (
   for (const { outpoint, satoshis, script } of spends) {
     const index = indexes.get(outpoint)
     if (index === undefined) {
-      throw new QuoinError('ERR_KV_WALLET', 'the wallet made a transaction that does not spend the token', {
+      throw new QuoinError('ERR_KV_WALLET', 'the transaction of the wallet does not spend the token', {
         outpoint
       })
     }
@@ -188,10 +190,11 @@ const unlock = async (
   return scripts
 }
 
-/** The transaction that an Atomic BEEF is about, not linked to its ancestors. */
+/** The subject of an Atomic BEEF, not linked to its ancestors. */
 export const subjectOf = (atomic: AtomicBEEF): Transaction => {
   const bundle = new Bundle(Uint8Array.from(atomic))
   const transaction = bundle.subject === undefined ? undefined : bundle.transaction(bundle.subject)
-  if (!transaction) throw new QuoinError('ERR_KV_WALLET', 'a BEEF of the wallet has no subject')
+  if (!transaction)
+    throw new QuoinError('ERR_KV_WALLET', 'the BEEF of the wallet lacks its subject transaction')
   return transaction
 }

@@ -1,17 +1,17 @@
 /**
- * What several hosts say together is live. One that is behind has as live what another knows to be updated; that is no
- * ambiguity (BRC-35 §3.4) when the controller signed the updates. A host cannot make them up: it has no key to sign with.
+ * The live entries according to several hosts. A host that is behind reports a token as live that another host knows to
+ * be updated. That is not an ambiguity (BRC-35 §3.4) when the controller signed the updates, which a host cannot forge.
  */
 import { LockingScript, Spend, type Transaction } from '@bsv/sdk'
 import { entryAt, type Found, matches, type Selectors, spentBy, tupleText } from './entry.ts'
-import type { Answered } from './overlay.ts'
+import type { LookupOutput } from './overlay.ts'
 
-/** The entries of all answers that verify and match, each once. */
-export const liveEntries = (answers: readonly (readonly Answered[])[], selectors: Selectors): Found[] => {
+/** The verified and matching entries of all answers, without duplicates. */
+export const liveEntries = (answers: readonly (readonly LookupOutput[])[], selectors: Selectors): Found[] => {
   const found = new Map<string, Found>()
   for (const { txid, vout, bundle } of answers.flat()) {
     const known = found.get(`${txid}.${vout}`)
-    // Of two that know it, the one that says more.
+    // Prefer the answer with the longer history.
     if (known && known.bundle.size >= bundle.size) continue
     const entry = entryAt(bundle, txid, vout)
     if (entry && matches(selectors, entry)) found.set(entry.outpoint, entry)
@@ -24,11 +24,11 @@ export const liveEntries = (answers: readonly (readonly Answered[])[], selectors
   return [...found.values()]
 }
 
-/** Outpoints of the tokens that were updated into this one, as far as is known. */
+/** Outpoints of the tokens that were updated into this one, as far as the answers show. */
 const updatedBy = (entry: Found, found: ReadonlyMap<string, Found>): Set<string> => {
   const prior = new Set<string>()
-  const waiting = [entry]
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
+  const stack = [entry]
+  for (let next = stack.pop(); next; next = stack.pop()) {
     for (const [input, outpoint] of spentBy(next.transaction).entries()) {
       const [txid = '', vout] = outpoint.split('.')
       const spent = prior.has(outpoint)
@@ -36,7 +36,7 @@ const updatedBy = (entry: Found, found: ReadonlyMap<string, Found>): Set<string>
         : (found.get(outpoint) ?? entryAt(entry.bundle, txid, Number(vout)))
       if (spent && tupleText(spent) === tupleText(entry) && unlocks(next.transaction, input, spent)) {
         prior.add(outpoint)
-        waiting.push(spent)
+        stack.push(spent)
       }
     }
   }
@@ -63,7 +63,7 @@ const unlocks = (transaction: Transaction, inputIndex: number, spent: Found): bo
       lockTime
     }).validate()
   } catch {
-    // A script that fails throws why.
+    // `validate` throws the reason of a failed script.
     return false
   }
 }

@@ -1,6 +1,6 @@
-/** The body of an answer, as far as anybody asked for it: a host may go on for ever. */
+/** Response bodies with a size limit, because a host may send without end. */
 
-/** A thousand entries of a hundred kilobytes have less, and so has a history of ten thousand steps. */
+/** Enough for a thousand entries of a hundred kilobytes, and for a history of ten thousand steps. */
 const MAX_BYTES = 256 << 20
 
 export const readBody = async (response: Response, most = MAX_BYTES): Promise<Uint8Array> => {
@@ -11,7 +11,7 @@ export const readBody = async (response: Response, most = MAX_BYTES): Promise<Ui
     length += read.value.length
     if (length > most) {
       await reader!.cancel()
-      throw new Error(`the answer has more than ${most} bytes`)
+      throw new Error(`the response exceeds ${most} bytes`)
     }
     chunks.push(read.value)
   }

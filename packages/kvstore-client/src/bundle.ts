@@ -1,8 +1,8 @@
 /**
- * The transactions of a BEEF (BRC-62, BRC-96; BRC-95 when it is atomic) that a stranger sent, by txid. Proofs are passed
- * over: who uses a transaction passes them on to a wallet, as they came. The reader of @bsv/sdk takes time with the square
- * of what a proof covers, and links transactions over every path between them: a few kilobytes keep it busy for as long
- * as one likes. Here everything is read once, and transactions when they are asked for.
+ * Untrusted BEEF (BRC-62, BRC-96; BRC-95 when atomic): its transactions by txid. Merkle proofs are skipped, since the bytes
+ * go to a wallet unchanged. `Beef` of @bsv/sdk parses a proof in quadratic time and links transactions over every path
+ * between them, so that a few kilobytes can keep it busy for any time. `Bundle` reads each byte once and parses
+ * transactions on demand.
  */
 import { type AtomicBEEF, Beef, Hash, Transaction, Utils } from '@bsv/sdk'
 import { Reader } from '@quoin/primitives'
@@ -13,19 +13,19 @@ const ATOMIC = 0x01010101
 
 export class Bundle {
   readonly bytes: Uint8Array
-  /** What it is about: what an atomic BEEF says, or else the last transaction. Undefined when there is none. */
+  /** The subject that an Atomic BEEF names, else the txid of the last transaction. Undefined without transactions. */
   readonly subject: string | undefined
   readonly #raw = new Map<string, Uint8Array>()
   readonly #read = new Map<string, Transaction>()
 
-  /** Throws `ERR_KV_HOST` when the bytes are no BEEF. */
+  /** Throws `ERR_KV_HOST` when the bytes are not a BEEF. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
     const reader = new Reader(bytes, 'ERR_KV_HOST')
     let magic = reader.u32()
     const atomic = magic === ATOMIC ? idOf(reader.bytes(32)) : undefined
     if (atomic !== undefined) magic = reader.u32()
-    if (magic !== V1 && magic !== V2) throw reader.error('the bytes are no BEEF')
+    if (magic !== V1 && magic !== V2) throw reader.error('not a BEEF: unknown version')
     for (let bumps = reader.count(3, 'proofs'); bumps > 0; bumps--) skipBump(reader)
     let last: string | undefined
     for (let count = reader.count(10, 'transactions'); count > 0; count--) {
@@ -38,12 +38,12 @@ export class Bundle {
     this.subject = atomic ?? last
   }
 
-  /** How many there are. */
+  /** Number of transactions. */
   get size(): number {
     return this.#raw.size
   }
 
-  /** Undefined when it is not there, or only its txid is. */
+  /** Undefined for an unknown txid, and for one that the BEEF has only the txid of. */
   transaction(txid: string): Transaction | undefined {
     const known = this.#read.get(txid)
     const raw = known ? undefined : this.#raw.get(txid)
@@ -54,7 +54,7 @@ export class Bundle {
   }
 }
 
-/** Txids are shown in the other direction. */
+/** Txids are displayed in reverse byte order. */
 const idOf = (hash: Uint8Array): string => Utils.toHex(Array.from(hash).reverse())
 
 const skipBump = (reader: Reader): void => {
@@ -76,7 +76,7 @@ const readV1 = (reader: Reader): Uint8Array => {
 
 const readV2 = (reader: Reader): Uint8Array | undefined => {
   const form = reader.u8()
-  if (form > 2) throw reader.error(`a transaction of form ${form}`)
+  if (form > 2) throw reader.error(`unknown transaction format ${form}: expected 0, 1 or 2`)
   if (form === 2) {
     reader.skip(32)
     return undefined
@@ -100,17 +100,17 @@ const readRaw = (reader: Reader): Uint8Array => {
   return reader.since(start)
 }
 
-/** What a wallet knows of a transaction: it and what it stands on, and nothing else that the wallet knows. */
+/** The Atomic BEEF of a transaction: the part of `beef` that is its ancestry. */
 export const atomicOf = (beef: Beef, txid: string): AtomicBEEF => {
-  const wanted = new Set<string>()
-  const waiting = [txid]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (wanted.has(next)) continue
-    wanted.add(next)
-    waiting.push(...(beef.findTxid(next)?.inputTxids ?? []))
+  const ancestry = new Set<string>()
+  const stack = [txid]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (ancestry.has(next)) continue
+    ancestry.add(next)
+    stack.push(...(beef.findTxid(next)?.inputTxids ?? []))
   }
   const own = new Beef(beef.version)
-  own.txs = beef.txs.filter(each => wanted.has(each.txid))
+  own.txs = beef.txs.filter(each => ancestry.has(each.txid))
   const used = [...new Set(own.txs.map(({ bumpIndex }) => bumpIndex))].filter(index => index !== undefined)
   own.bumps = used.map(index => beef.bumps[index]!)
   for (const each of own.txs) if (each.bumpIndex !== undefined) each.bumpIndex = used.indexOf(each.bumpIndex)

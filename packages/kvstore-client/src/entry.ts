@@ -1,4 +1,4 @@
-/** Entries as they are read from an overlay: verified, and of the tuple that they were asked for. */
+/** Verified entries of lookup answers, and the selectors that they have to match. */
 import type { Transaction } from '@bsv/sdk'
 import type { Bundle } from './bundle.ts'
 import { isRefusal, type KvContent, type ProtocolID, protocolText } from './token.ts'
@@ -10,25 +10,25 @@ export interface KvEntry extends KvContent {
   readonly satoshis: number
 }
 
-/** What identifies an entry (BRC-35 §1). */
+/** The identity of an entry (BRC-35 §1). */
 export interface KvTuple {
   readonly protocolID: ProtocolID
   readonly key: string
   readonly controller: string
 }
 
-/** An entry with where it is from. */
+/** An entry with its locking script, transaction and BEEF. */
 export interface Found extends KvEntry {
   readonly script: Uint8Array
   readonly transaction: Transaction
   readonly bundle: Bundle
 }
 
-/** The parts are told apart: a controller has one length, and protocols are JSON. */
+/** Map key of a tuple. It is unambiguous: a controller has a fixed length, and the JSON of a protocol is self-delimiting. */
 export const tupleText = ({ controller, protocolID, key }: KvTuple): string =>
   `${controller}${protocolText(protocolID)}${key}`
 
-/** The entry of an output; undefined when it is none, or when the transaction did not come along. */
+/** The entry of an output; undefined when the output is not a valid token or its transaction is not in the bundle. */
 export const entryAt = (bundle: Bundle, txid: string, vout: number): Found | undefined => {
   const transaction = bundle.transaction(txid)
   const output = transaction?.outputs[vout]
@@ -42,8 +42,8 @@ export const entryAt = (bundle: Bundle, txid: string, vout: number): Found | und
   return { protocolID, key, value, controller, tags, outpoint, satoshis, script, transaction, bundle }
 }
 
-/** Without where it is from. */
-export const shown = ({ script: _, transaction: __, bundle: ___, ...entry }: Found): KvEntry => entry
+/** The public part of a found entry. */
+export const toEntry = ({ script: _, transaction: __, bundle: ___, ...entry }: Found): KvEntry => entry
 
 export interface Selectors {
   readonly key?: string
@@ -53,7 +53,7 @@ export interface Selectors {
   readonly tagQueryMode?: 'all' | 'any'
 }
 
-/** Whether an entry is what was asked for (§3.5). */
+/** Whether the selectors select an entry (§3.5). */
 export const matches = (
   { key, controller, protocolID, tags = [], tagQueryMode = 'all' }: Selectors,
   entry: KvContent
@@ -66,6 +66,6 @@ export const matches = (
       ? tags.every(tag => entry.tags.includes(tag))
       : tags.some(tag => entry.tags.includes(tag))))
 
-/** What a transaction spends, input by input. */
+/** Spent outpoints by input. */
 export const spentBy = ({ inputs }: Transaction): string[] =>
   inputs.map(({ sourceTXID, sourceOutputIndex }) => `${sourceTXID}.${sourceOutputIndex}`)

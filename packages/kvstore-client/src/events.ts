@@ -1,11 +1,11 @@
-/** Server-sent events, read with `fetch`: browsers have more than that, Node does not. */
+/** Server-sent events over `fetch`, since Node 20 has no `EventSource`. */
 
-/** A host sends a sign of life every 15 seconds; one that sends nothing for so long is gone. */
+/** A host sends a heartbeat every 15 seconds; a connection silent for longer than this is dead. */
 const SILENCE_MS = 60_000
-/** A longer line is no event of ours. */
+/** Longer than any event of a node. */
 const MAX_LINE = 16 << 20
 
-/** The data of each event. Ends when the host ends it, or is silent, or the connection breaks. */
+/** The data of each event. Ends when the host closes the stream, is silent, or the connection breaks. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   silence = SILENCE_MS
@@ -30,7 +30,7 @@ export async function* readEvents(
       }
     }
   } finally {
-    // Of a connection that broke there is nothing left to end.
+    // Cancelling a broken connection fails, and there is nothing to release.
     await reader.cancel().catch(() => undefined)
   }
 }

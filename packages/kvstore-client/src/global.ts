@@ -1,7 +1,7 @@
 /**
- * The global store (BRC-35 §3): entries that everybody can find and only their controller can change, kept by overlay
- * hosts. Nothing that a host says is believed: an entry is verified before it is one. And nothing that goes wrong is
- * taken for an answer: when a host cannot be asked, that there is nothing is not known.
+ * The global store (BRC-35 §3): entries that everybody can find and only their controller can change, on overlay hosts.
+ * Hosts are not trusted: every entry is verified. A failure is not an answer: without an answer from a host, the absence
+ * of an entry is unknown, and the call throws.
  *
  * @example
  * const kv = new GlobalKV({ wallet, host: 'http://localhost:8080' })
@@ -10,26 +10,41 @@
  */
 import { QuoinError } from '@quoin/primitives'
 import { liveEntries } from './agreement.ts'
-import { type Found, type KvEntry, type KvTuple, matches, type Selectors, shown, tupleText } from './entry.ts'
+import {
+  type Found,
+  type KvEntry,
+  type KvTuple,
+  matches,
+  type Selectors,
+  toEntry,
+  tupleText
+} from './entry.ts'
 import { walkHistory } from './history.ts'
 import { type HostOptions, type Hosts, hostsOf } from './hosts.ts'
 import { hostError, lookUp } from './overlay.ts'
 import { check, isText, textOf } from './text.ts'
-import { isProtocolID, type ProtocolID, writeFields } from './token.ts'
+import {
+  CONTROLLER_RULE,
+  isController,
+  isProtocolID,
+  PROTOCOL_RULE,
+  type ProtocolID,
+  writeFields
+} from './token.ts'
 import { type KvChange, watchEntries } from './watch.ts'
-import { ambiguous, type GlobalWallet, Writer } from './writer.ts'
+import { ambiguityError, type GlobalWallet, Writer } from './writer.ts'
 
 export interface GlobalKVOptions extends HostOptions {
-  /** Needed to write, and to read one's own entries without saying whose. */
+  /** Required for writes, and for reads that name no controller. */
   readonly wallet?: GlobalWallet
-  /** Of entries for which no other is given, `[1, 'kvstore']` unless told. */
+  /** Protocol of calls that name none; default `[1, 'kvstore']`. */
   readonly protocolID?: ProtocolID
-  /** Told to the wallet with every call. */
+  /** Passed to the wallet with every call. */
   readonly originator?: string
 }
 
 export interface GetOptions {
-  /** Whose entry, in hex; the wallet's own unless given. */
+  /** Controller in hex; default: the identity key of the wallet. */
   readonly controller?: string
   readonly protocolID?: ProtocolID
 }
@@ -37,18 +52,18 @@ export interface GetOptions {
 export interface SetOptions {
   readonly tags?: readonly string[]
   readonly protocolID?: ProtocolID
-  /** Where the entry is ambiguous, all its tokens are spent. */
+  /** Spends all tokens of an ambiguous entry instead of failing. */
   readonly collapse?: boolean
 }
 
 export type RemoveOptions = Omit<SetOptions, 'tags'>
 
-/** A question (§3.5), with at least one selector. */
+/** A query (§3.5) with at least one selector. */
 export interface ListQuery extends Selectors {
   readonly limit?: number
   readonly skip?: number
   readonly sortOrder?: 'asc' | 'desc'
-  /** From the page before; only nodes of Quoin know it. */
+  /** From the previous page; an extension of Quoin nodes. */
   readonly cursor?: string
 }
 
@@ -59,21 +74,21 @@ export interface ListedEntry extends KvEntry {
 
 export interface Page {
   readonly entries: readonly ListedEntry[]
-  /** Where the next page begins, if the host says so and there is one. */
+  /** Start of the next page, if any; an extension of Quoin nodes. */
   readonly cursor: string | undefined
 }
 
-/** More than one is one too many. */
-const FEW = 10
-/** As many as a page has at most. */
-const MANY = 1000
+/** Live tokens of one tuple to ask for; more than one is an ambiguity. */
+const MAX_LIVE = 10
+/** The largest page of a host. */
+const PAGE_SIZE = 1000
 
-interface Looked {
+interface LookupResult {
   readonly found: readonly Found[]
-  /** Of so many hosts. */
+  /** Number of hosts that answered. */
   readonly answers: number
-  /** Outpoints of which a host says that their tuple has another. */
-  readonly claimed: ReadonlySet<string>
+  /** Outpoints whose tuple is ambiguous according to a host. */
+  readonly ambiguous: ReadonlySet<string>
   readonly cursor: string | undefined
 }
 
@@ -85,16 +100,16 @@ export class GlobalKV {
   #identity: Promise<string> | undefined
 
   constructor({ wallet, protocolID = [1, 'kvstore'], originator, ...hosts }: GlobalKVOptions) {
-    check(isProtocolID(protocolID), 'protocolID', PROTOCOL)
+    check(isProtocolID(protocolID), 'protocolID', PROTOCOL_RULE)
     this.protocolID = protocolID
     this.#wallet = wallet
     this.#originator = originator
     this.#hosts = hostsOf(hosts)
   }
 
-  /** The identity key of the wallet: the controller of what it writes. */
+  /** The identity key of the wallet: the controller of its entries. */
   identity(): Promise<string> {
-    this.#identity ??= this.#needed()
+    this.#identity ??= this.#requireWallet()
       .getPublicKey({ identityKey: true }, this.#originator)
       .then(({ publicKey }) => publicKey)
     this.#identity.catch(() => {
@@ -106,10 +121,10 @@ export class GlobalKV {
   /** The live entry; undefined when there is none. An error when there are several (§3.4). */
   async get(key: string, options: GetOptions = {}): Promise<KvEntry | undefined> {
     const entry = await this.#one(await this.#tuple(key, options), false)
-    return entry && shown(entry)
+    return entry && toEntry(entry)
   }
 
-  /** The values that the live entry had, oldest first, and itself last (§3.6). None when it is not there. */
+  /** Earlier states of the live entry, oldest first, and the live entry last (§3.6). Empty when there is none. */
   async history(key: string, options: GetOptions = {}): Promise<KvEntry[]> {
     const entry = await this.#one(await this.#tuple(key, options), true)
     return entry ? walkHistory(entry) : []
@@ -119,19 +134,19 @@ export class GlobalKV {
   async list(query: ListQuery): Promise<Page> {
     checkSelectors(query)
     const { limit } = query
-    const { found, claimed, cursor } = await this.#find(query, { ...query, history: false })
+    const { found, ambiguous, cursor } = await this.#find(query, { ...query, history: false })
     const counts = new Map<string, number>()
     for (const each of found) counts.set(tupleText(each), (counts.get(tupleText(each)) ?? 0) + 1)
     const entries = found.slice(0, limit).map(each => ({
-      ...shown(each),
-      isAmbiguous: counts.get(tupleText(each))! > 1 || claimed.has(each.outpoint)
+      ...toEntry(each),
+      isAmbiguous: counts.get(tupleText(each))! > 1 || ambiguous.has(each.outpoint)
     }))
     return { entries, cursor }
   }
 
   /**
-   * What is live and matches, each as a change, and then changes as they come: for as long as the loop over them goes on,
-   * or until the signal ends it. Hosts that cannot be reached are tried again. Only nodes of Quoin tell changes.
+   * Yields every matching live entry as a change, then changes as they happen, until the signal aborts or the loop over
+   * them ends. Connections to hosts are retried. Requires Quoin nodes.
    */
   async *watch(
     selectors: Selectors,
@@ -144,14 +159,19 @@ export class GlobalKV {
       signal,
       one: async (host, tuple) => {
         const live = await this.#live(tuple, false, [host])
-        return live.filter(each => matches(selectors, each)).map(shown)
+        return live.filter(each => matches(selectors, each)).map(toEntry)
       },
       all: async host => {
         const entries: KvEntry[] = []
         for (let cursor: string | undefined; ; ) {
-          const query = { ...selectors, history: false, limit: MANY, ...(cursor !== undefined && { cursor }) }
+          const query = {
+            ...selectors,
+            history: false,
+            limit: PAGE_SIZE,
+            ...(cursor !== undefined && { cursor })
+          }
           const page = await this.#find(selectors, query, [host])
-          entries.push(...page.found.map(shown))
+          entries.push(...page.found.map(toEntry))
           if (page.cursor === undefined) return entries
           cursor = page.cursor
         }
@@ -159,7 +179,7 @@ export class GlobalKV {
     })
   }
 
-  /** Creates or updates the entry of the wallet's owner. Answers the outpoint of its token. */
+  /** Creates or updates an entry of the wallet. Returns the outpoint of its token. */
   async set(key: string, value: string, { tags = [], ...options }: SetOptions = {}): Promise<string> {
     const tuple = await this.#tuple(key, options)
     const fields = writeFields({ ...tuple, value, tags })
@@ -167,7 +187,7 @@ export class GlobalKV {
     return `${txid}.${vout}`
   }
 
-  /** Deletes the entry of the wallet's owner. Answers the txid; undefined when there was none. */
+  /** Deletes an entry of the wallet. Returns the txid; undefined when there was no entry. */
   async remove(key: string, options: RemoveOptions = {}): Promise<string | undefined> {
     const tuple = await this.#tuple(key, options)
     return (await this.#writer().write(tuple, { collapse: options.collapse }))?.txid
@@ -175,70 +195,64 @@ export class GlobalKV {
 
   #writer(): Writer {
     return new Writer({
-      wallet: this.#needed(),
+      wallet: this.#requireWallet(),
       originator: this.#originator,
       hosts: this.#hosts.submit,
       live: tuple => this.#live(tuple, false)
     })
   }
 
-  #needed(): GlobalWallet {
-    if (!this.#wallet) throw new QuoinError('ERR_KV_WALLET', 'no wallet is given')
+  #requireWallet(): GlobalWallet {
+    if (!this.#wallet) throw new QuoinError('ERR_KV_WALLET', 'this call needs the option `wallet`')
     return this.#wallet
   }
 
   async #tuple(key: string, { controller, protocolID = this.protocolID }: GetOptions): Promise<KvTuple> {
-    check(isProtocolID(protocolID), 'protocolID', PROTOCOL)
-    check(isText(key) && key !== '', 'key', 'a key is a text that is not empty')
-    check(
-      controller === undefined || /^0[23][0-9a-f]{64}$/.test(controller),
-      'controller',
-      'a controller is a compressed public key in hex'
-    )
+    check(isProtocolID(protocolID), 'protocolID', PROTOCOL_RULE)
+    check(isText(key) && key !== '', 'key', 'key must be a string that is not empty')
+    check(controller === undefined || isController(controller), 'controller', CONTROLLER_RULE)
     return { protocolID, key, controller: controller ?? (await this.identity()) }
   }
 
   async #one(tuple: KvTuple, history: boolean): Promise<Found | undefined> {
     const found = await this.#live(tuple, history)
-    if (found.length > 1) throw ambiguous(found)
+    if (found.length > 1) throw ambiguityError(found)
     return found[0]
   }
 
-  /** The history tells whether of several tokens one is the other, updated. */
+  /** When several hosts show several tokens, their history decides whether one is an update of another. */
   async #live(tuple: KvTuple, history: boolean, hosts?: readonly string[]): Promise<readonly Found[]> {
-    const { found, answers } = await this.#find(tuple, { ...tuple, history, limit: FEW }, hosts)
+    const { found, answers } = await this.#find(tuple, { ...tuple, history, limit: MAX_LIVE }, hosts)
     return found.length > 1 && answers > 1 && !history ? this.#live(tuple, true, hosts) : found
   }
 
-  /** That there is nothing is known only when every host says so. */
-  async #find(selectors: Selectors, query: object, hosts?: readonly string[]): Promise<Looked> {
+  /** An empty result requires an answer from every host. */
+  async #find(selectors: Selectors, query: object, hosts?: readonly string[]): Promise<LookupResult> {
     const { answers, failures } = await lookUp(hosts ?? (await this.#hosts.lookup()), query)
     const found = liveEntries(answers, selectors)
     if (answers.length === 0 || (found.length === 0 && Object.keys(failures).length > 0)) {
       throw hostError('the entry cannot be looked up', failures)
     }
-    const claimed = new Set<string>()
+    const ambiguous = new Set<string>()
     let cursor: string | undefined
     for (const { txid, vout, context } of answers.flat()) {
-      const said = contextOf(context)
-      if (said.ambiguous) claimed.add(`${txid}.${vout}`)
-      if (answers.length === 1) cursor = said.cursor
+      const parsed = parseContext(context)
+      if (parsed.ambiguous) ambiguous.add(`${txid}.${vout}`)
+      if (answers.length === 1) cursor = parsed.cursor
     }
-    return { found, answers: answers.length, claimed, cursor }
+    return { found, answers: answers.length, ambiguous, cursor }
   }
 }
-
-const PROTOCOL = 'a protocol is a level from 0 to 2 and a name as wallets take it: [1, "kvstore"]'
 
 const checkSelectors = ({ key, controller, protocolID, tags = [] }: Selectors): void =>
   check(
     key !== undefined || controller !== undefined || protocolID !== undefined || tags.length > 0,
     'query',
-    'a query has at least one selector: key, controller, protocolID or tags'
+    'a query needs at least one selector: key, controller, protocolID or tags'
   )
 
-/** What nodes of Quoin say beside an output, as JSON. */
-const contextOf = (context: Uint8Array | undefined): { ambiguous?: number; cursor?: string } => {
+/** The JSON context that Quoin nodes attach to an output. */
+const parseContext = (context: Uint8Array | undefined): { ambiguous?: number; cursor?: string } => {
   const text = context && textOf(context)
   if (text === undefined) return {}
   try {
@@ -248,7 +262,7 @@ const contextOf = (context: Uint8Array | undefined): { ambiguous?: number; curso
       ...(typeof cursor === 'string' && { cursor })
     }
   } catch {
-    // Other hosts say other things there.
+    // Other hosts attach other contexts.
     return {}
   }
 }

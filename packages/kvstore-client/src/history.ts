@@ -1,15 +1,15 @@
 /**
- * The history of an entry (BRC-35 §3.6), walked over the transactions that came with it: from each token to those of the
- * same tuple that its transaction spends. What else is in those transactions, or in others that came along, is none of it.
+ * The history of an entry (BRC-35 §3.6), walked over the transactions of its bundle: from each token to the tokens of the
+ * same tuple that its transaction spends.
  */
-import { entryAt, type Found, type KvEntry, shown, spentBy, tupleText } from './entry.ts'
+import { entryAt, type Found, type KvEntry, spentBy, toEntry, tupleText } from './entry.ts'
 
-/** Oldest first, the live one last. What is spent comes before what spends it, also where several end in one. */
+/** Oldest first, the live entry last: a spent token precedes its spender, also where one transaction spends several. */
 export const walkHistory = (live: Found): KvEntry[] => {
   const tuple = tupleText(live)
   const walked: KvEntry[] = []
   const seen = new Set([live.outpoint])
-  // An entry is walked when those before it are: it stays on the stack until then.
+  // Post-order: an entry stays on the stack until all of its predecessors are walked.
   const stack = [{ entry: live, prior: priorOf(live, tuple) }]
   for (let top = stack.at(-1); top; top = stack.at(-1)) {
     const next = top.prior.find(({ outpoint }) => !seen.has(outpoint))
@@ -17,7 +17,7 @@ export const walkHistory = (live: Found): KvEntry[] => {
       seen.add(next.outpoint)
       stack.push({ entry: next, prior: priorOf(next, tuple) })
     } else {
-      walked.push(shown(top.entry))
+      walked.push(toEntry(top.entry))
       stack.pop()
     }
   }

@@ -300,7 +300,7 @@ describe('hosts', () => {
       const kv = new GlobalKV({ wallet: world.alice, trackers })
       await expect(kv.get('key')).rejects.toMatchObject({
         code: 'ERR_KV_HOST',
-        message: /no host is found for ls_kvstore/
+        message: /no host found for ls_kvstore/
       })
     }
   })

@@ -1,6 +1,6 @@
 /**
- * Which hosts keep the global store: those that are given, or those that advertise it (BRC-88), for lookups with SLAP
- * and for submissions with SHIP.
+ * The hosts of the global store: configured, or discovered by their advertisements (BRC-88), SLAP for lookups and SHIP for
+ * submissions.
  */
 import { HTTPSOverlayLookupFacilitator, LookupResolver, OverlayAdminTokenTemplate } from '@bsv/sdk'
 import { QuoinError } from '@quoin/primitives'
@@ -11,11 +11,11 @@ export const SERVICE = 'ls_kvstore'
 export const TOPIC = 'tm_kvstore'
 
 export interface HostOptions {
-  /** The node, or several: `https://kv.example`. */
+  /** URL of the node, or several: `https://kv.example`. */
   readonly host?: string | readonly string[]
-  /** Where hosts are looked for when none is given, `mainnet` unless told; `local` is `http://localhost:8080`. */
+  /** Network to discover hosts on without `host`; default `mainnet`. `local` is `http://localhost:8080`. */
   readonly network?: 'mainnet' | 'testnet' | 'local'
-  /** SLAP trackers to ask instead of those of the network. */
+  /** SLAP trackers that replace the defaults of the network. */
   readonly trackers?: readonly string[]
 }
 
@@ -25,17 +25,17 @@ export interface Hosts {
 }
 
 const LOCAL = 'http://localhost:8080'
-const KEPT_MS = 5 * 60_000
+const DISCOVERY_TTL_MS = 5 * 60_000
 
 export const hostsOf = ({ host, network = 'mainnet', trackers }: HostOptions): Hosts => {
   if (host !== undefined) return fixed(typeof host === 'string' ? [host] : host)
   if (network === 'local') return fixed([LOCAL])
-  const isPlain = trackers?.some(url => url.startsWith('http:')) ?? false
+  const allowHttp = trackers?.some(url => url.startsWith('http:')) ?? false
   const resolver = new LookupResolver({
     networkPreset: network,
     ...(trackers && { slapTrackers: [...trackers] }),
-    facilitator: new HTTPSOverlayLookupFacilitator(undefined, isPlain),
-    // What happened to other users of the SDK in this process is no reason not to ask.
+    facilitator: new HTTPSOverlayLookupFacilitator(undefined, allowHttp),
+    // The failures of other users of the SDK in this process do not exclude a host.
     reputationStorage: { get: () => undefined, set: () => undefined }
   })
   const find = async (protocol: 'SLAP' | 'SHIP'): Promise<readonly string[]> => {
@@ -44,64 +44,70 @@ export const hostsOf = ({ host, network = 'mainnet', trackers }: HostOptions): H
         ? [SERVICE, { service: 'ls_slap', query: { service: SERVICE } }]
         : [TOPIC, { service: 'ls_ship', query: { topics: [TOPIC] } }]
     const { outputs } = await resolver.query(question).catch((error: Error) => {
-      throw none(name, error.message)
+      throw noHost(name, error.message)
     })
     const domains = outputs.flatMap(({ beef, outputIndex }) =>
-      advertised(protocol, name, beef, outputIndex, isPlain)
+      advertisedUrls(protocol, name, beef, outputIndex, allowHttp)
     )
-    if (domains.length === 0) throw none(name, 'nobody advertises it, or no tracker can be reached')
+    if (domains.length === 0) throw noHost(name, 'no advertisement, or no tracker is reachable')
     return [...new Set(domains)]
   }
-  return { lookup: kept(() => find('SLAP')), submit: kept(() => find('SHIP')) }
+  return { lookup: cached(() => find('SLAP')), submit: cached(() => find('SHIP')) }
 }
 
-const fixed = (given: readonly string[]): Hosts => {
-  const hosts = given.map(url => {
+const fixed = (urls: readonly string[]): Hosts => {
+  const hosts = urls.map(url => {
     if (!/^https?:\/\/[^/]/.test(url)) {
-      throw new QuoinError('ERR_KV_HOST', 'a host is a URL', { hosts: { [url]: 'it is no URL' } })
+      throw new QuoinError('ERR_KV_HOST', `invalid host: ${url}, expected an http or https URL`, {
+        hosts: { [url]: 'not a URL' }
+      })
     }
     return url.replace(/\/+$/, '')
   })
-  if (hosts.length === 0) throw new QuoinError('ERR_KV_HOST', 'no host is given', { hosts: {} })
+  if (hosts.length === 0) {
+    throw new QuoinError('ERR_KV_HOST', 'the list of hosts is empty; omit `host` to discover hosts', {
+      hosts: {}
+    })
+  }
   const all = async (): Promise<readonly string[]> => hosts
   return { lookup: all, submit: all }
 }
 
-/** Strangers advertise: what is no advertisement is passed over. */
-const advertised = (
+/** The URL of one advertisement; none when the untrusted output is not an advertisement of this service. */
+const advertisedUrls = (
   protocol: string,
   name: string,
   beef: number[],
   vout: number,
-  isPlain: boolean
+  allowHttp: boolean
 ): string[] => {
   try {
     const bundle = new Bundle(Uint8Array.from(beef))
     const { lockingScript } = bundle.transaction(bundle.subject!)!.outputs[vout]!
     const token = OverlayAdminTokenTemplate.decode(lockingScript)
     const isOurs = token.protocol === protocol && token.topicOrService === name
-    const isUrl = token.domain.startsWith('https://') || (isPlain && token.domain.startsWith('http://'))
+    const isUrl = token.domain.startsWith('https://') || (allowHttp && token.domain.startsWith('http://'))
     return isOurs && isUrl ? [token.domain.replace(/\/+$/, '')] : []
   } catch {
     return []
   }
 }
 
-const none = (name: string, reason: string): QuoinError =>
-  new QuoinError('ERR_KV_HOST', `no host is found for ${name}: ${reason}`, { hosts: {} })
+const noHost = (name: string, reason: string): QuoinError =>
+  new QuoinError('ERR_KV_HOST', `no host found for ${name}: ${reason}`, { hosts: {} })
 
-/** Asked again after a while, and after a failure. */
-const kept = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
-  let answer: Promise<T> | undefined
-  let until = 0
+/** Caches a result for `DISCOVERY_TTL_MS`; a failure is not cached. */
+const cached = <T>(load: () => Promise<T>): (() => Promise<T>) => {
+  let result: Promise<T> | undefined
+  let expires = 0
   return () => {
-    if (!answer || Date.now() > until) {
-      until = Date.now() + KEPT_MS
-      answer = ask()
-      answer.catch(() => {
-        answer = undefined
+    if (!result || Date.now() > expires) {
+      expires = Date.now() + DISCOVERY_TTL_MS
+      result = load()
+      result.catch(() => {
+        result = undefined
       })
     }
-    return answer
+    return result
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The token of a local entry (BRC-35 §4.4): a PushDrop with one field, which is the value, and perhaps a signature that
- * nobody has to verify.
+ * The token of a local entry (BRC-35 §4.4): a PushDrop with the value as its field, and an optional signature that needs
+ * no verification.
  *
  *     ‹lock key› OP_CHECKSIG ‹value› [‹signature›] OP_2DROP | OP_DROP
  */
@@ -11,14 +11,14 @@ import { hexOf } from './text.ts'
 export interface LocalToken {
   /** In hex. */
   readonly lockKey: string
-  /** Of any number; a token has one or two. */
+  /** Any number; a valid token has one or two. */
   readonly fields: readonly Uint8Array[]
 }
 
 const KEY_LENGTH = 33
 const ZERO = Uint8Array.of(0)
 
-/** Undefined when the script is no PushDrop with its lock before the fields, so that no key could be known to spend it. */
+/** Undefined when the script is not a PushDrop with its lock before the fields: the key that spends it is unknown. */
 export const readLocalToken = (script: Uint8Array): LocalToken | undefined => {
   if (script[0] !== KEY_LENGTH || script[1 + KEY_LENGTH] !== OP.CHECKSIG) return undefined
   const lockKey = hexOf(script.subarray(1, 1 + KEY_LENGTH))
@@ -46,8 +46,8 @@ const dropsAll = (drops: Uint8Array, fields: number): boolean => {
 }
 
 /**
- * The bytes of the value; undefined when there are too few fields or too many. OP_0 is written for no bytes and for a
- * zero byte alike: which it was, only a signature tells.
+ * The bytes of the value; undefined unless there are one or two fields. OP_0 encodes both no bytes and a zero byte; only
+ * the signature distinguishes them.
  */
 export const valueField = ({ lockKey, fields }: LocalToken): Uint8Array | undefined => {
   const [value, signature] = fields
@@ -55,12 +55,12 @@ export const valueField = ({ lockKey, fields }: LocalToken): Uint8Array | undefi
   return value.length === 0 && signature && isSigned(lockKey, signature, [0]) ? ZERO : value
 }
 
-/** For itself, a wallet signs with the key that it locks with. */
+/** For counterparty `self`, the signing key is the lock key. */
 const isSigned = (lockKey: string, signature: Uint8Array, data: number[]): boolean => {
   try {
     return PublicKey.fromString(lockKey).verify(data, Signature.fromDER(Array.from(signature)))
   } catch {
-    // No signature at all.
+    // Not a DER signature.
     return false
   }
 }

@@ -163,7 +163,7 @@ describe('the local store', () => {
       ])
       await expect(kv.get(key)).rejects.toMatchObject({ code: 'ERR_KV_CORRUPT' })
       expect(await kv.inspect(key)).toMatchObject([
-        { state: 'corrupt', reason: `it has ${fields.length} fields, not 1 or 2` }
+        { state: 'corrupt', reason: `${fields.length} fields, expected 1 or 2` }
       ])
     }
   })
@@ -177,7 +177,7 @@ describe('the local store', () => {
     await place(context, 'k', [await tokenOf(context, 'k', [[0xff, 0xfe]])])
     expect(await kv.inspect('k')).toMatchObject([
       { state: 'live', value: 'value' },
-      { state: 'corrupt', reason: 'it is not UTF-8' }
+      { state: 'corrupt', reason: 'the value is not UTF-8' }
     ])
     expect(await kv.get('k')).toBe('value')
   })
@@ -322,7 +322,7 @@ describe('the local store', () => {
     expect(await kv.get('k')).toBe('good')
     await expect(kv.remove('k')).rejects.toMatchObject({
       code: 'ERR_KV_CORRUPT',
-      message: /recover lets go of them/
+      message: /recover relinquishes them/
     })
     await kv.recover('k')
     expect(await kv.remove('k')).toEqual([])
@@ -458,7 +458,7 @@ describe('the local store', () => {
       const stuck = but({ listOutputs: async () => before })
       await expect(new LocalKV({ wallet: stuck, context }).remove('k')).rejects.toMatchObject({
         ...failed,
-        message: 'the wallet lists what it has spent'
+        message: 'the wallet lists an output that it has spent'
       })
     })
 

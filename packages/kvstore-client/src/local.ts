@@ -1,11 +1,10 @@
 /**
  * The local store (BRC-35 §4): values that a wallet keeps for its owner, each in an output of its own. The context is the
- * basket, the key is the tag, and nothing is asked of a wallet but what every wallet can do (§4.2): `createAction`,
- * `signAction`, `listOutputs`, `encrypt`, `decrypt`, `relinquishOutput`, and for the PushDrop itself `getPublicKey` and
- * `createSignature`.
+ * basket and the key is the tag. The store uses the wallet methods of §4.2 (`createAction`, `signAction`, `listOutputs`,
+ * `encrypt`, `decrypt`, `relinquishOutput`), and `getPublicKey` and `createSignature` for the PushDrop.
  *
- * Wallets take tags without regard to case and to spaces around them, and so may list outputs of another key under the
- * tag of this one. What an output belongs to is decided by its lock (§4.4), which is derived from the key as it is.
+ * Wallets normalise the case and the outer spaces of tags, and may list outputs of another key under the tag of this one.
+ * The key of an output is therefore decided by its lock (§4.4), which is derived from the key unchanged.
  *
  * @example
  * const notes = new LocalKV({ wallet, context: 'my notes' })
@@ -14,7 +13,7 @@
  */
 import { type BEEF, Beef, Utils, type WalletInterface } from '@bsv/sdk'
 import { QuoinError } from '@quoin/primitives'
-import { act, type Coin, lock, lockKeyOf, type Scope } from './action.ts'
+import { type Coin, lock, lockKeyOf, runAction, type Scope } from './action.ts'
 import { Bundle } from './bundle.ts'
 import { readLocalToken, valueField } from './local-token.ts'
 import { bytesOf, check, isText, textOf } from './text.ts'
@@ -35,38 +34,38 @@ export type LocalWallet = Pick<
 
 export interface LocalKVOptions {
   readonly wallet: LocalWallet
-  /** The basket, and the name of the protocol that keys are derived from; `kvstore default` unless given. */
+  /** Basket and name of the derivation protocol; default `kvstore default`. */
   readonly context?: string
-  /** Values are stored as they are; encrypted unless given. */
+  /** Stores values unencrypted; default false. */
   readonly plaintext?: boolean
-  /** Told to the wallet with every call. */
+  /** Passed to the wallet with every call. */
   readonly originator?: string
 }
 
-/** An output that a wallet has for a key. */
+/** An output that a wallet lists for a key. */
 export interface LocalOutput {
   readonly outpoint: string
   /**
    * - `live`: a token of the key, with its value.
    * - `corrupt`: a token of the key without a value. `set` and `remove` spend it.
-   * - `stuck`: no token at all. Nobody knows how to spend it; `recover` lets go of it.
-   * - `foreign`: a token of another key, which the wallet takes for the same tag. It is left alone.
+   * - `stuck`: not a token, so that the key that spends it is unknown. `recover` relinquishes it.
+   * - `foreign`: a token of another key whose tag the wallet normalises to the same text. It is left alone.
    */
   readonly state: 'live' | 'corrupt' | 'stuck' | 'foreign'
   readonly value?: string
-  /** Why there is none. */
+  /** Reason why there is no value. */
   readonly reason?: string
 }
 
-interface Listed {
+interface CoinList {
   readonly coins: readonly Coin[]
-  /** Their ancestry, where it was asked for. */
+  /** Ancestry of the coins, with `include: 'entire transactions'`. */
   readonly beef: number[] | undefined
 }
 
 const MAX_TAG_BYTES = 300
 const MAX_KEY_ID = 800
-/** As many as wallets list at once. */
+/** The largest page of `listOutputs`. */
 const PAGE = 10_000
 
 export class LocalKV {
@@ -79,7 +78,7 @@ export class LocalKV {
     check(
       isProtocolID([2, context]) && context.length <= MAX_TAG_BYTES,
       'context',
-      'a context is a name as wallets take it: 5 to 300 of a-z, 0-9 and single spaces, not ending in " protocol"'
+      'context must have 5 to 300 characters of a-z, 0-9 and single spaces, and must not end in " protocol"'
     )
     this.context = context
     this.#wallet = wallet
@@ -87,25 +86,25 @@ export class LocalKV {
     this.#originator = originator
   }
 
-  /** The newest value (§4.6). Undefined when there is none; an error when there are tokens, and none has a value. */
+  /** The newest value (§4.6). Undefined without tokens; throws `ERR_KV_CORRUPT` when there are tokens but no value. */
   async get(key: string): Promise<string | undefined> {
     const outputs = await this.inspect(key)
     const newest = outputs.findLast(({ state }) => state === 'live')
     if (newest) return newest.value
     const bad = outputs.filter(({ state }) => state !== 'foreign')
     if (bad.length === 0) return undefined
-    throw corrupt(bad, 'the wallet has no value for this key, only what is none; set overwrites it')
+    throw corruptionError(bad, 'the outputs of this key have no readable value; set overwrites it')
   }
 
-  /** Spends all tokens of the key and makes one (§4.6). Answers its outpoint. */
+  /** Spends all tokens of the key and creates one (§4.6). Returns its outpoint. */
   async set(key: string, value: string): Promise<string> {
     const scope = this.#scope(key)
     this.#checkValue(value)
-    return this.#inTurn(scope, async lockKey => {
+    return this.#exclusive(scope, async lockKey => {
       const field = this.#plaintext ? bytesOf(value) : await this.#encrypt(scope, value)
       const script = await lock(this.#wallet, scope, [field], this.#originator)
       const { coins, beef } = await this.#spendable(key, lockKey)
-      const { txid, vout } = await act(
+      const { txid, vout } = await runAction(
         this.#wallet,
         {
           description: 'Set a value',
@@ -120,10 +119,10 @@ export class LocalKV {
     })
   }
 
-  /** Spends tokens of the key until there are none (§4.6). Answers the txids. */
+  /** Spends tokens of the key until there are none (§4.6). Returns the txids. */
   async remove(key: string): Promise<string[]> {
     const scope = this.#scope(key)
-    return this.#inTurn(scope, async lockKey => {
+    return this.#exclusive(scope, async lockKey => {
       const txids: string[] = []
       const spent = new Set<string>()
       for (;;) {
@@ -131,39 +130,41 @@ export class LocalKV {
         if (coins.length > 0) {
           for (const { outpoint } of coins) {
             if (spent.has(outpoint)) {
-              throw new QuoinError('ERR_KV_WALLET', 'the wallet lists what it has spent', { outpoint })
+              throw new QuoinError('ERR_KV_WALLET', 'the wallet lists an output that it has spent', {
+                outpoint
+              })
             }
             spent.add(outpoint)
           }
           const action = { description: 'Remove a value', scope, spends: coins, beef }
-          txids.push((await act(this.#wallet, action, this.#originator)).txid)
+          txids.push((await runAction(this.#wallet, action, this.#originator)).txid)
           continue
         }
         if (stuck.length === 0) return txids
-        throw corrupt(
+        throw corruptionError(
           stuck,
-          'the wallet has outputs for this key that cannot be spent; recover lets go of them'
+          'outputs of this key cannot be spent, because they are not tokens; recover relinquishes them'
         )
       }
     })
   }
 
   /**
-   * What the wallet has for the key, the newest last. Reads take turns with writes: of a token that is being spent and of
-   * one that is being made, wallets list neither.
+   * The outputs that the wallet lists for the key, newest last. Reads and writes exclude each other: during an update,
+   * wallets list neither the spent token nor the new one.
    */
   async inspect(key: string): Promise<LocalOutput[]> {
     const scope = this.#scope(key)
-    return this.#inTurn(scope, lockKey => this.#inspect(scope, lockKey))
+    return this.#exclusive(scope, lockKey => this.#inspect(scope, lockKey))
   }
 
   /**
-   * Has the wallet let go of outputs without spending them (§4.7): of these, or of all for the key that have no value.
-   * Answers which.
+   * Relinquishes outputs of the key without spending them (§4.7): the named ones, or all that have no value. Returns the
+   * relinquished outpoints.
    */
   async recover(key: string, outpoints?: readonly string[]): Promise<string[]> {
     const scope = this.#scope(key)
-    return this.#inTurn(scope, async lockKey => {
+    return this.#exclusive(scope, async lockKey => {
       const listed = await this.#inspect(scope, lockKey)
       const bad = listed
         .filter(({ outpoint, state }) =>
@@ -184,29 +185,33 @@ export class LocalKV {
         key.length <= MAX_KEY_ID &&
         bytesOf(key.trim().toLowerCase()).length <= MAX_TAG_BYTES,
       'key',
-      `a key is a text that is not blank, of at most ${MAX_TAG_BYTES} bytes`
+      `key must be a string of at most ${MAX_TAG_BYTES} bytes that is not blank`
     )
     return { protocolID: [2, this.context], keyID: key, counterparty: 'self' }
   }
 
-  /** Refused is what would not come back, neither here nor through @bsv/sdk. */
+  /** Refuses values that do not round-trip, here or through @bsv/sdk. */
   #checkValue(value: string): void {
-    check(isText(value), 'value', 'a value is a text')
+    check(isText(value), 'value', 'value must be a string')
     check(
       value !== '',
       'value',
-      'a value is not empty: wallets cannot decrypt what is, nor a script tell it from a zero'
+      'value must not be empty: wallets cannot decrypt it, and OP_0 also encodes a zero byte'
     )
-    check(!value.startsWith('\ufeff'), 'value', 'a value begins with no byte order mark: @bsv/sdk drops it')
+    check(
+      !value.startsWith('\ufeff'),
+      'value',
+      'value must not begin with a byte order mark, which @bsv/sdk drops'
+    )
     check(
       !this.#plaintext || value !== '\x10',
       'value',
-      'a value is not the byte 16 alone: @bsv/sdk reads it as none'
+      'value must not be the single byte 16, which @bsv/sdk reads as empty'
     )
   }
 
-  /** The lock is a key of the wallet for this context and key, and so tells them from all others. */
-  async #inTurn<T>(scope: Scope, work: (lockKey: string) => Promise<T>): Promise<T> {
+  /** Runs work under the mutex of an entry, named by its lock key, which is derived from wallet, context and key. */
+  async #exclusive<T>(scope: Scope, work: (lockKey: string) => Promise<T>): Promise<T> {
     const lockKey = await lockKeyOf(this.#wallet, scope, this.#originator)
     return inTurn(`local ${lockKey}`, () => work(lockKey))
   }
@@ -220,8 +225,8 @@ export class LocalKV {
     return outputs
   }
 
-  /** What is spent by whoever writes, with its ancestry; and what is in the way. */
-  async #spendable(key: string, lockKey: string): Promise<Listed & { readonly stuck: readonly Coin[] }> {
+  /** The tokens that a write spends, with their ancestry; and the outputs that are not tokens. */
+  async #spendable(key: string, lockKey: string): Promise<CoinList & { readonly stuck: readonly Coin[] }> {
     const { coins, beef } = await this.#list(key, 'entire transactions')
     const lockOf = ({ script }: Coin): string | undefined => readLocalToken(script)?.lockKey
     return {
@@ -231,8 +236,8 @@ export class LocalKV {
     }
   }
 
-  /** All of them, in the order of the wallet, which is the order they were made in. */
-  async #list(key: string, include: 'locking scripts' | 'entire transactions'): Promise<Listed> {
+  /** All pages, in the order of the wallet, which is the order of creation. */
+  async #list(key: string, include: 'locking scripts' | 'entire transactions'): Promise<CoinList> {
     const coins: Coin[] = []
     const beefs: BEEF[] = []
     for (let offset = 0; ; ) {
@@ -252,26 +257,27 @@ export class LocalKV {
       offset += outputs.length
       if (outputs.length === 0 || offset >= totalOutputs) break
     }
-    return { coins, beef: merged(beefs) }
+    return { coins, beef: mergeBeefs(beefs) }
   }
 
   async #read(scope: Scope, lockKey: string, script: Uint8Array): Promise<Omit<LocalOutput, 'outpoint'>> {
     const token = readLocalToken(script)
-    if (!token) return { state: 'stuck', reason: 'it is no PushDrop with its lock before the fields' }
-    if (token.lockKey !== lockKey)
-      return { state: 'foreign', reason: 'it is locked with the key of another entry' }
+    if (!token) return { state: 'stuck', reason: 'not a PushDrop with its lock before the fields' }
+    if (token.lockKey !== lockKey) return { state: 'foreign', reason: 'locked with the key of another entry' }
     const field = valueField(token)
-    if (!field) return { state: 'corrupt', reason: `it has ${token.fields.length} fields, not 1 or 2` }
+    if (!field) return { state: 'corrupt', reason: `${token.fields.length} fields, expected 1 or 2` }
     let bytes = field
     if (!this.#plaintext) {
       try {
         bytes = await this.#decrypt(scope, field)
       } catch (error) {
-        return { state: 'corrupt', reason: `it cannot be decrypted: ${(error as Error).message}` }
+        return { state: 'corrupt', reason: `decryption failed: ${(error as Error).message}` }
       }
     }
     const value = textOf(bytes)
-    return value === undefined ? { state: 'corrupt', reason: 'it is not UTF-8' } : { state: 'live', value }
+    return value === undefined
+      ? { state: 'corrupt', reason: 'the value is not UTF-8' }
+      : { state: 'live', value }
   }
 
   async #encrypt({ protocolID, keyID }: Scope, value: string): Promise<Uint8Array> {
@@ -298,12 +304,12 @@ const scriptIn = (bundle: Bundle | undefined, outpoint: string): Uint8Array => {
   return Uint8Array.from(script.toBinary())
 }
 
-const merged = ([first, ...rest]: readonly BEEF[]): number[] | undefined => {
+const mergeBeefs = ([first, ...rest]: readonly BEEF[]): number[] | undefined => {
   if (!first || rest.length === 0) return first && Array.from(first)
   const beef = Beef.fromBinary(first)
   for (const each of rest) beef.mergeBeef(each)
   return beef.toBinary()
 }
 
-const corrupt = (outputs: readonly { outpoint: string }[], message: string): QuoinError =>
+const corruptionError = (outputs: readonly { outpoint: string }[], message: string): QuoinError =>
   new QuoinError('ERR_KV_CORRUPT', message, { outpoints: outputs.map(({ outpoint }) => outpoint) })

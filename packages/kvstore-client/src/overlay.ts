@@ -1,6 +1,6 @@
 /**
- * The overlay over HTTP (BRC-22, BRC-24): questions and submissions to several hosts, of which each answers or fails. A
- * failure is never taken for an answer of nothing.
+ * The overlay over HTTP (BRC-22, BRC-24): lookups and submissions to several hosts. Each host answers or fails; a failure
+ * is never read as an empty answer.
  */
 import { type AtomicBEEF, Utils } from '@bsv/sdk'
 import { QuoinError, Reader } from '@quoin/primitives'
@@ -8,18 +8,18 @@ import { readBody } from './body.ts'
 import { Bundle } from './bundle.ts'
 import { SERVICE, TOPIC } from './hosts.ts'
 
-/** An output of an answer, with the transactions that came along. */
-export interface Answered {
+/** An output of a lookup answer, with the transactions of the answer. */
+export interface LookupOutput {
   readonly txid: string
   readonly vout: number
   readonly bundle: Bundle
   readonly context: Uint8Array | undefined
 }
 
-/** What went wrong, by host. */
+/** Reasons of failure by host. */
 export type Failures = Readonly<Record<string, string>>
 
-interface Asked<T> {
+interface HostResults<T> {
   readonly answers: readonly T[]
   readonly failures: Failures
 }
@@ -27,9 +27,12 @@ interface Asked<T> {
 const TIMEOUT_MS = 15_000
 const BYTES = 'application/octet-stream'
 
-/** Asks all hosts at once. */
-export const lookUp = (hosts: readonly string[], query: object): Promise<Asked<readonly Answered[]>> =>
-  askAll(hosts, async host => {
+/** Queries all hosts concurrently. */
+export const lookUp = (
+  hosts: readonly string[],
+  query: object
+): Promise<HostResults<readonly LookupOutput[]>> =>
+  requestAll(hosts, async host => {
     const response = await post(`${host}/lookup`, JSON.stringify({ service: SERVICE, query }), {
       'content-type': 'application/json',
       'x-aggregation': 'yes'
@@ -39,19 +42,19 @@ export const lookUp = (hosts: readonly string[], query: object): Promise<Asked<r
       : readList(await jsonOf(response))
   })
 
-/** What one host did with a transaction. */
-export interface Submitted {
+/** The answer of one host to a submission. */
+export interface SubmissionResult {
   readonly host: string
-  /** Outputs that the topic took. */
+  /** Outputs that the topic admitted. */
   readonly admitted: readonly number[]
-  /** Tokens that it knew and that the transaction spends. */
+  /** Inputs that spend tokens of the topic. */
   readonly spent: readonly number[]
   readonly error: string | undefined
 }
 
-/** Submits to all hosts at once. What a host refuses outright is an answer too: it has nothing of it. */
-export const submit = (hosts: readonly string[], beef: AtomicBEEF): Promise<Asked<Submitted>> =>
-  askAll(hosts, async host => {
+/** Submits to all hosts concurrently. A refused submission counts as an answer, with its error. */
+export const submit = (hosts: readonly string[], beef: AtomicBEEF): Promise<HostResults<SubmissionResult>> =>
+  requestAll(hosts, async host => {
     try {
       const response = await post(`${host}/submit`, Uint8Array.from(beef), {
         'content-type': BYTES,
@@ -59,13 +62,16 @@ export const submit = (hosts: readonly string[], beef: AtomicBEEF): Promise<Aske
       })
       return { host, ...readSteak(await jsonOf(response)) }
     } catch (error) {
-      if (error instanceof Refused) return { host, admitted: [], spent: [], error: error.message }
+      if (error instanceof HostRefusal) return { host, admitted: [], spent: [], error: error.message }
       throw error
     }
   })
 
-const askAll = async <T>(hosts: readonly string[], ask: (host: string) => Promise<T>): Promise<Asked<T>> => {
-  const settled = await Promise.allSettled(hosts.map(ask))
+const requestAll = async <T>(
+  hosts: readonly string[],
+  request: (host: string) => Promise<T>
+): Promise<HostResults<T>> => {
+  const settled = await Promise.allSettled(hosts.map(request))
   const answers: T[] = []
   const failures: Record<string, string> = {}
   for (const [i, each] of settled.entries()) {
@@ -75,14 +81,14 @@ const askAll = async <T>(hosts: readonly string[], ask: (host: string) => Promis
   return { answers, failures }
 }
 
-/** Of a request that failed, the cause says why. */
+/** `fetch` puts the reason of a failed request into `cause`. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 
-/** The host understood, and will not do it; asking again is of no use. */
-class Refused extends Error {}
+/** The host refused the request; a retry would fail too. */
+class HostRefusal extends Error {}
 
 const post = async (
   url: string,
@@ -96,10 +102,10 @@ const post = async (
     signal: AbortSignal.timeout(TIMEOUT_MS)
   })
   if (response.ok) return response
-  const said = `${response.status} ${await messageOf(response)}`
+  const reason = `${response.status} ${await messageOf(response)}`
   throw response.status >= 500 || response.status === 429 || response.status === 408
-    ? new Error(said)
-    : new Refused(said)
+    ? new Error(reason)
+    : new HostRefusal(reason)
 }
 
 const jsonOf = async (response: Response): Promise<unknown> =>
@@ -115,10 +121,10 @@ const messageOf = async (response: Response): Promise<string> => {
   }
 }
 
-/** Outpoints with their contexts, then one BEEF for all of them. */
-const readAggregate = (bytes: Uint8Array): Answered[] => {
+/** The binary answer: outpoints with their contexts, then one BEEF for all outputs. */
+const readAggregate = (bytes: Uint8Array): LookupOutput[] => {
   const reader = new Reader(bytes, 'ERR_KV_HOST')
-  const outpoints: Omit<Answered, 'bundle'>[] = []
+  const outpoints: Omit<LookupOutput, 'bundle'>[] = []
   for (let count = reader.count(34, 'outputs'); count > 0; count--) {
     const txid = Utils.toHex(Array.from(reader.bytes(32)))
     const vout = reader.varint()
@@ -129,12 +135,14 @@ const readAggregate = (bytes: Uint8Array): Answered[] => {
   return outpoints.map(each => ({ ...each, bundle }))
 }
 
-const readList = (answer: unknown): Answered[] => {
+const readList = (answer: unknown): LookupOutput[] => {
   const { type, outputs } = Object(answer) as { type?: unknown; outputs?: unknown }
-  if (type !== 'output-list' || !Array.isArray(outputs)) throw new Error('the answer is no list of outputs')
+  if (type !== 'output-list' || !Array.isArray(outputs))
+    throw new Error('invalid answer: expected an output-list')
   return outputs.map(each => {
     const { beef, outputIndex: vout, context } = Object(each) as Record<string, unknown>
-    if (!isBytes(beef) || !Number.isSafeInteger(vout)) throw new Error('the answer is no list of outputs')
+    if (!isBytes(beef) || !Number.isSafeInteger(vout))
+      throw new Error('invalid answer: expected an output-list')
     const bundle = new Bundle(Uint8Array.from(beef))
     return {
       txid: bundle.subject ?? '',
@@ -148,13 +156,15 @@ const readList = (answer: unknown): Answered[] => {
 const isBytes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every(byte => Number.isInteger(byte) && byte >= 0 && byte <= 255)
 
-const readSteak = (steak: unknown): Omit<Submitted, 'host'> => {
-  const said = (steak as Record<string, unknown> | null)?.[TOPIC] as Record<string, unknown> | undefined
-  if (typeof said !== 'object') return { admitted: [], spent: [], error: `it has no ${TOPIC}` }
-  const { error } = said as { error?: { message?: unknown } }
+const readSteak = (steak: unknown): Omit<SubmissionResult, 'host'> => {
+  const admittance = (steak as Record<string, unknown> | null)?.[TOPIC] as Record<string, unknown> | undefined
+  if (typeof admittance !== 'object') {
+    return { admitted: [], spent: [], error: `the STEAK has no admittance for ${TOPIC}` }
+  }
+  const { error } = admittance as { error?: { message?: unknown } }
   return {
-    admitted: indexes(said['outputsToAdmit']),
-    spent: [...indexes(said['coinsRemoved']), ...indexes(said['coinsToRetain'])],
+    admitted: indexes(admittance['outputsToAdmit']),
+    spent: [...indexes(admittance['coinsRemoved']), ...indexes(admittance['coinsToRetain'])],
     error: error && String(error.message)
   }
 }

@@ -1,4 +1,4 @@
-/** Texts as they are stored: UTF-8, nothing else, and nothing of it changed. */
+/** Text of entries: strict UTF-8 without normalization. */
 import { QuoinError } from '@quoin/primitives'
 
 const encoder = new TextEncoder()
@@ -15,14 +15,19 @@ export const textOf = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-export const hexOf = (bytes: ArrayLike<number>): string =>
-  Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** Half of a pair of surrogates is no text: UTF-8 cannot say it. */
+export const hexOf = (bytes: Uint8Array): string => {
+  let hex = ''
+  for (let i = 0; i < bytes.length; i++) hex += HEX[bytes[i]!]!
+  return hex
+}
+
+/** Whether a value is a string without lone surrogates, which UTF-8 cannot encode. */
 export const isText = (text: unknown): text is string =>
   typeof text === 'string' && !/\p{Surrogate}/u.test(text)
 
-/** Throws what is wrong with an entry. */
+/** Throws `ERR_KV_ENTRY` with the field and the rule that it breaks. */
 export const check = (holds: boolean, field: string, message: string): void => {
   if (!holds) throw new QuoinError('ERR_KV_ENTRY', message, { field })
 }

@@ -3,37 +3,40 @@
  *
  *     ‹lock key› OP_CHECKSIG ‹protocolID› ‹key› ‹value› ‹controller› [‹tags›] ‹signature› OP_2DROP … [OP_DROP]
  *
- * Here is its form alone, for nodes and for browsers: what is read has yet to be verified. A script that is read is
- * written by `writeToken` in the same bytes.
+ * This module parses and writes the form, in nodes and in browsers; a parsed token is not verified. `writeToken` writes a
+ * parsed script back in the same bytes.
  */
-import { buildScript, OP, pushedBy, QuoinError, ScriptCursor } from '@quoin/primitives'
+import { buildScript, OP, pushedBy, ScriptCursor } from '@quoin/primitives'
+import { bytesOf, check, hexOf, isText, textOf } from './text.ts'
 
-/** A security level and a name, as wallets derive keys from (BRC-43). */
+export { isText } from './text.ts'
+
+/** Security level and name, the parameters of key derivation in wallets (BRC-43). */
 export type ProtocolID = readonly [level: 0 | 1 | 2, name: string]
 
-/** What an entry says. */
+/** The content of an entry. */
 export interface KvContent {
   readonly protocolID: ProtocolID
   readonly key: string
   readonly value: string
-  /** The compressed public key of whoever controls the entry, in hex. */
+  /** The compressed public key that controls the entry, in hex. */
   readonly controller: string
-  /** None in the form without tags, and none in one with an empty list. */
+  /** Empty for the form without tags and for an empty list. */
   readonly tags: readonly string[]
 }
 
 export interface KvToken extends KvContent {
-  /** The fields before the signature, as they are signed. */
+  /** The signed fields: all but the signature. */
   readonly fields: readonly Uint8Array[]
-  /** In DER, over the fields one after the other. */
+  /** In DER, over the concatenated fields. */
   readonly signature: Uint8Array
-  /** The public key that has to sign to spend it. */
+  /** The public key that spends the token. */
   readonly lockKey: Uint8Array
-  /** The value is OP_0, which is written for no bytes and for a zero byte alike: this is the token with the zero. */
+  /** When the value is OP_0, which encodes both no bytes and a zero byte: the token with the zero byte. */
   readonly withZero?: KvToken
 }
 
-/** Why a script is no token. */
+/** The reason why a script is not a token. */
 export interface Refusal {
   readonly code: RefusalCode
   readonly reason: string
@@ -52,9 +55,9 @@ export type RefusalCode =
 
 export const isRefusal = (read: KvToken | Refusal): read is Refusal => 'reason' in read
 
-/** Wallets take no longer key IDs; counted as they count, in units of UTF-16. */
+/** The limit of key IDs in wallets, in UTF-16 units. */
 export const MAX_KEY_LENGTH = 800
-/** Each is found by an index of its own. */
+/** Each tag has its own index. */
 export const MAX_TAGS = 100
 /** In bytes. */
 export const MAX_TAG_LENGTH = 1000
@@ -62,23 +65,23 @@ export const MAX_TAG_LENGTH = 1000
 const KEY_LENGTH = 33
 const FIELDS_WITHOUT_TAGS = 4
 const FIELDS_WITH_TAGS = 5
-/** A byte order mark. @bsv/sdk drops one in front, and so derives the keys of another tuple. */
-const MARK = '\ufeff'
+/** @bsv/sdk drops a leading byte order mark, and then derives the keys of another tuple. */
+const BYTE_ORDER_MARK = '\ufeff'
 const NO_BYTES = new Uint8Array()
 const ZERO = Uint8Array.of(0)
 
-/** Reads a locking script: the token, or why it is none. */
+/** Parses a locking script. */
 export const parseToken = (script: Uint8Array): KvToken | Refusal => {
   if (script[0] !== KEY_LENGTH || script[1 + KEY_LENGTH] !== OP.CHECKSIG) {
-    return refusal('shape', 'it does not begin with a compressed key and OP_CHECKSIG')
+    return refusal('shape', 'the script does not begin with a compressed key and OP_CHECKSIG')
   }
   const lockKey = script.subarray(1, 1 + KEY_LENGTH)
-  if (!isCompressed(lockKey)) return refusal('shape', 'the key that locks it is not compressed')
+  if (!isCompressed(lockKey)) return refusal('shape', 'the lock key is not compressed')
   const pushed = readFields(script)
   if (!Array.isArray(pushed)) return pushed
   const signature = pushed[pushed.length - 1]!
   const fields = pushed.slice(0, -1)
-  // No key is empty, so this one can only be a zero byte.
+  // A key is never empty, so OP_0 is a zero byte.
   if (fields[1]!.length === 0) fields[1] = ZERO
   const token = readToken(fields, signature, lockKey)
   if (isRefusal(token) || fields[2]!.length > 0) return token
@@ -86,7 +89,7 @@ export const parseToken = (script: Uint8Array): KvToken | Refusal => {
   return { ...token, withZero }
 }
 
-/** The fields with the signature; what drops them is exactly what is needed, and every push as short as it can be. */
+/** The fields and the signature. Every push is minimal, and exactly the needed drops follow. */
 const readFields = (script: Uint8Array): Uint8Array[] | Refusal => {
   const cursor = new ScriptCursor(script, 2 + KEY_LENGTH)
   const fields: Uint8Array[] = []
@@ -95,22 +98,25 @@ const readFields = (script: Uint8Array): Uint8Array[] | Refusal => {
     if (!field) break
     if (fields.push(field) > FIELDS_WITH_TAGS + 1) break
     if (!isShortest(cursor, field)) {
-      return refusal('shape', `field ${fields.length} is not pushed in the shortest way`)
+      return refusal('shape', `the push of field ${fields.length} is not minimal`)
     }
   }
-  if (cursor.truncated) return refusal('shape', 'the script breaks off within a push')
+  if (cursor.truncated) return refusal('shape', 'the script ends within a push')
   const { length } = fields
   if (length !== FIELDS_WITHOUT_TAGS + 1 && length !== FIELDS_WITH_TAGS + 1) {
     return refusal(
       'fields',
-      `it has ${length > FIELDS_WITH_TAGS + 1 ? 'more than 6' : length} fields, not 5 or 6`
+      `the script has ${length > FIELDS_WITH_TAGS + 1 ? 'more than 6' : length} fields, expected 5 or 6`
     )
   }
   const drops = length === 6 ? [OP['2DROP'], OP['2DROP'], OP['2DROP']] : [OP['2DROP'], OP['2DROP'], OP.DROP]
   const isDropped = drops.every((op, i) => script[cursor.start + i] === op)
   return isDropped && script.length === cursor.start + drops.length
     ? fields
-    : refusal('shape', 'it does not end with OP_2DROP for every two fields and OP_DROP for one')
+    : refusal(
+        'shape',
+        'the script does not end with OP_2DROP for each pair of fields and OP_DROP for an odd one'
+      )
 }
 
 const isShortest = ({ op }: ScriptCursor, field: Uint8Array): boolean => {
@@ -128,22 +134,22 @@ const readToken = (
 ): KvToken | Refusal => {
   const protocolID = readProtocolID(fields[0]!)
   if (!protocolID) {
-    return refusal('protocolID', 'field 1 is not the JSON of a wallet protocol, such as [1,"kvstore"]')
+    return refusal('protocolID', 'field 1 is not a protocol in JSON, for example [1,"kvstore"]')
   }
   const key = textOf(fields[1]!)
   if (!key || key.length > MAX_KEY_LENGTH) {
-    return refusal('key', `field 2 is no key: 1 to ${MAX_KEY_LENGTH} characters in UTF-8`)
+    return refusal('key', `field 2 is not a key of 1 to ${MAX_KEY_LENGTH} characters in UTF-8`)
   }
-  if (key.startsWith(MARK)) return refusal('key', 'field 2 begins with a byte order mark')
+  if (key.startsWith(BYTE_ORDER_MARK)) return refusal('key', 'field 2 begins with a byte order mark')
   const value = textOf(fields[2]!)
-  if (value === undefined) return refusal('value', 'field 3 is no value: text in UTF-8')
+  if (value === undefined) return refusal('value', 'field 3 is not UTF-8')
   const controller = fields[3]!
-  if (!isCompressed(controller)) return refusal('controller', 'field 4 is no compressed public key')
+  if (!isCompressed(controller)) return refusal('controller', 'field 4 is not a compressed public key')
   const tags = fields.length === FIELDS_WITH_TAGS ? readTags(fields[4]!) : []
   if (!tags) {
     return refusal(
       'tags',
-      `field 5 is not the JSON of at most ${MAX_TAGS} tags, each a text of at most ${MAX_TAG_LENGTH} bytes`
+      `field 5 is not a JSON list of at most ${MAX_TAGS} tags of at most ${MAX_TAG_LENGTH} bytes`
     )
   }
   return { protocolID, key, value, controller: hexOf(controller), tags, fields, signature, lockKey }
@@ -153,26 +159,6 @@ const refusal = (code: RefusalCode, reason: string): Refusal => ({ code, reason 
 
 const isCompressed = (key: Uint8Array): boolean => key.length === KEY_LENGTH && (key[0] === 2 || key[0] === 3)
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const encoder = new TextEncoder()
-
-/** Undefined when the bytes are not UTF-8. */
-const textOf = (bytes: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
-const hexOf = (bytes: Uint8Array): string => {
-  let hex = ''
-  for (let i = 0; i < bytes.length; i++) hex += HEX[bytes[i]!]!
-  return hex
-}
-
 const jsonOf = (text: string | undefined): unknown => {
   try {
     return text === undefined ? undefined : JSON.parse(text)
@@ -181,18 +167,18 @@ const jsonOf = (text: string | undefined): unknown => {
   }
 }
 
-/** The names that wallets take, as they themselves write them: `[1,"KVStore"]` would be another tuple with the same keys. */
+/** Whether a wallet accepts the protocol and writes it so: `[1,"KVStore"]` would be another tuple with the same keys. */
 export const isProtocolID = (value: unknown): value is ProtocolID => {
   if (!Array.isArray(value) || value.length !== 2) return false
   const [level, name]: unknown[] = value
   if (level !== 0 && level !== 1 && level !== 2) return false
   if (typeof name !== 'string' || !/^[a-z0-9]+( [a-z0-9]+)*$/.test(name)) return false
-  // Revealing a linkage is a protocol that has the name of another in its own.
+  // The protocol of a specific linkage revelation contains the name of another protocol.
   const longest = name.startsWith('specific linkage revelation ') ? 430 : 400
   return name.length >= 5 && name.length <= longest && !name.endsWith(' protocol')
 }
 
-/** The one way to write it. */
+/** The canonical JSON of a protocol. */
 export const protocolText = ([level, name]: ProtocolID): string => JSON.stringify([level, name])
 
 const readProtocolID = (bytes: Uint8Array): ProtocolID | undefined => {
@@ -202,69 +188,60 @@ const readProtocolID = (bytes: Uint8Array): ProtocolID | undefined => {
 }
 
 const isTags = (value: unknown): value is string[] =>
-  Array.isArray(value) &&
-  value.length <= MAX_TAGS &&
-  value.every(tag => typeof tag === 'string' && isText(tag) && bytesOf(tag) <= MAX_TAG_LENGTH)
+  Array.isArray(value) && value.length <= MAX_TAGS && value.every(tag => isText(tag) && isTagLength(tag))
 
-/** At least as many as there are: a character of UTF-16 has three bytes at most, and short texts need not be counted. */
-const bytesOf = (text: string): number =>
-  3 * text.length <= MAX_TAG_LENGTH ? 3 * text.length : encoder.encode(text).length
+/** A UTF-16 unit has at most three bytes in UTF-8, so short tags are not encoded. */
+const isTagLength = (tag: string): boolean =>
+  3 * tag.length <= MAX_TAG_LENGTH || bytesOf(tag).length <= MAX_TAG_LENGTH
 
 const readTags = (bytes: Uint8Array): string[] | undefined => {
   const value = jsonOf(textOf(bytes))
   return isTags(value) ? value : undefined
 }
 
-/** Half of a pair of surrogates is no text: UTF-8 cannot say it. */
-export const isText = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+/** A requirement on the controller, as messages name it. */
+export const CONTROLLER_RULE = 'controller must be a compressed public key in lower-case hex'
+export const PROTOCOL_RULE =
+  'protocolID must be a level from 0 to 2 and a name that wallets accept, for example [1, "kvstore"]'
+
+export const isController = (value: unknown): value is string =>
+  typeof value === 'string' && /^0[23][0-9a-f]{64}$/.test(value)
 
 /**
- * The fields of a new token, to be signed one after the other; without tags, in the form without them. Throws what is
- * wrong with them, and for what readers with @bsv/sdk would take for something else: its decoder reads no bytes as a
- * zero byte, and the byte 16 as none; and drops a byte order mark.
+ * The fields of a new token, without the signature; without tags, in the form of four fields. Throws `ERR_KV_ENTRY` for
+ * invalid content, and for content that @bsv/sdk reads differently: its PushDrop decoder reads no bytes as a zero byte and
+ * the byte 16 as no bytes, and its text decoder drops a byte order mark.
  */
 export const writeFields = ({ protocolID, key, value, controller, tags }: KvContent): Uint8Array[] => {
-  const check = (holds: boolean, field: string, message: string): void => {
-    if (!holds) throw new QuoinError('ERR_KV_ENTRY', message, { field })
-  }
+  check(isProtocolID(protocolID), 'protocolID', PROTOCOL_RULE)
   check(
-    isProtocolID(protocolID),
-    'protocolID',
-    'a protocol is a level from 0 to 2 and a name as wallets take it'
-  )
-  check(
-    typeof key === 'string' && key.length > 0 && key.length <= MAX_KEY_LENGTH && isText(key),
+    isText(key) && key.length > 0 && key.length <= MAX_KEY_LENGTH,
     'key',
-    `a key is a text of 1 to ${MAX_KEY_LENGTH} characters`
+    `key must be a string of 1 to ${MAX_KEY_LENGTH} characters`
   )
-  check(typeof value === 'string' && isText(value), 'value', 'a value is a text')
-  check(value !== '', 'value', 'a value is not empty: readers with @bsv/sdk could not verify it')
+  check(isText(value) && value !== '', 'value', 'value must be a string that is not empty')
   for (const [field, text] of Object.entries({ key, value })) {
+    check(text !== '\x10', field, `${field} must not be the single byte 16, which @bsv/sdk reads as empty`)
     check(
-      text !== '\x10',
+      !text.startsWith(BYTE_ORDER_MARK),
       field,
-      `a ${field} is not the byte 16 alone: readers with @bsv/sdk could not verify it`
-    )
-    check(
-      !text.startsWith(MARK),
-      field,
-      `a ${field} begins with no byte order mark: readers with @bsv/sdk drop it`
+      `${field} must not begin with a byte order mark, which @bsv/sdk drops`
     )
   }
+  check(isController(controller), 'controller', CONTROLLER_RULE)
   check(
-    typeof controller === 'string' && /^0[23][0-9a-f]{64}$/.test(controller),
-    'controller',
-    'a controller is a compressed public key in hex'
+    isTags(tags),
+    'tags',
+    `tags must be a list of at most ${MAX_TAGS} strings of at most ${MAX_TAG_LENGTH} bytes`
   )
-  check(isTags(tags), 'tags', `tags are at most ${MAX_TAGS} texts, each of at most ${MAX_TAG_LENGTH} bytes`)
   return [
-    ...[protocolText(protocolID), key, value].map(text => encoder.encode(text)),
+    ...[protocolText(protocolID), key, value].map(bytesOf),
     Uint8Array.from(controller.match(/../g)!, pair => Number.parseInt(pair, 16)),
-    ...(tags.length > 0 ? [encoder.encode(JSON.stringify(tags))] : [])
+    ...(tags.length > 0 ? [bytesOf(JSON.stringify(tags))] : [])
   ]
 }
 
-/** What is signed (§3.3): the fields, one after the other. */
+/** The signed bytes (§3.3): the concatenated fields. */
 export const signedBytes = (fields: readonly Uint8Array[]): Uint8Array => {
   const bytes = new Uint8Array(fields.reduce((length, field) => length + field.length, 0))
   let at = 0

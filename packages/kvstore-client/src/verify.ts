@@ -1,6 +1,6 @@
 /**
- * Whether a token is what it says (BRC-35 §3.3), with what browsers have. Anyone derives the key that the controller has
- * with anyone for the protocol and the key: it locks the token (§3.2), and it signed it.
+ * Verification of a token (BRC-35 §3.3) with @bsv/sdk alone, so that it runs in browsers: the key that is derived from the
+ * controller for counterparty "anyone", protocol and key locks the token (§3.2) and signed it.
  */
 import { KeyDeriver, PublicKey, Signature } from '@bsv/sdk'
 import { hexOf } from './text.ts'
@@ -16,18 +16,15 @@ import {
 
 const anyone = new KeyDeriver('anyone')
 
-/** Reads a locking script and verifies it: the token, or why it is none. */
+/** Parses and verifies a locking script. */
 export const verifyScript = (script: Uint8Array): KvToken | Refusal => {
   const token = parseToken(script)
   if (isRefusal(token)) return token
   const { protocolID, key, controller, lockKey } = token
-  if (!isPoint(controller)) return { code: 'controller', reason: 'field 4 is no public key of the curve' }
+  if (!isPoint(controller)) return { code: 'controller', reason: 'field 4 is not a point on the curve' }
   const derived = derive(controller, protocolID, key)
   if (derived.toString() !== hexOf(lockKey)) {
-    return {
-      code: 'lock',
-      reason: 'it is locked by another key than the controller has for protocol and key'
-    }
+    return { code: 'lock', reason: 'the lock key is not derived from controller, protocol and key' }
   }
   for (const reading of [token, token.withZero]) {
     if (reading && isSigned(reading, derived)) {
@@ -35,21 +32,24 @@ export const verifyScript = (script: Uint8Array): KvToken | Refusal => {
       return verified
     }
   }
-  return { code: 'signature', reason: 'the last field is no signature of the other fields by the controller' }
+  return {
+    code: 'signature',
+    reason: 'the last field is not a signature of the other fields by the lock key'
+  }
 }
 
-/** The last one is kept: a history asks for one key as often as it has steps. */
-let last: { readonly name: string; readonly derived: PublicKey } | undefined
+/** The key derived last: every step of a history has the same one. */
+let last: { readonly tuple: string; readonly derived: PublicKey } | undefined
 
 const derive = (controller: string, protocolID: ProtocolID, key: string): PublicKey => {
-  const name = `${controller}${protocolText(protocolID)}${key}`
-  if (last?.name !== name) {
-    last = { name, derived: anyone.derivePublicKey([...protocolID], key, controller) }
+  const tuple = `${controller}${protocolText(protocolID)}${key}`
+  if (last?.tuple !== tuple) {
+    last = { tuple, derived: anyone.derivePublicKey([...protocolID], key, controller) }
   }
   return last.derived
 }
 
-/** The SDK takes a coordinate beyond the field for what is left of it: that would be another name of another key. */
+/** The SDK reduces a coordinate beyond the field modulo the prime, which would give a point a second encoding. */
 const isPoint = (key: string): boolean => {
   try {
     return PublicKey.fromString(key).toString() === key
@@ -62,7 +62,7 @@ const isSigned = ({ fields, signature }: KvToken, key: PublicKey): boolean => {
   try {
     return key.verify(Array.from(signedBytes(fields)), Signature.fromDER(Array.from(signature)))
   } catch {
-    // Not even the form of one.
+    // Not a DER signature.
     return false
   }
 }

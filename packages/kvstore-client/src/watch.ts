@@ -1,7 +1,7 @@
 /**
- * Changes of entries as they come. A host tells that something changed; what it is now is looked up and verified like
- * anything else. Each time a stream begins, what is live is compared with what was known: so nothing is missed between
- * two streams, and no position has to be kept.
+ * Live changes of entries. A host only announces which tuples changed; their entries are looked up and verified. Each new
+ * stream begins with a comparison of the live entries with the known ones, so that no change between two streams is
+ * missed, and no position has to be stored.
  */
 import { QuoinError } from '@quoin/primitives'
 import { type KvEntry, type KvTuple, type Selectors, tupleText } from './entry.ts'
@@ -12,23 +12,23 @@ import { isProtocolID, protocolText } from './token.ts'
 export type KvChange =
   /** The entry is new, or has a new value. */
   | { readonly kind: 'set'; readonly entry: KvEntry }
-  /** The entry is gone; this is what it was. */
+  /** The entry was deleted; this is its last state. */
   | { readonly kind: 'removed'; readonly entry: KvEntry }
   /** The entry has several live tokens (§3.4). */
   | { readonly kind: 'ambiguous'; readonly entries: readonly KvEntry[] }
 
-export interface Watched {
+export interface WatchContext {
   readonly hosts: readonly string[]
   readonly selectors: Selectors
   readonly signal: AbortSignal | undefined
-  /** All that is live and matches, verified. */
+  /** All live and matching entries, verified. */
   all(host: string): Promise<readonly KvEntry[]>
-  /** What is live of a tuple. */
+  /** The live entries of a tuple, verified. */
   one(host: string, tuple: KvTuple): Promise<readonly KvEntry[]>
 }
 
-/** What a host says of a change. Nothing of it is believed; it is only what is looked up. */
-interface Told {
+/** A host's announcement of a change. It is not trusted: it only names the tuples to look up. */
+interface ChangeNotice {
   readonly tuples: readonly KvTuple[]
   readonly gone: readonly string[]
 }
@@ -36,44 +36,48 @@ interface Told {
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
 
-/** What is live comes first, each as a change. Goes on until the signal ends it, or the caller. */
-export async function* watchEntries(watched: Watched): AsyncGenerator<KvChange, void, undefined> {
-  const { hosts, signal } = watched
+/** Yields live entries first, each as a change. Ends when the signal aborts or the consumer returns. */
+export async function* watchEntries(context: WatchContext): AsyncGenerator<KvChange, void, undefined> {
+  const { hosts, signal } = context
   const known = new Map<string, readonly KvEntry[]>()
   let wait = FIRST_WAIT_MS
   for (let turn = 0; !signal?.aborted; turn++) {
     const host = hosts[turn % hosts.length]!
-    const over = new AbortController()
+    const connection = new AbortController()
     try {
-      const body = await open(host, watched, AbortSignal.any([over.signal, ...(signal ? [signal] : [])]))
-      yield* compare(known, byTuple(await watched.all(host)), known.keys())
+      const body = await open(
+        host,
+        context,
+        AbortSignal.any([connection.signal, ...(signal ? [signal] : [])])
+      )
+      yield* compare(known, byTuple(await context.all(host)), known.keys())
       wait = FIRST_WAIT_MS
       for await (const data of readEvents(body)) {
-        yield* changesOf(host, watched, known, told(host, data))
+        yield* changesOf(host, context, known, parseNotice(host, data))
       }
     } catch (error) {
       if (signal?.aborted) return
-      // A host that cannot be reached may be again; one that has no such thing will not have it.
+      // An unreachable host is retried; one without the route is not, when it is the only one.
       if (!(error instanceof QuoinError) || error.code !== 'ERR_KV_HOST') throw error
-      if (error instanceof Unsupported && hosts.length === 1) throw error
+      if (error instanceof UnsupportedHostError && hosts.length === 1) throw error
     } finally {
-      over.abort()
+      connection.abort()
     }
     await pause(wait, signal)
     wait = Math.min(wait * 2, LONGEST_WAIT_MS)
   }
 }
 
-/** The host is no node of Quoin, or does not keep entries. */
-class Unsupported extends QuoinError {
+/** The host is not a Quoin node, or has the key-value store turned off. */
+class UnsupportedHostError extends QuoinError {
   constructor(host: string) {
-    super('ERR_KV_HOST', 'the host does not tell changes', { hosts: { [host]: 'it has no /kv/live' } })
+    super('ERR_KV_HOST', 'the host does not stream changes', { hosts: { [host]: 'no route /kv/live' } })
   }
 }
 
 const open = async (
   host: string,
-  { selectors }: Watched,
+  { selectors }: WatchContext,
   signal: AbortSignal
 ): Promise<ReadableStream<Uint8Array>> => {
   const { key, controller, protocolID, tags = [], tagQueryMode } = selectors
@@ -87,24 +91,24 @@ const open = async (
     headers: { accept: 'text/event-stream' },
     signal
   }).catch((error: Error) => {
-    throw hostError('changes cannot be followed', { [host]: error.message })
+    throw streamError(host, error.message)
   })
-  if (response.status === 404) throw new Unsupported(host)
-  if (!response.ok || !response.body) {
-    throw hostError('changes cannot be followed', { [host]: `${response.status}` })
-  }
+  if (response.status === 404) throw new UnsupportedHostError(host)
+  if (!response.ok || !response.body) throw streamError(host, `${response.status}`)
   return response.body
 }
 
-/** Of what is no change, nothing is looked up. */
-const told = (host: string, data: string): Told => {
-  let said: { entries?: unknown; gone?: unknown } | null
+const streamError = (host: string, reason: string): QuoinError =>
+  hostError('the stream of changes failed', { [host]: reason })
+
+const parseNotice = (host: string, data: string): ChangeNotice => {
+  let notice: { entries?: unknown; gone?: unknown } | null
   try {
-    said = JSON.parse(data)
+    notice = JSON.parse(data)
   } catch {
-    throw hostError('changes cannot be followed', { [host]: 'it tells what is no change' })
+    throw streamError(host, 'an event is not JSON')
   }
-  const { entries, gone } = said ?? {}
+  const { entries, gone } = notice ?? {}
   return {
     tuples: Array.isArray(entries) ? entries.filter(isTuple) : [],
     gone: Array.isArray(gone) ? gone.map(String) : []
@@ -118,19 +122,19 @@ const isTuple = (value: unknown): value is KvTuple => {
 
 async function* changesOf(
   host: string,
-  watched: Watched,
+  context: WatchContext,
   known: Map<string, readonly KvEntry[]>,
-  { tuples, gone }: Told
+  { tuples, gone }: ChangeNotice
 ): AsyncGenerator<KvChange, void, undefined> {
   const lost = [...known.values()].flat().filter(({ outpoint }) => gone.includes(outpoint))
   const touched = new Map([...tuples, ...lost].map(each => [tupleText(each), each]))
   for (const [name, { protocolID, key, controller }] of touched) {
-    const live = await watched.one(host, { protocolID, key, controller })
+    const live = await context.one(host, { protocolID, key, controller })
     yield* compare(known, new Map(live.length > 0 ? [[name, live]] : []), [name])
   }
 }
 
-/** Says what became of these, and of all that is live, and knows it then. */
+/** Yields the differences between `known` and `live` for these tuples and all live ones, and updates `known`. */
 function* compare(
   known: Map<string, readonly KvEntry[]>,
   live: ReadonlyMap<string, readonly KvEntry[]>,

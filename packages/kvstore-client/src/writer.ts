@@ -1,18 +1,18 @@
 /**
- * Writing to the global store (BRC-35 §3.4), one at a time for each tuple: what is live is looked up, the wallet spends it
- * and makes its successor, the network gets the transaction from the wallet and the hosts from here.
+ * Writes to the global store (BRC-35 §3.4), serialised for each tuple: look up the live token, have the wallet spend it,
+ * create its successor and broadcast, then submit the transaction to the hosts.
  *
- * What the network has and the hosts do not would be minted a second time by whoever asks them. So each token is in a
- * basket of the wallet, and before anything is written the hosts are told what is there and they do not show. A removal
- * leaves nothing there: that shows when the wallet refuses to spend the token again, and says what spent it. Both hold
- * also when the process that wrote it ended before the hosts were told.
+ * A token that the network has and the hosts do not would be created a second time by the next write. Each token is
+ * therefore kept in a basket of the wallet, and a write first submits the tokens of the basket that the hosts do not show.
+ * A removal leaves no token in the basket: it is discovered when the wallet refuses to spend the token again and names the
+ * transaction that spent it. Both recoveries also work when the process that wrote ended before it submitted.
  */
 import { type AtomicBEEF, Beef, type WalletInterface } from '@bsv/sdk'
 import { QuoinError } from '@quoin/primitives'
-import { type Acted, act, lock, lockKeyOf, type Scope, type TokenWallet } from './action.ts'
+import { type ActionResult, lock, lockKeyOf, runAction, type Scope, type TokenWallet } from './action.ts'
 import { atomicOf } from './bundle.ts'
 import { type Found, type KvTuple, tupleText } from './entry.ts'
-import { type Failures, hostError, type Submitted, submit } from './overlay.ts'
+import { type Failures, hostError, type SubmissionResult, submit } from './overlay.ts'
 import { inTurn } from './turns.ts'
 
 export type GlobalWallet = TokenWallet & Pick<WalletInterface, 'listOutputs'>
@@ -20,29 +20,29 @@ export type GlobalWallet = TokenWallet & Pick<WalletInterface, 'listOutputs'>
 export interface WriterOptions {
   readonly wallet: GlobalWallet
   readonly originator: string | undefined
-  /** Whom to submit to. */
+  /** Hosts to submit to. */
   readonly hosts: () => Promise<readonly string[]>
-  /** What is live, verified. */
+  /** Live tokens of a tuple, verified. */
   readonly live: (tuple: KvTuple) => Promise<readonly Found[]>
 }
 
 export interface Write {
-  /** Of the successor; without them there is none. */
+  /** Fields of the successor; undefined for a removal. */
   readonly fields?: readonly Uint8Array[]
-  /** Several tokens are spent as one would be. */
+  /** Spends several live tokens instead of failing. */
   readonly collapse: boolean | undefined
 }
 
-interface Sent {
+interface Submission {
   readonly txid: string
   readonly beef: AtomicBEEF
-  /** Whether a host has it. */
-  readonly isTaken: (by: Submitted) => boolean
+  /** Whether the answer of a host means that the host has the effect of the transaction. */
+  readonly isAccepted: (by: SubmissionResult) => boolean
 }
 
-/** Where the wallet keeps them, each under its lock. */
+/** The basket of global tokens, each tagged with its lock key. */
 const BASKET = 'global kvstore'
-/** Attempts at a write when another got in between. */
+/** Attempts at a write in conflict with concurrent writers. */
 const ATTEMPTS = 5
 
 export class Writer {
@@ -53,7 +53,7 @@ export class Writer {
   }
 
   /** Undefined when there is nothing to remove. */
-  async write(tuple: KvTuple, { fields, collapse = false }: Write): Promise<Acted | undefined> {
+  async write(tuple: KvTuple, { fields, collapse = false }: Write): Promise<ActionResult | undefined> {
     const { wallet, originator, live } = this.#options
     const { protocolID, key } = tuple
     const scope: Scope = { protocolID: [...protocolID], keyID: key, counterparty: 'anyone' }
@@ -61,12 +61,12 @@ export class Writer {
       const tag = await lockKeyOf(wallet, scope, originator)
       const script = fields && (await lock(wallet, scope, fields, originator))
       let found = await live(tuple)
-      if (await this.#tell(tag, found)) found = await live(tuple)
+      if (await this.#submitMissing(tag, found)) found = await live(tuple)
       for (let attempt = 1; ; attempt++) {
-        if (found.length > 1 && !collapse) throw ambiguous(found)
+        if (found.length > 1 && !collapse) throw ambiguityError(found)
         if (found.length === 0 && !script) return undefined
         try {
-          const acted = await act(
+          const result = await runAction(
             wallet,
             {
               description: script ? 'Set a key-value entry' : 'Remove a key-value entry',
@@ -77,13 +77,13 @@ export class Writer {
             },
             originator
           )
-          await this.#send(script ? made(acted) : removed(acted))
-          return acted
+          await this.#submit(script ? creation(result) : removal(result))
+          return result
         } catch (error) {
           if (attempt === ATTEMPTS || !isReview(error)) throw error
-          await this.#learn(error)
+          await this.#submitCompeting(error)
           const now = await live(tuple)
-          // Nobody got in between: it is refused for what it is.
+          // Without a concurrent write, the refusal has another reason.
           if (outpointsOf(now).join() === outpointsOf(found).join()) throw error
           found = now
         }
@@ -91,43 +91,45 @@ export class Writer {
     })
   }
 
-  /** Tells the hosts what the wallet holds and they do not show. Answers whether there was anything to tell. */
-  async #tell(tag: string, shown: readonly Found[]): Promise<boolean> {
+  /** Submits tokens of the basket that the hosts do not show. Returns whether there were any. */
+  async #submitMissing(tag: string, shown: readonly Found[]): Promise<boolean> {
     const { wallet, originator } = this.#options
     const { outputs, BEEF } = await wallet.listOutputs(
       { basket: BASKET, tags: [tag], include: 'entire transactions' },
       originator
     )
-    const missed = outputs.filter(({ outpoint }) => !shown.some(each => each.outpoint === outpoint))
-    if (missed.length === 0 || !BEEF) return false
+    const missing = outputs.filter(({ outpoint }) => !shown.some(each => each.outpoint === outpoint))
+    if (missing.length === 0 || !BEEF) return false
     const beef = Beef.fromBinary(BEEF)
-    for (const { outpoint } of missed) {
+    for (const { outpoint } of missing) {
       const [txid = '', vout] = outpoint.split('.')
-      // Another wallet of the owner may have spent it since; that is for the hosts to know.
-      await this.#send(made({ txid, vout: Number(vout), beef: atomicOf(beef, txid) })).catch(unlessRefused)
+      // The hosts refuse a token that another wallet of the owner has spent meanwhile.
+      await this.#submit(creation({ txid, vout: Number(vout), beef: atomicOf(beef, txid) })).catch(
+        unlessRefused
+      )
     }
     return true
   }
 
-  /** One host that has it is enough: hosts tell each other. */
-  async #send({ txid, beef, isTaken }: Sent): Promise<void> {
+  /** Acceptance by one host is enough: hosts synchronise. */
+  async #submit({ txid, beef, isAccepted }: Submission): Promise<void> {
     const { answers, failures } = await submit(await this.#options.hosts(), beef)
-    if (answers.some(isTaken)) return
+    if (answers.some(isAccepted)) return
     const hosts: Failures = Object.fromEntries(
-      answers.map(({ host, error }) => [host, error ?? 'it takes no part of the transaction'])
+      answers.map(({ host, error }) => [host, error ?? 'the topic admits nothing of the transaction'])
     )
     if (Object.keys(failures).length === 0) {
-      throw new QuoinError('ERR_KV_REFUSED', 'no host took the transaction', { txid, hosts })
+      throw new QuoinError('ERR_KV_REFUSED', 'every host refused the transaction', { txid, hosts })
     }
     throw hostError(
-      'the transaction is sent and reached no host; the next write to the entry submits it again',
+      'the transaction was broadcast but reached no host; the next write to the entry submits it again',
       { ...hosts, ...failures },
       { txid }
     )
   }
 
-  /** Another transaction spent the token first. Where the wallet knows it, the hosts learn it: they do not have it yet. */
-  async #learn({ reviewActionResults }: Review): Promise<void> {
+  /** Submits the transactions that spent the token first, as far as the wallet knows them: the hosts lack them. */
+  async #submitCompeting({ reviewActionResults }: Review): Promise<void> {
     for (const { competingBeef, competingTxs = [] } of reviewActionResults) {
       if (!competingBeef) continue
       const beef = Beef.fromBinary(competingBeef)
@@ -138,7 +140,7 @@ export class Writer {
   }
 }
 
-/** `WERR_REVIEW_ACTIONS`, by which wallets say that the network refused. It comes over wires and from other SDKs. */
+/** `WERR_REVIEW_ACTIONS`: the network refused the action. Recognised by shape, since it may come from another process. */
 interface Review {
   readonly reviewActionResults: readonly {
     readonly competingTxs?: readonly string[]
@@ -151,29 +153,29 @@ const isReview = (error: unknown): error is Review =>
 
 const outpointsOf = (found: readonly Found[]): string[] => found.map(({ outpoint }) => outpoint).sort()
 
-const made = ({ txid, vout, beef }: Acted): Sent => ({
+const creation = ({ txid, vout, beef }: ActionResult): Submission => ({
   txid,
-  beef: given(beef),
-  isTaken: ({ admitted }) => admitted.includes(vout)
+  beef: requireBeef(beef),
+  isAccepted: ({ admitted }) => admitted.includes(vout)
 })
 
-const removed = ({ txid, beef }: Acted): Sent => ({
+const removal = ({ txid, beef }: ActionResult): Submission => ({
   txid,
-  beef: given(beef),
-  isTaken: ({ spent }) => spent.length > 0
+  beef: requireBeef(beef),
+  isAccepted: ({ spent }) => spent.length > 0
 })
 
-const given = (beef: AtomicBEEF | undefined): AtomicBEEF => {
-  if (!beef) throw new QuoinError('ERR_KV_WALLET', 'the wallet keeps what it made to itself')
+const requireBeef = (beef: AtomicBEEF | undefined): AtomicBEEF => {
+  if (!beef) throw new QuoinError('ERR_KV_WALLET', 'the wallet returned no transaction to submit')
   return beef
 }
 
-/** What no host wants, none has to be told again. */
+/** A refused submission is not repeated. */
 const unlessRefused = (error: QuoinError): void => {
   if (error.code !== 'ERR_KV_REFUSED') throw error
 }
 
-/** As it came, where it came together. */
+/** The BEEF of the tokens; unchanged when all are from one bundle. */
 const ancestry = (found: readonly Found[]): number[] | undefined => {
   const [first, ...rest] = new Set(found.map(({ bundle }) => bundle))
   if (!first || rest.length === 0) return first && Array.from(first.bytes)
@@ -182,9 +184,9 @@ const ancestry = (found: readonly Found[]): number[] | undefined => {
   return beef.toBinary()
 }
 
-export const ambiguous = (found: readonly Found[]): QuoinError =>
+export const ambiguityError = (found: readonly Found[]): QuoinError =>
   new QuoinError(
     'ERR_KV_AMBIGUOUS',
-    'the entry has several live tokens, of which none counts more than another',
+    'the entry has several live tokens; `collapse: true` spends all of them',
     { outpoints: outpointsOf(found) }
   )

@@ -3,7 +3,7 @@
  * follows from the inputs and outputs of the transaction (§3.4): an output alone creates the entry, an input and an output
  * update it, an input alone deletes it.
  */
-import { setImmediate as nextTick } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isP2pkh } from '@quoin/chain'
 import { makeOutpoint, type Outpoint } from '@quoin/keyspace'
 import {
@@ -16,8 +16,8 @@ import {
 import type { Admittance, Candidate } from '@quoin/overlay'
 import { verifyToken } from './verify.ts'
 
-/** Outputs verified before the event loop gets its next tick. */
-const OUTPUTS_PER_TICK = 100
+/** Outputs verified before the event loop gets a turn. */
+const OUTPUTS_PER_TURN = 100
 /** Refused outputs per transaction that are reported with a reason. */
 const MAX_REASONS = 100
 
@@ -38,7 +38,7 @@ export const admitEntries = async ({ transaction, previousCoins }: Candidate): P
   for (const [vout, { script }] of transaction.outputs.entries()) {
     // A payment is not reported as a malformed token.
     if (isP2pkh(script)) continue
-    if (vout % OUTPUTS_PER_TICK === OUTPUTS_PER_TICK - 1) await nextTick()
+    if (vout % OUTPUTS_PER_TURN === OUTPUTS_PER_TURN - 1) await nextTurn()
     const token = verifyToken(script, hasKnownLock)
     if (!isRefusal(token)) {
       outputs.push(vout)
