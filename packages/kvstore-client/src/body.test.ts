@@ -26,7 +26,7 @@ describe('the body of an answer', () => {
         isEnded = true
       }
     })
-    await expect(readBody(new Response(endless), 1000)).rejects.toThrow('more than 1000 bytes')
+    await expect(readBody(new Response(endless), 1000)).rejects.toThrow('exceeds 1000 bytes')
     expect(isEnded).toBe(true)
     expect(sent).toBeLessThan(2000)
   })

@@ -1,4 +1,5 @@
 /** Server-sent events over `fetch`, since Node 20 has no `EventSource`. */
+import { withTimeout } from '@quoin/primitives'
 
 /** A host sends a heartbeat every 15 seconds; a connection silent for longer than this is dead. */
 const SILENCE_MS = 60_000
@@ -16,7 +17,7 @@ export async function* readEvents(
   let data: string[] = []
   try {
     for (;;) {
-      const chunk = await within(reader.read(), silence).catch(() => undefined)
+      const chunk = await withTimeout(reader.read(), silence, () => undefined).catch(() => undefined)
       if (!chunk || chunk.done) return
       const lines = (rest + decoder.decode(chunk.value, { stream: true })).split(/\r\n|\n|\r/)
       rest = lines.pop()!
@@ -32,20 +33,5 @@ export async function* readEvents(
   } finally {
     // Cancelling a broken connection fails, and there is nothing to release.
     await reader.cancel().catch(() => undefined)
-  }
-}
-
-/** What a promise resolves to if it does so in time. */
-const within = async <T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> => {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  try {
-    return await Promise.race([
-      promise,
-      new Promise<undefined>(resolve => {
-        timer = setTimeout(() => resolve(undefined), milliseconds)
-      })
-    ])
-  } finally {
-    clearTimeout(timer)
   }
 }

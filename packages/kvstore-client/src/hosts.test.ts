@@ -81,9 +81,9 @@ describe('the global store', () => {
   it('§3.4 a token that no host takes is an error (G6)', async () => {
     const nothing = { outputsToAdmit: [], coinsToRetain: [], coinsRemoved: [] }
     for (const [status, steak, reason] of [
-      [200, { tm_kvstore: nothing }, 'it takes no part of the transaction'],
+      [200, { tm_kvstore: nothing }, 'the topic admits nothing of the transaction'],
       [200, { tm_kvstore: { ...nothing, error: { code: 'X', message: 'too tired' } } }, 'too tired'],
-      [200, {}, 'it has no tm_kvstore'],
+      [200, {}, 'the STEAK has no admittance for tm_kvstore'],
       [400, { status: 'error', message: 'not today' }, '400 not today']
     ] as const) {
       const host = await open(

@@ -15,10 +15,10 @@ import { type BEEF, Beef, Utils, type WalletInterface } from '@bsv/sdk'
 import { QuoinError } from '@quoin/primitives'
 import { type Coin, lock, lockKeyOf, runAction, type Scope } from './action.ts'
 import { Bundle } from './bundle.ts'
+import { entryMutex } from './entry-mutex.ts'
 import { readLocalToken, valueField } from './local-token.ts'
 import { bytesOf, check, isText, textOf } from './text.ts'
 import { isProtocolID } from './token.ts'
-import { inTurn } from './turns.ts'
 
 export type LocalWallet = Pick<
   WalletInterface,
@@ -213,7 +213,7 @@ export class LocalKV {
   /** Runs work under the mutex of an entry, named by its lock key, which is derived from wallet, context and key. */
   async #exclusive<T>(scope: Scope, work: (lockKey: string) => Promise<T>): Promise<T> {
     const lockKey = await lockKeyOf(this.#wallet, scope, this.#originator)
-    return inTurn(`local ${lockKey}`, () => work(lockKey))
+    return entryMutex.run(`local ${lockKey}`, () => work(lockKey))
   }
 
   async #inspect(scope: Scope, lockKey: string): Promise<LocalOutput[]> {

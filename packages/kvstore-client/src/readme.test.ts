@@ -8,7 +8,7 @@ import { GlobalKV, LocalKV } from './index.ts'
 import { type KvNode, startKvNode } from './node.testing.ts'
 import { startChain, type TestChain } from './wallet.testing.ts'
 
-const page = readFileSync(new URL('../../kvstore/README.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const examples = [...page.matchAll(/^```typescript\n(.*?)^```\n\n```text\n(.*?)^```$/gms)]
 
 describe('the README', () => {

@@ -101,7 +101,7 @@ describe('watching', () => {
     )
     await expect(store({ host: host.url }).watch({ key: 'k' }).next()).rejects.toMatchObject({
       code: 'ERR_KV_HOST',
-      message: 'the host does not tell changes'
+      message: 'the host does not stream changes'
     })
   })
 })

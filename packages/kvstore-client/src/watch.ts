@@ -3,7 +3,7 @@
  * stream begins with a comparison of the live entries with the known ones, so that no change between two streams is
  * missed, and no position has to be stored.
  */
-import { QuoinError } from '@quoin/primitives'
+import { Backoff, QuoinError, sleep } from '@quoin/primitives'
 import { type KvEntry, type KvTuple, type Selectors, tupleText } from './entry.ts'
 import { readEvents } from './events.ts'
 import { hostError } from './overlay.ts'
@@ -33,14 +33,13 @@ interface ChangeNotice {
   readonly gone: readonly string[]
 }
 
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 30_000
+const RECONNECT_MS = { first: 500, limit: 30_000 }
 
 /** Yields live entries first, each as a change. Ends when the signal aborts or the consumer returns. */
 export async function* watchEntries(context: WatchContext): AsyncGenerator<KvChange, void, undefined> {
   const { hosts, signal } = context
   const known = new Map<string, readonly KvEntry[]>()
-  let wait = FIRST_WAIT_MS
+  const backoff = new Backoff(RECONNECT_MS)
   for (let turn = 0; !signal?.aborted; turn++) {
     const host = hosts[turn % hosts.length]!
     const connection = new AbortController()
@@ -51,7 +50,7 @@ export async function* watchEntries(context: WatchContext): AsyncGenerator<KvCha
         AbortSignal.any([connection.signal, ...(signal ? [signal] : [])])
       )
       yield* compare(known, byTuple(await context.all(host)), known.keys())
-      wait = FIRST_WAIT_MS
+      backoff.reset()
       for await (const data of readEvents(body)) {
         yield* changesOf(host, context, known, parseNotice(host, data))
       }
@@ -63,8 +62,7 @@ export async function* watchEntries(context: WatchContext): AsyncGenerator<KvCha
     } finally {
       connection.abort()
     }
-    await pause(wait, signal)
-    wait = Math.min(wait * 2, LONGEST_WAIT_MS)
+    await sleep(backoff.next(), { signal })
   }
 }
 
@@ -164,16 +162,3 @@ const byTuple = (entries: readonly KvEntry[]): Map<string, readonly KvEntry[]> =
   }
   return tuples
 }
-
-const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise(resolve => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal?.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true }
-    )
-  })

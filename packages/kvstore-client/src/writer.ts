@@ -12,8 +12,8 @@ import { QuoinError } from '@quoin/primitives'
 import { type ActionResult, lock, lockKeyOf, runAction, type Scope, type TokenWallet } from './action.ts'
 import { atomicOf } from './bundle.ts'
 import { type Found, type KvTuple, tupleText } from './entry.ts'
+import { entryMutex } from './entry-mutex.ts'
 import { type Failures, hostError, type SubmissionResult, submit } from './overlay.ts'
-import { inTurn } from './turns.ts'
 
 export type GlobalWallet = TokenWallet & Pick<WalletInterface, 'listOutputs'>
 
@@ -57,7 +57,7 @@ export class Writer {
     const { wallet, originator, live } = this.#options
     const { protocolID, key } = tuple
     const scope: Scope = { protocolID: [...protocolID], keyID: key, counterparty: 'anyone' }
-    return inTurn(`global ${tupleText(tuple)}`, async () => {
+    return entryMutex.run(`global ${tupleText(tuple)}`, async () => {
       const tag = await lockKeyOf(wallet, scope, originator)
       const script = fields && (await lock(wallet, scope, fields, originator))
       let found = await live(tuple)
