@@ -13,7 +13,7 @@ import { formatAddress, sha256, type Transaction, writeBeef } from '@quoin/chain
 import { DevChain } from '@quoin/dev-chain'
 import { makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
 import { openStore, type Store } from '@quoin/store'
-import { Change, type OutputSearch, outputs } from '@quoin/txo'
+import { type OutputSearch, outputs, TxUpdate } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
 import { memory } from '../../../bench/memory.ts'
 import { bsv21, bsv21Events } from './keys.ts'
@@ -300,7 +300,7 @@ const fill = async (
   for (let made = 0; made < count; ) {
     const changes = Array.from({ length: 10 }, () => {
       const txid = sha256(new TextEncoder().encode(`transaction ${made}`)) as Txid
-      const change = new Change(txid, {
+      const change = new TxUpdate(txid, {
         vouts: size,
         position: { height: 1 + Math.floor(made / 1e4), index: BigInt(made % 1e4) }
       })

@@ -6,19 +6,19 @@
 import { parseAddress } from '@quoin/chain'
 import { parseOutpoint, type TokenId } from '@quoin/keyspace'
 import { memoize } from '@quoin/primitives'
-import type { Bsv21Data, Ledger, Posting } from '@quoin/txo'
+import type { AmountLedger, Bsv21Data, LedgerPosting } from '@quoin/txo'
 import { mintedAmount, transferableAmount } from './rules.ts'
 import { lockOfEvents } from './token-lock.ts'
 import { tokenOfTopic } from './topic-names.ts'
 
-export const tokenLedger: Ledger = ({ topics, events, isSpent, data }) => {
+export const tokenLedger: AmountLedger = ({ topics, events, isSpent, data }) => {
   const token = topics.map(tokenOfTopic).find(each => each !== undefined)
   if (token === undefined) return NONE
   const claim = data('bsv21') as Bsv21Data | undefined
   if (claim?.id !== token || claim.amt === undefined) return NONE
   const { op } = claim
   const amt = BigInt(claim.amt)
-  const postings: Posting[] = []
+  const postings: LedgerPosting[] = []
   const book = bookOf(token)
   const minted = mintedAmount({ op, amt })
   if (minted > 0n) postings.push({ book, account: undefined, name: 'minted', amount: minted, outputs: 0 })
@@ -27,14 +27,14 @@ export const tokenLedger: Ledger = ({ topics, events, isSpent, data }) => {
   return postings
 }
 
-const NONE: readonly Posting[] = []
+const NONE: readonly LedgerPosting[] = []
 const bookOf = memoize(10_000, (token: TokenId) => parseOutpoint(token))
 const accountOf = memoize(100_000, (address: string) => parseAddress(address).hash)
 
-const held = (token: TokenId, events: readonly string[], amount: bigint): Posting[] => {
+const held = (token: TokenId, events: readonly string[], amount: bigint): LedgerPosting[] => {
   const book = bookOf(token)
   const { lock, holder } = lockOfEvents(events, token)
-  const postings: Posting[] = [{ book, account: undefined, name: 'supply', amount, outputs: 0 }]
+  const postings: LedgerPosting[] = [{ book, account: undefined, name: 'supply', amount, outputs: 0 }]
   if (lock === 'list' || lock === 'ltm' || lock === 'pow20') {
     postings.push({ book, account: undefined, name: lock, amount, outputs: 1 })
   }

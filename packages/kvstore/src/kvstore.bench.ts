@@ -15,7 +15,7 @@ import { makeOutpoint } from '@quoin/keyspace'
 import type { KvContent } from '@quoin/kvstore-client/token'
 import { answerBeef, Engine, installPlugins } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
-import { Change, OutputStore } from '@quoin/txo'
+import { OutputStore, TxUpdate } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
 import { TestChain } from '../../chain/src/verify/signed.testing.ts'
 import { Author, compose, type Entry, entriesOf, PROTOCOL, payment } from './author.testing.ts'
@@ -215,9 +215,9 @@ const fill = async (
 ): Promise<OutputStore> => {
   await installPlugins([kvstore], { outputs })
   const chain = new TestChain()
-  const change = (block: number): Change => {
+  const change = (block: number): TxUpdate => {
     const { txid } = chain.fund([payment(block)])
-    const made = new Change(txid, { position: { height: 1 + block, index: 1n } }).apply(TOPIC)
+    const made = new TxUpdate(txid, { position: { height: 1 + block, index: 1n } }).markApplied(TOPIC)
     for (const vout of range(EACH)) {
       made.admit(TOPIC, vout).output(vout, { satoshis: 1, events: eventsOf(contentOf(block * EACH + vout)) })
     }

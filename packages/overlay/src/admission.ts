@@ -3,7 +3,7 @@
 import type { Transaction } from '@quoin/chain'
 import { makeOutpoint, type Outpoint, type Topic } from '@quoin/keyspace'
 import { type Awaitable, andThen, inOrder } from '@quoin/primitives'
-import type { Change } from '@quoin/txo'
+import type { TxUpdate } from '@quoin/txo'
 import { type AnyLookup, type Indexed, isQuoinLookup } from './types.ts'
 
 export interface Admitting {
@@ -20,7 +20,7 @@ export interface Admitting {
 
 /** With what lookups of Quoin's own say of it, most of which have nothing to wait for. */
 export const admitOutput = (
-  change: Change,
+  change: TxUpdate,
   { lookups, transaction, topic, vout, inputs, offChainValues, isRestored = false }: Admitting
 ): Awaitable<void> => {
   const output = transaction.outputs[vout]!
@@ -28,7 +28,7 @@ export const admitOutput = (
   change.admit(topic, vout, { inputs, isRestored }).output(vout, { satoshis: output.satoshis })
   const take = (said: Indexed | undefined): void => {
     if (said) change.output(vout, said)
-    if (said?.also) change.also(said.also)
+    if (said?.also) change.addWrites(said.also)
   }
   return inOrder(lookups.values(), lookup => {
     if (!isQuoinLookup(lookup) || (lookup.topics && !lookup.topics.includes(topic))) return

@@ -25,7 +25,7 @@ import {
 } from '@quoin/keyspace'
 import { QuoinError, TickThrottle } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
-import { Change, type OutputStore, Proofs } from '@quoin/txo'
+import { type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
 import { admitOutput } from './admission.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
@@ -212,7 +212,7 @@ export class Engine {
     return new Submission(this.#submitting(), given).judgeAgain()
   }
 
-  async #admitAgain(change: Change, transaction: Transaction, topic: Topic, vout: number): Promise<void> {
+  async #admitAgain(change: TxUpdate, transaction: Transaction, topic: Topic, vout: number): Promise<void> {
     const judged = (await this.judgements(transaction.txid))?.[topic]
     const inputs = (judged?.coinsToRetain ?? []).map(input => {
       const spent = transaction.inputs[input]!
@@ -269,10 +269,10 @@ export class Engine {
     const [known] = await this.outputs.loadOutputs([outpoint], { includeTopics: true })
     if (!known) return false
     const vout = voutOf(outpoint)
-    const change = new Change(txidOf(outpoint)).erase(vout)
-    for (const topic of known.topics ?? []) change.expel(topic, vout, 'evicted')
+    const change = new TxUpdate(txidOf(outpoint)).erase(vout)
+    for (const topic of known.topics ?? []) change.removeFromTopic(topic, vout, 'evicted')
     const { evictions } = overlay.collections
-    change.also(batch =>
+    change.addWrites(batch =>
       batch
         .use(evictions)
         .at(txidOf(outpoint), vout)

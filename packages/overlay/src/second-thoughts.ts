@@ -20,7 +20,7 @@ import {
 } from '@quoin/keyspace'
 import { type Awaitable, andThen, inOrder, SourceHealth, toHex } from '@quoin/primitives'
 import type { Batch, Queue } from '@quoin/store'
-import { Change, type OutputStore } from '@quoin/txo'
+import { type OutputStore, TxUpdate } from '@quoin/txo'
 import { type Judgements, overlay } from './keys.ts'
 import { healthLog, type Logger } from './logger.ts'
 
@@ -37,7 +37,7 @@ export interface Working {
   /** Judges a transaction again where its coins are others than they were; answers whether any were. */
   readonly judge: (txid: Txid) => Promise<boolean>
   /** Puts what is to be said of an output that a topic admits into a change. */
-  readonly admit: (change: Change, transaction: Transaction, topic: Topic, vout: number) => Promise<void>
+  readonly admit: (change: TxUpdate, transaction: Transaction, topic: Topic, vout: number) => Promise<void>
 }
 
 export class SecondThoughts {
@@ -210,7 +210,7 @@ export class SecondThoughts {
       const topic = name as Topic
       if (!outputsToAdmit.includes(vout) || (await this.#outputs.isInTopic(topic, outpoint))) continue
       if (await this.#isForgotten(topic, outpoint)) continue
-      const change = new Change(txid).needs(txid)
+      const change = new TxUpdate(txid).dependOn(txid)
       await this.#working.admit(change, transaction, topic, vout)
       await this.#outputs.commit(change)
     }

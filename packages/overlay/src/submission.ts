@@ -20,7 +20,14 @@ import {
   voutOf
 } from '@quoin/keyspace'
 import { type Awaitable, andThen, inOrder, isPending, QuoinError } from '@quoin/primitives'
-import { Change, type Intake, indexTransaction, type OutputStore, type Proofs, takeIn } from '@quoin/txo'
+import {
+  type IngestPlan,
+  indexTransaction,
+  type OutputStore,
+  type Proofs,
+  planIngest,
+  TxUpdate
+} from '@quoin/txo'
 import { admitOutput } from './admission.ts'
 import { coinInputs, hasNewCoins, previousCoins } from './coins.ts'
 import { judge } from './judge.ts'
@@ -188,13 +195,13 @@ export class Submission {
   ): Promise<void> {
     const { outputs, broadcast, secondThoughts, proofs } = this.#context
     const { beef, mode, offChainValues } = this.#given
-    const intake = takeIn(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
+    const intake = planIngest(outputs, subject, verified, { verified: mode !== 'historical-tx-no-spv' })
     if (broadcast && mode === 'current-tx' && !intake.position) {
       await broadcast(subject, beef.bytes).catch(notTaken)
     }
     const making = this.#changeOf(subject, intake)
     const change = isPending(making) ? await making : making
-    const leaving: Change[] = []
+    const leaving: TxUpdate[] = []
     const told: Record<string, Judgement> = {}
     const left = new Map<string, readonly number[]>()
     for (const [topic, judgement] of Object.entries(judged)) {
@@ -206,10 +213,10 @@ export class Submission {
       const removed = isPending(removing) ? await removing : removing
       for (const vout of before[topic]?.outputsToAdmit ?? []) {
         if (judgement.outputsToAdmit.includes(vout)) continue
-        change.expel(topic as Topic, vout, 'refused')
+        change.removeFromTopic(topic as Topic, vout, 'refused')
       }
       for (const outpoint of removed) {
-        leaving.push(new Change(txidOf(outpoint)).expel(topic as Topic, voutOf(outpoint)))
+        leaving.push(new TxUpdate(txidOf(outpoint)).removeFromTopic(topic as Topic, voutOf(outpoint)))
       }
       told[topic] =
         removed.length > 0
@@ -217,7 +224,7 @@ export class Submission {
           : judgement
     }
     intake.complete(change)
-    change.also(batch =>
+    change.addWrites(batch =>
       andThen(this.#check(subject, before, judged, left), () => {
         batch
           .use(judgements)
@@ -273,13 +280,13 @@ export class Submission {
   }
 
   /** All its outputs and what they mean, or as much as the overlay itself needs. */
-  #changeOf(subject: Transaction, { position, sources }: Intake): Awaitable<Change> {
+  #changeOf(subject: Transaction, { position, sources }: IngestPlan): Awaitable<TxUpdate> {
     const { index } = this.#context
     if (index) {
       const tags = index === true ? undefined : index.tags
       return sources().then(of => indexTransaction(subject, { position, tags, sources: of }))
     }
-    const change = new Change(subject.txid, { position, vouts: subject.outputs.length })
+    const change = new TxUpdate(subject.txid, { position, vouts: subject.outputs.length })
     if (subject.isCoinbase) return change
     for (const { txid, vout } of subject.inputs) change.spend(makeOutpoint(txid, vout))
     return change
@@ -287,7 +294,7 @@ export class Submission {
 
   /** Puts what a topic said into the change. */
   #admit(
-    change: Change,
+    change: TxUpdate,
     transaction: Transaction,
     topic: Topic,
     judgement: Judgement,
@@ -295,7 +302,7 @@ export class Submission {
   ): Awaitable<void> {
     const { lookups } = this.#context
     const { offChainValues } = this.#given
-    change.apply(topic)
+    change.markApplied(topic)
     // Its history is what the topic keeps of what it consumes.
     const inputs = spentBy(transaction, judgement.coinsToRetain)
     return inOrder(judgement.outputsToAdmit, vout => {

@@ -10,7 +10,7 @@ import type { BeefTransaction, Output, Transaction } from '@quoin/chain'
 import type { Outpoint, Topic } from '@quoin/keyspace'
 import type { Awaitable } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
-import type { OutputChange } from '@quoin/txo'
+import type { OutputUpdate } from '@quoin/txo'
 
 /** Of transactions that come from somewhere else than the one who made them, `historical`: they are not broadcast. */
 export const MODES = ['current-tx', 'historical-tx', 'historical-tx-no-spv'] as const
@@ -201,7 +201,7 @@ export interface Found {
 }
 
 /** What a lookup says of an output. */
-export interface Indexed extends OutputChange {
+export interface Indexed extends OutputUpdate {
   /** More to write in the same commit, into collections of its own; written again when the commit is tried again. */
   readonly also?: (batch: Batch) => void | Promise<void>
 }

@@ -17,12 +17,12 @@ import {
 import { compareBytes, prefixEnd, QuoinError, successor } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import {
-  Change,
   type OutputStore,
   outputFields,
   outputs,
   spendFields,
-  type TransactionRecord
+  type TransactionRecord,
+  TxUpdate
 } from '@quoin/txo'
 import { admitOutput } from './admission.ts'
 import { type Judgement, type Judgements, overlay } from './keys.ts'
@@ -158,13 +158,13 @@ class Check {
         const position = await outputs.transactions.proof(this.#txid)
         const index = position?.offsetOf(this.#txid)
         const seen = await outputs.store.use(log).at('pending').score(this.#txid)
-        const change = new Change(this.#txid, {
+        const change = new TxUpdate(this.#txid, {
           seen,
           vouts: transaction?.outputs.length ?? record?.vouts ?? 0,
           ...(position &&
             index !== undefined && { position: { height: position.height, index: BigInt(index) } })
         })
-        for (const topic of missing) change.apply(topic)
+        for (const topic of missing) change.markApplied(topic)
         await outputs.commit(change)
       }
     })
@@ -188,7 +188,7 @@ class Check {
         mend: spender
           ? undefined
           : async outputs => {
-              await outputs.commit(new Change(this.#txid).spend(outpoint))
+              await outputs.commit(new TxUpdate(this.#txid).spend(outpoint))
             }
       }
     }
@@ -226,7 +226,7 @@ class Check {
             expected: `not in ${topic}, whose judgement does not admit it`
           },
           mend: async outputs => {
-            await outputs.commit(new Change(this.#txid).expel(topic, vout))
+            await outputs.commit(new TxUpdate(this.#txid).removeFromTopic(topic, vout))
           }
         }
       }
@@ -248,7 +248,7 @@ class Check {
       readonly transaction: Transaction
     }
   ): Promise<void> {
-    const change = new Change(this.#txid, { vouts: transaction.outputs.length })
+    const change = new TxUpdate(this.#txid, { vouts: transaction.outputs.length })
     const inputs = judgement.coinsToRetain.flatMap(input => {
       const spent = transaction.inputs[input]
       return spent ? [makeOutpoint(spent.txid, spent.vout)] : []

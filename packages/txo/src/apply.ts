@@ -5,18 +5,18 @@
 
 import { formatOutpoint, formatTxid, type Outpoint, type Topic, type Txid } from '@quoin/keyspace'
 import { type Awaitable, andThen, QuoinError } from '@quoin/primitives'
-import type { Admission, Change, OutputChange, SpentEvents } from './change.ts'
 import type { EventTypes } from './events.ts'
 import { outputFields } from './keys.ts'
 import { fieldName, NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'
 import { type BlockPosition, blockPosition } from './position.ts'
-import type { Spending, TransactionRecord } from './record.ts'
+import type { SpendRecord, TransactionRecord } from './record.ts'
+import type { Admission, OutputUpdate, SpentEvents, TxUpdate } from './tx-update.ts'
 import {
-  nameOf,
-  outpointName,
-  outpointOfName,
-  txidNameOf,
-  txidOfName,
+  mapKey,
+  outpointFromMapKey,
+  outpointMapKey,
+  txidFromMapKey,
+  txidMapKey,
   type WorkingSet
 } from './working-set.ts'
 
@@ -25,7 +25,7 @@ const EVENTS = fieldName(events.encode())
 const POSITION = fieldName(merkleState.encode())
 const SPENT = 'sp:'
 
-export interface Applying {
+export interface ApplyContext {
   readonly events: EventTypes
   /** Unix seconds: when transactions are first seen that do not say. */
   readonly now: number
@@ -34,18 +34,20 @@ export interface Applying {
 }
 
 /** Loads all that the changes are about; waits only for what is not at hand. */
-export const loadChanges = async (work: WorkingSet, changes: readonly Change[]): Promise<void> => {
-  const txids = changes.map(({ txid }) => nameOf(txid))
-  const told = changes.flatMap(({ spends }) => [...spends.keys()].map(nameOf))
-  const own = changes.flatMap(({ txid, outputs, admissions, marked, expelled, erased }) =>
+export const loadChanges = async (work: WorkingSet, changes: readonly TxUpdate[]): Promise<void> => {
+  const txids = changes.map(({ txid }) => mapKey(txid))
+  const told = changes.flatMap(({ spends }) => [...spends.keys()].map(mapKey))
+  const own = changes.flatMap(({ txid, outputs, admissions, spentMarks, departures, erasures }) =>
     [
-      ...erased,
+      ...erasures,
       ...outputs.keys(),
-      ...[...admissions.values(), ...marked.values(), ...expelled.values()].flatMap(each => [...each.keys()])
-    ].map(vout => outpointName(nameOf(txid), vout))
+      ...[...admissions.values(), ...spentMarks.values(), ...departures.values()].flatMap(each => [
+        ...each.keys()
+      ])
+    ].map(vout => outpointMapKey(mapKey(txid), vout))
   )
-  const needed = changes.flatMap(change => [...change.needed].map(nameOf))
-  const guarding = work.guard([...txids, ...told, ...told.map(txidNameOf), ...own, ...needed])
+  const needed = changes.flatMap(change => [...change.dependencies].map(mapKey))
+  const guarding = work.guard([...txids, ...told, ...told.map(txidMapKey), ...own, ...needed])
   if (guarding) await guarding
   const loading = work.loadTransactions(txids)
   if (loading) await loading
@@ -56,11 +58,11 @@ export const loadChanges = async (work: WorkingSet, changes: readonly Change[]):
 }
 
 /** To be waited for only when another transaction has to give way. */
-export const applyChange = (work: WorkingSet, change: Change, applying: Applying): Awaitable<void> => {
-  const txid = nameOf(change.txid)
+export const applyChange = (work: WorkingSet, change: TxUpdate, applying: ApplyContext): Awaitable<void> => {
+  const txid = mapKey(change.txid)
   const record = work.record(txid).after
-  for (const needed of change.needed) {
-    if (!work.record(nameOf(needed)).after) throw missing(needed)
+  for (const needed of change.dependencies) {
+    if (!work.record(mapKey(needed)).after) throw missing(needed)
   }
   if (!record && isOnlyAbout(change)) return
   const position = change.position === undefined ? record?.position : (change.position ?? undefined)
@@ -71,16 +73,16 @@ export const applyChange = (work: WorkingSet, change: Change, applying: Applying
 
 const applyClaimed = (
   work: WorkingSet,
-  change: Change,
+  change: TxUpdate,
   position: BlockPosition | undefined,
-  applying: Applying
+  applying: ApplyContext
 ): void => {
-  const txid = nameOf(change.txid)
+  const txid = mapKey(change.txid)
   const slot = work.record(txid)
   const record = slot.after
-  const spends = new Map(record?.spends.map(each => [nameOf(each.outpoint), each.events]))
+  const spends = new Map(record?.spends.map(each => [mapKey(each.outpoint), each.events]))
   for (const [outpoint, told] of change.spends) {
-    const name = nameOf(outpoint)
+    const name = mapKey(outpoint)
     const output = work.output(name)
     output.after = unmarked(output.after)
     spends.set(name, merged(spends.get(name) ?? [], remaining(told, output.after, applying.events)))
@@ -90,10 +92,10 @@ const applyClaimed = (
     seen: record?.seen ?? change.seen ?? applying.now,
     position,
     vouts: Math.max(record?.vouts ?? 0, change.vouts),
-    topics: merged(record?.topics ?? [], [...change.applied]) as Topic[],
+    topics: merged(record?.topics ?? [], [...change.appliedTopics]) as Topic[],
     spends: [...spends.keys()]
       .sort()
-      .map((name): Spending => ({ outpoint: outpointOfName(name), events: spends.get(name)! }))
+      .map((name): SpendRecord => ({ outpoint: outpointFromMapKey(name), events: spends.get(name)! }))
   }
   const drafts = new Map<string, OutputDraft>()
   const draftOf = (name: string): OutputDraft => {
@@ -114,18 +116,18 @@ const applyClaimed = (
       if (admission.isRestored) work.setReason(name, topic, 'restored')
     }
   }
-  for (const [topic, vout] of pairs(change.marked)) {
+  for (const [topic, vout] of pairs(change.spentMarks)) {
     const name = work.addOutput(txid, vout)
     if (work.spend(name).after === undefined) markIn(draftOf(name), topic)
   }
-  for (const [topic, vouts] of change.expelled) {
+  for (const [topic, vouts] of change.departures) {
     for (const [vout, reason] of vouts) {
       const name = work.addOutput(txid, vout)
       expelIn(draftOf(name), topic)
       work.setReason(name, topic, reason)
     }
   }
-  for (const vout of change.erased) draftOf(work.addOutput(txid, vout)).clear()
+  for (const vout of change.erasures) draftOf(work.addOutput(txid, vout)).clear()
   slot.after = after
   const placed = position && blockPosition.codec.encode(position)
   for (const name of work.outputsOf(txid)) {
@@ -136,8 +138,8 @@ const applyClaimed = (
 }
 
 /** Where a transaction is, and what no longer holds of its outputs, is nothing where nothing is known of it. */
-const isOnlyAbout = ({ isKnown, outputs, admissions, applied, spends }: Change): boolean =>
-  !isKnown && outputs.size + admissions.size + applied.size + spends.size === 0
+const isOnlyAbout = ({ isEnsured, outputs, admissions, appliedTopics, spends }: TxUpdate): boolean =>
+  !isEnsured && outputs.size + admissions.size + appliedTopics.size + spends.size === 0
 
 const pairs = (map: ReadonlyMap<Topic, ReadonlySet<number>>): [Topic, number][] =>
   [...map].flatMap(([topic, vouts]) => [...vouts].map((vout): [Topic, number] => [topic, vout]))
@@ -145,11 +147,11 @@ const pairs = (map: ReadonlyMap<Topic, ReadonlySet<number>>): [Topic, number][] 
 /** The spends belong to the transaction. */
 const claimAll = (
   work: WorkingSet,
-  { txid, spends }: Change,
+  { txid, spends }: TxUpdate,
   position: BlockPosition | undefined,
   staying: ReadonlySet<string>
 ): Awaitable<void> => {
-  const [name, outpoints] = [nameOf(txid), Array.from(spends.keys(), nameOf)]
+  const [name, outpoints] = [mapKey(txid), Array.from(spends.keys(), mapKey)]
   const slots = outpoints.map(outpoint => work.spend(outpoint))
   if (slots.some(({ after }) => after !== undefined && after !== name)) {
     return takeOver(work, outpoints, name, position, staying)
@@ -192,9 +194,9 @@ const missing = (txid: Txid): QuoinError =>
 
 const conflict = (outpoint: string, spender: string, txid: string): QuoinError => {
   const names = {
-    outpoint: formatOutpoint(outpointOfName(outpoint)),
-    spender: formatTxid(txidOfName(spender)),
-    txid: formatTxid(txidOfName(txid))
+    outpoint: formatOutpoint(outpointFromMapKey(outpoint)),
+    spender: formatTxid(txidFromMapKey(spender)),
+    txid: formatTxid(txidFromMapKey(txid))
   }
   return new QuoinError('ERR_TXO_CONFLICT', `${names.outpoint} is already spent by ${names.spender}`, names)
 }
@@ -233,12 +235,12 @@ export const rollback = async (work: WorkingSet, root: string, vouts = 0): Promi
 const everyOutput = (work: WorkingSet, txid: string, vouts: number): string[] => {
   const all = Math.max(vouts, work.record(txid).after?.vouts ?? 0)
   const names = new Set(work.outputsOf(txid))
-  for (let vout = 0; vout < all; vout++) names.add(outpointName(txid, vout))
+  for (let vout = 0; vout < all; vout++) names.add(outpointMapKey(txid, vout))
   return [...names]
 }
 
 const spendsOf = (record: TransactionRecord | undefined): string[] =>
-  record?.spends.map(({ outpoint }) => nameOf(outpoint)) ?? []
+  record?.spends.map(({ outpoint }) => mapKey(outpoint)) ?? []
 
 /** What the spender told of an output that says it itself is not kept twice. */
 const forgetTold = (work: WorkingSet, name: string, output: OutputState): void => {
@@ -246,7 +248,7 @@ const forgetTold = (work: WorkingSet, name: string, output: OutputState): void =
   if (spender === undefined) return
   const slot = work.record(spender)
   const known = new Set(output.events)
-  const outpoint = outpointOfName(name)
+  const outpoint = outpointFromMapKey(name)
   const record = slot.after
   if (
     !record?.spends.some(
@@ -278,7 +280,7 @@ const remaining = (told: SpentEvents, output: OutputState, registry: EventTypes)
 
 const changeIn = (
   draft: OutputDraft,
-  { satoshis, events: added, data: tags = {} }: OutputChange,
+  { satoshis, events: added, data: tags = {} }: OutputUpdate,
   registry: EventTypes
 ): void => {
   if (added) {

@@ -1,9 +1,9 @@
 /** Reading what a ledger has added up: the totals of a book, accounts, and accounts by what they have. */
 import type { Outpoint } from '@quoin/keyspace'
 import type { StoreReads } from '@quoin/store'
+import { accountAt } from './amount-ledger.ts'
 import { type Amounts, totalOf } from './amounts.ts'
 import { outputs, spendFields } from './keys.ts'
-import { accountAt } from './ledger.ts'
 
 const { spends, ranks } = outputs.collections
 const { totals, account: accounts } = spendFields.collections

@@ -15,48 +15,55 @@ import {
 } from '@quoin/keyspace'
 import { hasCode, memoize, QuoinError } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
+import type { LedgerChange, LedgerOutput, LedgerWriter } from './amount-ledger.ts'
 import type { EventKeys, EventTypes } from './events.ts'
 import type { Journal, StoredChange } from './journal.ts'
 import { outputs } from './keys.ts'
-import type { LedgerChange, LedgerOutput, Ledgers } from './ledger.ts'
 import { membershipEntries } from './membership.ts'
 import { membershipChanges } from './membership-diff.ts'
 import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
 import { type OutputView, type Tallies, writeOutputRows, writeTallies, writeTransactionRows } from './rows.ts'
-import { nameOf, outpointOfName, type Slot, txidNameOf, txidOfName, WorkingSet } from './working-set.ts'
+import {
+  mapKey,
+  outpointFromMapKey,
+  type Slot,
+  txidFromMapKey,
+  txidMapKey,
+  WorkingSet
+} from './working-set.ts'
 
 /** Others may win this often before it is given up. */
 const ATTEMPTS = 100
 
-export interface Committing {
+export interface CommitContext {
   readonly store: Store
   readonly events: EventTypes
   readonly journal: Journal
-  readonly ledgers: Ledgers | undefined
+  readonly ledgers: LedgerWriter | undefined
   readonly now: () => number
   /** Called after a commit with the topics whose membership logs it appended to. */
   readonly onMembership: (topics: readonly Topic[]) => void
 }
 
 /** Works out a commit on a working set. */
-export type Work = (work: WorkingSet) => Promise<WorkResult>
+export type Mutation = (work: WorkingSet) => Promise<MutationResult>
 
-interface WorkResult {
+interface MutationResult {
   /** More to write in the same batch. */
-  readonly beside?: ((batch: Batch) => void | Promise<void>) | undefined
+  readonly extraWrites?: ((batch: Batch) => void | Promise<void>) | undefined
   /** Transactions whose proofs the commit replaces, by name. */
   readonly proved?: ReadonlySet<string> | undefined
 }
 
 /** Commits, and answers whether anything of the index has changed. */
-export const commitWork = async (context: Committing, apply: Work): Promise<boolean> => {
+export const commitMutation = async (context: CommitContext, apply: Mutation): Promise<boolean> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { changed, news, topics, committing } = await send(context, apply)
+      const { changed, journalEntries, topics, committing } = await prepare(context, apply)
       await committing
-      if (news > 0) context.journal.published(news)
+      if (journalEntries > 0) context.journal.published(journalEntries)
       if (topics.length > 0) context.onMembership(topics)
       return changed > 0
     } catch (error) {
@@ -68,21 +75,21 @@ export const commitWork = async (context: Committing, apply: Work): Promise<bool
   }
 }
 
-interface Sent {
+interface PreparedCommit {
   /** How many transactions are others than before. */
   readonly changed: number
   /** Changes that the journal got. */
-  readonly news: number
+  readonly journalEntries: number
   /** Topics whose membership changed. */
   readonly topics: readonly Topic[]
   readonly committing: Promise<unknown> | undefined
 }
 
 /** Works it out and hands it to the store: who waits for that holds on to nothing that was read. */
-const send = async (context: Committing, apply: Work): Promise<Sent> => {
+const prepare = async (context: CommitContext, apply: Mutation): Promise<PreparedCommit> => {
   const work = new WorkingSet(context.store)
   try {
-    return await trySend(context, work, apply)
+    return await tryPrepare(context, work, apply)
   } catch (error) {
     if (!hasCode(error, 'ERR_TXO_CONFLICT')) throw error
     await recordConflict(context, work, error)
@@ -90,32 +97,32 @@ const send = async (context: Committing, apply: Work): Promise<Sent> => {
   }
 }
 
-const trySend = async (
-  { store, events, journal, ledgers }: Committing,
+const tryPrepare = async (
+  { store, events, journal, ledgers }: CommitContext,
   work: WorkingSet,
-  apply: Work
-): Promise<Sent> => {
-  const { beside, proved = NONE_PROVED } = await apply(work)
+  apply: Mutation
+): Promise<PreparedCommit> => {
+  const { extraWrites, proved = NONE_PROVED } = await apply(work)
   const changed = revise(work)
   // Applied before, but perhaps not replicated yet.
-  if (changed.size === 0 && !beside)
-    return { changed: 0, news: 0, topics: [], committing: store.replicated() }
+  if (changed.size === 0 && !extraWrites)
+    return { changed: 0, journalEntries: 0, topics: [], committing: store.replicated() }
   const batch = store.batch()
   work.guardIn(batch)
-  const names = changed.size > 0 ? touched(work) : new Set<string>()
-  let news = 0
+  const names = changed.size > 0 ? touchedOutputs(work) : new Set<string>()
+  let journalEntries = 0
   if (changed.size > 0) {
     work.writeIn(batch)
     writeRows(batch, work, names, events)
     for (const txid of changed) {
-      if (!isNews(work, txid)) continue
-      journal.appendIn(batch, describe(work, txid))
-      news++
+      if (!isPublished(work, txid)) continue
+      journal.appendIn(batch, toJournalEntry(work, txid))
+      journalEntries++
     }
   }
   const topics = changed.size + proved.size > 0 ? appendMembership(batch, work, names, proved) : []
   // Not waited for without need: a batch that waits holds its memory.
-  const writing = beside?.(batch)
+  const writing = extraWrites?.(batch)
   if (writing) await writing
   const posting = ledgers?.postIn(batch, ledgerChanges(work, names))
   const posted = posting instanceof Promise ? await posting : posting
@@ -126,7 +133,7 @@ const trySend = async (
       () => posted.settle(false)
     )
   }
-  return { changed: changed.size, news, topics, committing }
+  return { changed: changed.size, journalEntries, topics, committing }
 }
 
 const NONE_PROVED: ReadonlySet<string> = new Set()
@@ -153,7 +160,7 @@ const revise = (work: WorkingSet): Set<string> => {
   for (const [name, slot] of work.outputs()) {
     if (slot.before === slot.after) continue
     if (sameOutput(slot.before, slot.after)) slot.after = slot.before
-    else changed.add(txidNameOf(name))
+    else changed.add(txidMapKey(name))
   }
   for (const [txid, slot] of work.records()) {
     const { before, after } = slot
@@ -187,18 +194,18 @@ const writeRows = (
   const keys = (event: string): EventKeys => registry.parse(event)
   const tallies: Tallies = new Map()
   for (const name of names) {
-    const outpoint = outpointOfName(name)
+    const outpoint = outpointFromMapKey(name)
     const before = viewOf(work, name, outpoint, 'before')
     writeOutputRows(batch, outpoint, before, viewOf(work, name, outpoint, 'after'), keys, tallies)
   }
   for (const [txid, { before, after }] of work.records()) {
-    if (before !== after) writeTransactionRows(batch, txidOfName(txid), before, after)
+    if (before !== after) writeTransactionRows(batch, txidFromMapKey(txid), before, after)
   }
   writeTallies(batch, tallies)
 }
 
 /** Outputs whose rows may have changed: they did, or their transaction, or their spender. */
-const touched = (work: WorkingSet): Set<string> => {
+const touchedOutputs = (work: WorkingSet): Set<string> => {
   const names = new Set<string>()
   for (const [name, slot] of work.outputs()) if (slot.before !== slot.after) names.add(name)
   for (const [name, slot] of work.spends()) if (slot.before !== slot.after) names.add(name)
@@ -206,12 +213,12 @@ const touched = (work: WorkingSet): Set<string> => {
     if (before === after) continue
     for (const name of work.outputsOf(txid)) names.add(name)
     for (const record of [before, after]) {
-      for (const { outpoint } of record?.spends ?? []) names.add(nameOf(outpoint))
+      for (const { outpoint } of record?.spends ?? []) names.add(mapKey(outpoint))
     }
   }
   // A record can change for one of its spends alone; then the others are not here.
   for (const name of names) {
-    if (!work.isGuarded(name) || !work.isGuarded(txidNameOf(name))) names.delete(name)
+    if (!work.isGuarded(name) || !work.isGuarded(txidMapKey(name))) names.delete(name)
   }
   return names
 }
@@ -222,7 +229,7 @@ const viewOf = (work: WorkingSet, name: string, outpoint: Outpoint, side: 'befor
   const spending = spender?.spends.find(each => Buffer.compare(each.outpoint, outpoint) === 0)
   return {
     state: work.output(name)[side],
-    record: work.record(txidNameOf(name))[side],
+    record: work.record(txidMapKey(name))[side],
     spender,
     spentEvents: spending?.events ?? NONE
   }
@@ -239,9 +246,9 @@ function* ledgerChanges(work: WorkingSet, names: Iterable<string>): Generator<Le
 
 const ledgerOutput = (work: WorkingSet, name: string, side: 'before' | 'after'): LedgerOutput | undefined => {
   const state = work.output(name)[side]
-  if (!state.isSaved || !work.record(txidNameOf(name))[side]) return undefined
+  if (!state.isSaved || !work.record(txidMapKey(name))[side]) return undefined
   return {
-    outpoint: outpointOfName(name),
+    outpoint: outpointFromMapKey(name),
     topics: state.topics,
     events: state.events,
     isSpent: work.spend(name)[side] !== undefined,
@@ -250,7 +257,7 @@ const ledgerOutput = (work: WorkingSet, name: string, side: 'before' | 'after'):
 }
 
 /** Whether there is anything to publish: a record can change for what it need no longer tell. */
-const isNews = (work: WorkingSet, txid: string): boolean => {
+const isPublished = (work: WorkingSet, txid: string): boolean => {
   const { before, after } = work.record(txid)
   if (!before || !after) return true
   return (
@@ -262,7 +269,7 @@ const isNews = (work: WorkingSet, txid: string): boolean => {
 }
 
 /** What is published of a transaction that changed. */
-const describe = (work: WorkingSet, txid: string): StoredChange => {
+const toJournalEntry = (work: WorkingSet, txid: string): StoredChange => {
   const { before, after } = work.record(txid)
   const record = (after ?? before)!
   const moved = before && after && scoreOf(before) !== scoreOf(after)
@@ -272,22 +279,22 @@ const describe = (work: WorkingSet, txid: string): StoredChange => {
     return moved || slot.before !== slot.after
   })
   const spent = record.spends
-    .map(({ outpoint, events }) => ({ outpoint, events, slot: work.spend(nameOf(outpoint)) }))
+    .map(({ outpoint, events }) => ({ outpoint, events, slot: work.spend(mapKey(outpoint)) }))
     .filter(({ slot }) => slot && (moved || slot.before !== slot.after))
   return {
     kind: after ? (moved ? 'moved' : 'saved') : 'removed',
-    txid: formatTxid(txidOfName(txid)),
+    txid: formatTxid(txidFromMapKey(txid)),
     score: scoreOf(record),
     outputs: changed.map(name => ({
-      vout: voutOf(outpointOfName(name)),
+      vout: voutOf(outpointFromMapKey(name)),
       events: state(work.output(name)).events,
       topics: state(work.output(name)).topics,
       ...leftBy(work.output(name))
     })),
     spends: spent.map(({ outpoint, events }) => ({
       outpoint: formatOutpoint(outpoint),
-      events: mergedEvents(state(work.output(nameOf(outpoint))).events, events),
-      topics: topicsEver(work.output(nameOf(outpoint)))
+      events: mergedEvents(state(work.output(mapKey(outpoint))).events, events),
+      topics: topicsEver(work.output(mapKey(outpoint)))
     }))
   }
 }
@@ -312,7 +319,7 @@ const { conflicts } = outputs.collections
 
 /** Refused as changed meanwhile if it was: then what seemed to be one may have come from reading two states. */
 const recordConflict = async (
-  { store, now }: Committing,
+  { store, now }: CommitContext,
   work: WorkingSet,
   { details }: QuoinError
 ): Promise<void> => {

@@ -4,11 +4,11 @@ import { type BeefTransaction, type Transaction, writeBeef, writeTransaction } f
 import type { Topic } from '@quoin/keyspace'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
-import { Change } from './change.ts'
 import { beefContent, differences } from './engine-compare.testing.ts'
 import { EngineStorage } from './engine-storage.ts'
 import { idOf, script, TOPICS, World } from './engine-world.testing.ts'
 import { OutputStore } from './output-store.ts'
+import { TxUpdate } from './tx-update.ts'
 import { verifyIndex } from './verify.ts'
 
 const [ONE, TWO] = TOPICS
@@ -82,7 +82,7 @@ describe('as the storage of an engine', () => {
       outputs: Array.from({ length: count }, (_, i) => ({ satoshis: 1, script: script(i) })),
       lockTime: 0
     })
-    const change = new Change(big.txid, { vouts: count }).also(batch =>
+    const change = new TxUpdate(big.txid, { vouts: count }).addWrites(batch =>
       outputs.transactions.saveIn(batch, big, { verified: false })
     )
     for (let vout = 0; vout < count; vout++) change.output(vout, { satoshis: 1 }).admit(ONE as Topic, vout)
@@ -172,8 +172,8 @@ describe('as the storage of an engine', () => {
     const [a, b] = world.transactions as [Transaction, Transaction]
     const child = world.spend(b, 0)
     await ours.insertOutput(world.output(a, 0, ONE))
-    await outputs.commit(new Change(b.txid).admit(ONE as Topic, 0))
-    const alone = new Change(child.txid).also(batch =>
+    await outputs.commit(new TxUpdate(b.txid).admit(ONE as Topic, 0))
+    const alone = new TxUpdate(child.txid).addWrites(batch =>
       outputs.transactions.saveIn(batch, child, { verified: false })
     )
     await outputs.commit(alone.admit(ONE as Topic, 0).admit(ONE as Topic, 9))

@@ -11,7 +11,6 @@ import { Beef } from '@quoin/chain'
 import { formatTxid, makeOutpoint, type Outpoint, parseTxid, type Topic, type Txid } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import { MAX_LIMIT } from '@quoin/store'
-import { Change } from './change.ts'
 import {
   type EngineOutpoint,
   type EngineOutput,
@@ -26,6 +25,7 @@ import { commitWrites, type EngineWrite, type Fact, factsOf, provenPlace } from 
 import { GroupCommit } from './group-commit.ts'
 import { outputs as outputKeys, progressFields } from './keys.ts'
 import type { OutputStore } from './output-store.ts'
+import { TxUpdate } from './tx-update.ts'
 
 export interface AppliedTransaction {
   txid: string
@@ -68,7 +68,7 @@ export class EngineStorage {
         outputIndex: output.outputIndex
       })
     }
-    const change = new Change(txid, { seen })
+    const change = new TxUpdate(txid, { seen })
     if (!known || !isAdmitted(known, topic)) {
       const inputs = output.outputsConsumed.map(each => makeOutpoint(parseTxid(each.txid), each.outputIndex))
       change.output(output.outputIndex, { satoshis }).admit(topic, output.outputIndex, { inputs })
@@ -156,11 +156,11 @@ export class EngineStorage {
 
   /** The topic has it no longer; others may. Its transaction stays, as part of what others rest on. */
   deleteOutput(txid: string, outputIndex: number, topic: string): Promise<void> {
-    return this.#say(new Change(parseTxid(txid)).expel(topic as Topic, outputIndex))
+    return this.#say(new TxUpdate(parseTxid(txid)).removeFromTopic(topic as Topic, outputIndex))
   }
 
   markUTXOAsSpent(txid: string, outputIndex: number, topic: string): Promise<void> {
-    return this.#say(new Change(parseTxid(txid)).markSpent(topic as Topic, outputIndex))
+    return this.#say(new TxUpdate(parseTxid(txid)).markSpent(topic as Topic, outputIndex))
   }
 
   /** Nothing to do: what consumes an output follows from what spends it. */
@@ -195,14 +195,14 @@ export class EngineStorage {
     const [row] = await storedOutputs(this.#outputs, [outpoint])
     const record = await this.#outputs.record(parseTxid(txid))
     if (!row || !isAdmitted(row, topic) || record?.position) return
-    await this.#say(new Change(parseTxid(txid), { position: { height: blockHeight, index: 0n } }))
+    await this.#say(new TxUpdate(parseTxid(txid), { position: { height: blockHeight, index: 0n } }))
   }
 
   /** It may be the first word of a transaction whose proof came with one that rests on it. */
   async insertAppliedTransaction({ txid, topic }: AppliedTransaction): Promise<void> {
     const subject = parseTxid(txid)
     const position = provenPlace(subject, await this.#outputs.transactions.proof(subject))
-    await this.#say(new Change(subject, { position }).apply(topic as Topic))
+    await this.#say(new TxUpdate(subject, { position }).markApplied(topic as Topic))
   }
 
   async doesAppliedTransactionExist({ txid, topic }: AppliedTransaction): Promise<boolean> {
@@ -226,7 +226,7 @@ export class EngineStorage {
     return since ? Number(new TextDecoder().decode(since)) : 0
   }
 
-  #say(change: Change): Promise<void> {
+  #say(change: TxUpdate): Promise<void> {
     return this.#commits.add({ changes: [change], facts: [] })
   }
 }

@@ -7,9 +7,9 @@ import type { Beef, BeefTransaction, Bump, Transaction } from '@quoin/chain'
 import { formatTxid, makeOutpoint, type Txid } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
-import { Change } from './change.ts'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
+import { TxUpdate } from './tx-update.ts'
 
 /** A transaction, and where it is in the chain, if that is known. */
 export interface Fact extends BeefTransaction {
@@ -23,7 +23,7 @@ export interface Fact extends BeefTransaction {
 /** One write of the engine. */
 export interface EngineWrite {
   /** What it says itself. */
-  readonly changes: readonly Change[]
+  readonly changes: readonly TxUpdate[]
   /** What it comes with. */
   readonly facts: readonly Fact[]
 }
@@ -65,7 +65,7 @@ export const factsOf = async (
 export const commitWrites = (outputs: OutputStore, writes: readonly EngineWrite[]): Promise<boolean> => {
   const facts = distinct(writes.flatMap(write => write.facts))
   const changes = facts.map(changeOf)
-  changes[0]?.also(batch => storeIn(batch, outputs, facts))
+  changes[0]?.addWrites(batch => storeIn(batch, outputs, facts))
   return outputs.commit(...writes.flatMap(write => write.changes), ...changes)
 }
 
@@ -76,8 +76,12 @@ const distinct = (facts: readonly Fact[]): Fact[] => [
   ).values()
 ]
 
-const changeOf = ({ txid, transaction, bump, seen, spends }: Fact): Change => {
-  const change = new Change(txid, { seen, position: provenPlace(txid, bump), vouts: transaction.outputCount })
+const changeOf = ({ txid, transaction, bump, seen, spends }: Fact): TxUpdate => {
+  const change = new TxUpdate(txid, {
+    seen,
+    position: provenPlace(txid, bump),
+    vouts: transaction.outputCount
+  })
   if (!spends || transaction.isCoinbase) return change
   for (const input of transaction.inputs) change.spend(makeOutpoint(input.txid, input.vout))
   return change

@@ -4,7 +4,7 @@
  */
 import { QuoinError } from '@quoin/primitives'
 
-interface Waiting<T> {
+interface QueuedItem<T> {
   readonly item: T
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -15,7 +15,7 @@ const MAX_GROUP = 256
 
 export class GroupCommit<T> {
   readonly #commit: (items: readonly T[]) => Promise<unknown>
-  readonly #waiting: Waiting<T>[] = []
+  readonly #waiting: QueuedItem<T>[] = []
   #isRunning = false
 
   constructor(commit: (items: readonly T[]) => Promise<unknown>) {
@@ -36,7 +36,7 @@ export class GroupCommit<T> {
     this.#isRunning = false
   }
 
-  async #settle(group: readonly Waiting<T>[]): Promise<void> {
+  async #settle(group: readonly QueuedItem<T>[]): Promise<void> {
     try {
       await this.#commit(group.map(({ item }) => item))
       for (const { resolve } of group) resolve()

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { makeOutpoint, type Outpoint, type Txid } from '@quoin/keyspace'
 import fc from 'fast-check'
-import { Change } from './change.ts'
 import { outputEvents } from './events.ts'
+import { TxUpdate } from './tx-update.ts'
 
 export const txidNumber = (number: number): Txid =>
   new Uint8Array(createHash('sha256').update(`transaction ${number}`).digest()) as Txid
@@ -55,9 +55,9 @@ const SEEN = 1_700_000_000
 export const NOW = SEEN + 1_000_000
 
 /** What an indexer would save of a transaction. */
-export const changeOf = (transaction: HistoryTransaction, all: readonly HistoryTransaction[]): Change => {
+export const changeOf = (transaction: HistoryTransaction, all: readonly HistoryTransaction[]): TxUpdate => {
   const { number, outputs, spends, height } = transaction
-  const change = new Change(txidNumber(number), {
+  const change = new TxUpdate(txidNumber(number), {
     seen: SEEN + number,
     position: height === undefined ? undefined : { height, index: BigInt(number) },
     vouts: outputs.length

@@ -4,12 +4,12 @@
  */
 import type { Transaction } from '@quoin/chain'
 import { makeOutpoint, type Txid } from '@quoin/keyspace'
-import { Change, type OutputChange } from './change.ts'
 import { outputEvents } from './events.ts'
 import type { BlockPosition } from './position.ts'
-import { type Parsed, parseScript } from './scripts/index.ts'
+import { type ParseResult, parseScript } from './scripts/index.ts'
+import { type OutputUpdate, TxUpdate } from './tx-update.ts'
 
-export interface Indexing {
+export interface IndexingOptions {
   /** Unix seconds; when it was first seen. */
   readonly seen?: number | undefined
   readonly position?: BlockPosition | null | undefined
@@ -20,9 +20,9 @@ export interface Indexing {
 }
 
 /** What a transaction changes: all its outputs and all its spends. */
-export const indexTransaction = (transaction: Transaction, indexing: Indexing = {}): Change => {
+export const indexTransaction = (transaction: Transaction, indexing: IndexingOptions = {}): TxUpdate => {
   const { seen, position, tags, sources } = indexing
-  const change = new Change(transaction.txid, { seen, position, vouts: transaction.outputs.length })
+  const change = new TxUpdate(transaction.txid, { seen, position, vouts: transaction.outputs.length })
   for (const vout of transaction.outputs.keys()) change.output(vout, indexOutput(transaction, vout, tags))
   if (transaction.isCoinbase) return change
   for (const { txid, vout } of transaction.inputs) {
@@ -39,14 +39,14 @@ export const indexOutput = (
   transaction: Transaction,
   vout: number,
   tags?: readonly string[]
-): Required<OutputChange> => {
+): Required<OutputUpdate> => {
   const { script, satoshis } = transaction.outputs[vout]!
   const outpoint = makeOutpoint(transaction.txid, vout)
   const parsed = parseScript({ outpoint, script, satoshis, transaction }, tags)
   return { satoshis, events: eventsOf(transaction.txid, parsed), data: dataOf(parsed) }
 }
 
-const eventsOf = (txid: Txid, parsed: readonly Parsed[]): string[] => {
+const eventsOf = (txid: Txid, parsed: readonly ParseResult[]): string[] => {
   const { own, txid: ofTransaction } = outputEvents.types
   const owners = new Set(parsed.flatMap(each => each.owners))
   return [
@@ -56,5 +56,5 @@ const eventsOf = (txid: Txid, parsed: readonly Parsed[]): string[] => {
   ]
 }
 
-const dataOf = (parsed: readonly Parsed[]): Record<string, unknown> =>
+const dataOf = (parsed: readonly ParseResult[]): Record<string, unknown> =>
   Object.fromEntries(parsed.flatMap(({ tag, data }) => (data === undefined ? [] : [[tag, data]])))

@@ -1,8 +1,9 @@
 /** The output store: outputs, events, spends, balances, topics, rollback. */
+
+export type { AmountLedger, LedgerOutput, LedgerPosting } from './amount-ledger.ts'
 export { type Amount, type Amounts, totalOf } from './amounts.ts'
 export { incompleteBeefs } from './beefs.ts'
 export { accountIn, Book, type RankedAccount, type RankedPage } from './book.ts'
-export { type Admission, Change, type OutputChange, type SpentEvents } from './change.ts'
 export { compareIndexes, type Difference } from './compare.ts'
 export type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
 export { type AppliedTransaction, EngineStorage } from './engine-storage.ts'
@@ -21,9 +22,9 @@ export {
   unspent
 } from './events.ts'
 export { FileProgress } from './file-progress.ts'
-export { type Indexing, indexOutput, indexTransaction } from './index-transaction.ts'
+export { type IndexingOptions, indexOutput, indexTransaction } from './index-transaction.ts'
 export { Indexer, type IndexerOptions } from './indexer.ts'
-export { type Intake, type IntakeOptions, takeIn } from './intake.ts'
+export { type IngestOptions, type IngestPlan, planIngest } from './ingest-plan.ts'
 export type { ChangeKind, Journal, LiveChange, StoredChange, Subscription } from './journal.ts'
 export {
   changeFields,
@@ -34,7 +35,6 @@ export {
   satoshisFields,
   spendFields
 } from './keys.ts'
-export type { Ledger, LedgerOutput, Posting } from './ledger.ts'
 export type { LoadedOutput, LoadOptions } from './load.ts'
 export {
   changeCursor,
@@ -54,10 +54,11 @@ export {
   type SavedOutput
 } from './output-store.ts'
 export { type BlockPosition, heightScore, scoreOf } from './position.ts'
-export { Proofs, type Reconciled } from './proofs.ts'
+export { Proofs, type ReconcileResult } from './proofs.ts'
 export { type RebuildOptions, rebuildIndex } from './rebuild.ts'
-export type { Spending, TransactionRecord } from './record.ts'
+export type { SpendRecord, TransactionRecord } from './record.ts'
 export { IndexRepair, repairProof } from './repair.ts'
 export * from './scripts/index.ts'
 export type { FoundOutput, OutputSearch, Page } from './search.ts'
+export { type Admission, type OutputUpdate, type SpentEvents, TxUpdate } from './tx-update.ts'
 export { type Verdict, type VerifyOptions, verifyIndex } from './verify.ts'

@@ -5,11 +5,11 @@
 import { Beef, type Interpreter, type RootTracker, type Verified, verifyBeef } from '@quoin/chain'
 import { formatTxid, type Txid } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
-import type { Change } from './change.ts'
 import { indexTransaction } from './index-transaction.ts'
-import { ancestorChange, takeIn } from './intake.ts'
+import { ancestorChange, planIngest } from './ingest-plan.ts'
 import type { OutputStore } from './output-store.ts'
 import { Proofs } from './proofs.ts'
+import type { TxUpdate } from './tx-update.ts'
 
 export interface IndexerOptions {
   /** Parsers to use, by tag; all unless given. */
@@ -70,11 +70,16 @@ export class Indexer {
     }
   }
 
-  async #changes(beef: Beef, verified: Verified, seen: number | undefined, depth: Depth): Promise<Change[]> {
+  async #changes(
+    beef: Beef,
+    verified: Verified,
+    seen: number | undefined,
+    depth: Depth
+  ): Promise<TxUpdate[]> {
     const { transactions } = this.#outputs
     const subject = beef.find(beef.subject)?.transaction ?? (await transactions.get(beef.subject))
     if (!subject) throw notStored(beef.subject)
-    const intake = takeIn(this.#outputs, subject, verified, { seen, verified: true })
+    const intake = planIngest(this.#outputs, subject, verified, { seen, verified: true })
     const { position } = intake
     const change =
       depth === 'spends'

@@ -4,11 +4,11 @@ import { makeOutpoint } from '@quoin/keyspace'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeStores } from '../../store/src/stores.testing.ts'
-import { Change } from './change.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
 import type { LiveChange, Subscription } from './journal.ts'
 import { outputs as outputKeys } from './keys.ts'
 import { OutputStore } from './output-store.ts'
+import { TxUpdate } from './tx-update.ts'
 
 const [ANN, BOB] = ADDRESSES.map(own) as [string, string]
 const stores: Store[] = []
@@ -21,7 +21,7 @@ const opened = async (journal?: number): Promise<OutputStore> => {
   return new OutputStore(store, journal === undefined ? {} : { journal })
 }
 const save = (outputs: OutputStore, number: number, event = ANN): Promise<boolean> =>
-  outputs.commit(new Change(txidNumber(number)).output(0, { satoshis: number, events: [event] }))
+  outputs.commit(new TxUpdate(txidNumber(number)).output(0, { satoshis: number, events: [event] }))
 /** The first so many changes that a subscriber sees. */
 const take = async (
   outputs: OutputStore,
@@ -126,7 +126,7 @@ describe('following the journal', () => {
   it('is trimmed by itself as it grows', async () => {
     const outputs = await opened(100)
     await outputs.commit(
-      ...Array.from({ length: 1500 }, (_, i) => new Change(txidNumber(i)).output(0, { events: [ANN] }))
+      ...Array.from({ length: 1500 }, (_, i) => new TxUpdate(txidNumber(i)).output(0, { events: [ANN] }))
     )
     await outputs.journal.idle()
     await expect(take(outputs, 1, { after: 1000 })).rejects.toMatchObject({ details: { oldest: 1401 } })

@@ -1,5 +1,5 @@
 /**
- * Loading outputs, many at once: the hashes of all of them together, each transaction and each proof once, however
+ * MutableOutput outputs, many at once: the hashes of all of them together, each transaction and each proof once, however
  * many outputs are of it.
  */
 
@@ -11,7 +11,7 @@ import { outputs, satoshisFields } from './keys.ts'
 import { dataIn, eventsIn, topicsIn } from './output-state.ts'
 import { type BlockPosition, scoreOf } from './position.ts'
 import { recordPlace } from './record.ts'
-import { nameOf } from './working-set.ts'
+import { mapKey } from './working-set.ts'
 
 /** What to load beside the outpoint and its score. */
 export interface LoadOptions {
@@ -133,7 +133,7 @@ const loadSlice = (
       const { score, block, transaction, proof } = of[numbers[from + i]!]!
       const fields = hashes[i]!
       if (score === undefined || fields.length === 0) return null
-      const loaded: Loading = { outpoint, score }
+      const loaded: MutableOutput = { outpoint, score }
       const value = amounts[i]
       if (value) loaded.satoshis = amount.value.codec.decode(value)
       if (options.includeSpend) loaded.spend = (spenders[i] as Txid | undefined) ?? null
@@ -149,7 +149,7 @@ const loadSlice = (
   )
 }
 
-type Loading = { -readonly [Name in keyof LoadedOutput]: LoadedOutput[Name] }
+type MutableOutput = { -readonly [Name in keyof LoadedOutput]: LoadedOutput[Name] }
 
 /** The transactions of outpoints, each once, and for every outpoint the number of its own. */
 const transactionsOf = (outpoints: readonly Outpoint[]): { txids: Txid[]; numbers: number[] } => {
@@ -160,7 +160,7 @@ const transactionsOf = (outpoints: readonly Outpoint[]): { txids: Txid[]; number
     // Outputs of one transaction mostly come one after the other.
     if (last >= 0 && startsWith(outpoint, txids[last]!)) return last
     const txid = outpoint.subarray(0, TXID_LENGTH) as Txid
-    const name = nameOf(txid)
+    const name = mapKey(txid)
     last = known.get(name) ?? txids.push(txid) - 1
     known.set(name, last)
     return last

@@ -2,7 +2,7 @@
 import type { Outpoint, Topic } from '@quoin/keyspace'
 import type { MembershipChange, OutputKind } from './membership.ts'
 import { scoreOf } from './position.ts'
-import { outpointOfName, txidNameOf, txidOfName, type WorkingSet } from './working-set.ts'
+import { outpointFromMapKey, txidFromMapKey, txidMapKey, type WorkingSet } from './working-set.ts'
 
 /** Changes of one topic, by the order in which a reader has to see them. */
 interface TopicChanges {
@@ -35,8 +35,8 @@ export const membershipChanges = (
     const isRescored = before !== after && scoreOf(before) !== scoreOf(after)
     if (!isRescored && !proved.has(txid)) continue
     for (const topic of after.topics) {
-      if (isRescored) of(topic).moves.push({ kind: 'rescored', txid: txidOfName(txid) })
-      if (proved.has(txid)) of(topic).moves.push({ kind: 'proved', txid: txidOfName(txid) })
+      if (isRescored) of(topic).moves.push({ kind: 'rescored', txid: txidFromMapKey(txid) })
+      if (proved.has(txid)) of(topic).moves.push({ kind: 'proved', txid: txidFromMapKey(txid) })
     }
   }
   return new Map(
@@ -54,7 +54,7 @@ const addOutput = (work: WorkingSet, name: string, of: (topic: Topic) => TopicCh
   if (past.length + present.length === 0) return
   const spend = work.spend(name)
   if (before === after && spend.before === spend.after) return
-  const outpoint = outpointOfName(name)
+  const outpoint = outpointFromMapKey(name)
   for (const topic of present) {
     if (past.includes(topic)) addSpend(of, topic, outpoint, spend)
     else addAdmission(work, of, topic, name, outpoint, spend.after)
@@ -76,8 +76,8 @@ const addSpend = (
   if (before === after) return
   of(topic).spends.push(
     after === undefined
-      ? { kind: 'restored', outpoint, spender: txidOfName(before!) }
-      : { kind: 'spent', outpoint, spender: txidOfName(after) }
+      ? { kind: 'restored', outpoint, spender: txidFromMapKey(before!) }
+      : { kind: 'spent', outpoint, spender: txidFromMapKey(after) }
   )
 }
 
@@ -97,7 +97,7 @@ const addAdmission = (
   if (spender === undefined) changes.admissions.push(admission)
   else {
     changes.early.push(admission)
-    changes.spends.push({ kind: 'spent', outpoint, spender: txidOfName(spender) })
+    changes.spends.push({ kind: 'spent', outpoint, spender: txidFromMapKey(spender) })
   }
 }
 
@@ -108,7 +108,7 @@ const leaveKind = (
   topic: Topic,
   isSaved: boolean
 ): Exclude<OutputKind, 'spent' | 'admitted' | 'restored'> => {
-  if (!work.record(txidNameOf(name)).after) return 'retracted'
+  if (!work.record(txidMapKey(name)).after) return 'retracted'
   const reason = work.reasonFor(name, topic)
   if (reason && reason !== 'restored') return reason
   return isSaved ? 'removed' : 'evicted'

@@ -5,7 +5,6 @@ import { openStore, type Store } from '@quoin/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { describeStores } from '../../store/src/stores.testing.ts'
-import { Change } from './change.ts'
 import { compareIndexes, type Difference } from './compare.ts'
 import { EventRegistry, event, events, outputEvents, unspent } from './events.ts'
 import {
@@ -22,6 +21,7 @@ import {
 } from './history.testing.ts'
 import type { LoadOptions } from './load.ts'
 import { OutputStore } from './output-store.ts'
+import { TxUpdate } from './tx-update.ts'
 import { verifyIndex } from './verify.ts'
 
 const [ANN, BOB] = ADDRESSES.map(own) as [string, string]
@@ -87,7 +87,7 @@ describe('saving outputs', () => {
     const outputs = await opened()
     const vouts = Array.from({ length: 300 }, (_, vout) => vout)
     for (const txid of [A, B]) {
-      const change = new Change(txid, mined(txid === A ? 5 : 6))
+      const change = new TxUpdate(txid, mined(txid === A ? 5 : 6))
       for (const vout of vouts) {
         const data = vout % 3 === 0 ? { note: vout, other: 'x'.repeat(vout) } : { note: vout }
         change.output(vout, { satoshis: vout, events: vout % 2 ? [ANN] : [], data })
@@ -190,7 +190,7 @@ describe('spending', () => {
     const outputs = await opened()
     const saved = Array.from({ length: 500 }, (_, vout) => ({ vout, satoshis: 1, owners: [ADDRESSES[0]] }))
     await outputs.saveOutputs(A, saved, mined(1))
-    const spender = new Change(B, mined(2))
+    const spender = new TxUpdate(B, mined(2))
     for (let vout = 0; vout < 500; vout++) if (vout % 10 !== 0) spender.spend(makeOutpoint(A, vout), [ANN])
     await outputs.commit(spender)
     const page = await outputs.search({ keys: [ANN], filterSpent: true, limit: 20, reverse: true })
@@ -215,12 +215,12 @@ describe('spending', () => {
     const outputs = new OutputStore(await openStore('memory:'), { now: () => NOW, events: types })
     const [note, every] = [declared.types.note.text('a'), declared.types.every.text('a')]
     await outputs.commit(
-      new Change(A, mined(1)).output(0, { events: [note, every] }).output(1, { events: [note] })
+      new TxUpdate(A, mined(1)).output(0, { events: [note, every] }).output(1, { events: [note] })
     )
     const before = await found(outputs, note)
     expect(before.map(([outpoint]) => outpoint)).toEqual([A0, A1])
     await outputs.commit(
-      new Change(B)
+      new TxUpdate(B)
         .spend(A0)
         .spend(A1, [note])
         .output(0, { events: [note] })
@@ -229,11 +229,11 @@ describe('spending', () => {
     expect(await found(outputs, `${note}:spnd`)).toEqual([])
     expect(await found(outputs, `${every}:spnd`)).toHaveLength(1)
     // What is spent does not come back when its transaction moves.
-    await outputs.commit(new Change(A, mined(7)))
+    await outputs.commit(new TxUpdate(A, mined(7)))
     expect((await found(outputs, note)).map(([outpoint]) => outpoint)).toEqual([B0])
     expect((await verifyIndex(outputs.store, { events: types })).differences).toEqual([])
     await outputs.rollback(B)
-    await outputs.commit(new Change(A, mined(1)))
+    await outputs.commit(new TxUpdate(A, mined(1)))
     expect(await found(outputs, note)).toEqual(before)
   })
 
@@ -241,7 +241,7 @@ describe('spending', () => {
     const outputs = await opened()
     await outputs.saveOutputs(A, [{ vout: 0, satoshis: 1 }])
     await outputs.saveSpend(A0, B, [])
-    const second = new Change(C)
+    const second = new TxUpdate(C)
       .spend(A0)
       .spend(B0)
       .output(0, { events: [ANN] })
@@ -254,9 +254,9 @@ describe('spending', () => {
   it('one that is not mined gives way to one that is, with everything downstream', async () => {
     const outputs = await opened()
     await outputs.saveOutputs(A, [{ vout: 0, satoshis: 1, owners: [ADDRESSES[0]] }], mined(1))
-    await outputs.commit(new Change(B).spend(A0, [ANN]).output(0, { satoshis: 1, events: [BOB] }))
-    await outputs.commit(new Change(C).spend(B0, [BOB]).output(0, { satoshis: 1, events: [BOB] }))
-    await outputs.commit(new Change(D, mined(2)).spend(A0, [ANN]).output(0, { satoshis: 1, events: [ANN] }))
+    await outputs.commit(new TxUpdate(B).spend(A0, [ANN]).output(0, { satoshis: 1, events: [BOB] }))
+    await outputs.commit(new TxUpdate(C).spend(B0, [BOB]).output(0, { satoshis: 1, events: [BOB] }))
+    await outputs.commit(new TxUpdate(D, mined(2)).spend(A0, [ANN]).output(0, { satoshis: 1, events: [ANN] }))
     expect(await outputs.spends([A0, B0])).toEqual([D, null])
     expect(await outputs.searchBalance({ keys: [BOB] })).toEqual({ satoshis: 0n, outputs: 0 })
     expect(await found(outputs, BOB, `${BOB}:spnd`)).toEqual([])
@@ -311,11 +311,11 @@ describe('moving in the chain', () => {
   it('a proof moves every score of a transaction at once, and a reorg moves them back', async () => {
     const outputs = await opened()
     await outputs.saveOutputs(A, [{ vout: 0, satoshis: 1, owners: [ADDRESSES[0]] }], mined(1))
-    const change = new Change(B, { seen: 1_700_000_000 })
+    const change = new TxUpdate(B, { seen: 1_700_000_000 })
       .spend(A0, [ANN])
       .output(0, { satoshis: 1, events: [BOB] })
       .admit(TOPIC, 0, { inputs: [A0] })
-      .apply(TOPIC)
+      .markApplied(TOPIC)
     await outputs.commit(change)
     const scores = async () => [
       ...(await found(outputs, `${ANN}:spnd`, BOB, `tp:${TOPIC}`)).map(([, score]) => score),
@@ -355,7 +355,7 @@ describe('rolling back', () => {
 
   it('of an output that nobody indexed but somebody spends, takes the spender too', async () => {
     const outputs = await opened()
-    await outputs.commit(new Change(A, { vouts: 2 }).output(0, { events: [ANN] }))
+    await outputs.commit(new TxUpdate(A, { vouts: 2 }).output(0, { events: [ANN] }))
     await outputs.saveSpend(A1, B)
     expect(await outputs.rollback(A)).toEqual([A, B])
     expect(await outputs.spends([A1])).toEqual([null])
@@ -365,7 +365,7 @@ describe('rolling back', () => {
     const outputs = await opened()
     const depth = 5000
     const changes = Array.from({ length: depth }, (_, number) => {
-      const change = new Change(txidNumber(number)).output(0, { satoshis: 1, events: [ANN] })
+      const change = new TxUpdate(txidNumber(number)).output(0, { satoshis: 1, events: [ANN] })
       return number === 0 ? change : change.spend(outpointOf({ of: number - 1, vout: 0 }))
     })
     await outputs.commit(...changes)
@@ -402,11 +402,11 @@ describe('topics', () => {
   it('an output is in a topic only if that admitted it', async () => {
     const outputs = await opened()
     await outputs.commit(
-      new Change(A)
+      new TxUpdate(A)
         .output(0, { events: [ANN] })
         .output(1, { events: [ANN] })
         .admit(TOPIC, 1)
-        .apply(TOPIC)
+        .markApplied(TOPIC)
     )
     expect(await outputs.isInTopic(TOPIC, A0)).toBe(false)
     expect(await outputs.isInTopic(TOPIC, A1)).toBe(true)
@@ -417,9 +417,9 @@ describe('topics', () => {
 
   it('what consumes an output follows from who spends it', async () => {
     const outputs = await opened()
-    await outputs.commit(new Change(A).admit(TOPIC, 0))
+    await outputs.commit(new TxUpdate(A).admit(TOPIC, 0))
     await outputs.commit(
-      new Change(B)
+      new TxUpdate(B)
         .spend(A0)
         .admit(TOPIC, 1, { inputs: [A0] })
         .admit(OTHER, 2)
@@ -431,10 +431,10 @@ describe('topics', () => {
 
   it('expelling takes it from one topic; what nobody holds any more is unknown', async () => {
     const outputs = await opened()
-    await outputs.commit(new Change(A, mined(3)).admit(TOPIC, 0).admit(OTHER, 0))
-    await outputs.commit(new Change(A).expel(TOPIC, 0))
+    await outputs.commit(new TxUpdate(A, mined(3)).admit(TOPIC, 0).admit(OTHER, 0))
+    await outputs.commit(new TxUpdate(A).removeFromTopic(TOPIC, 0))
     expect(await outputs.loadOutput(A0, { includeTopics: true })).toMatchObject({ topics: [OTHER] })
-    await outputs.commit(new Change(A).expel(OTHER, 0))
+    await outputs.commit(new TxUpdate(A).removeFromTopic(OTHER, 0))
     expect(await outputs.loadOutput(A0)).toBeNull()
     expect(await found(outputs, `tp:${TOPIC}`, `tp:${OTHER}`)).toEqual([])
   })

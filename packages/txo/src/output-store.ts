@@ -13,13 +13,12 @@ import { chain, type Known, TransactionStore } from '@quoin/chain'
 import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/keyspace'
 import { type Awaitable, andThen, inOrder } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
+import { type AmountLedger, LedgerWriter } from './amount-ledger.ts'
 import { applyChange, loadChanges, rollback } from './apply.ts'
-import { type Admission, Change, type OutputChange, type SpentEvents } from './change.ts'
-import { type Committing, commitWork } from './commit.ts'
+import { type CommitContext, commitMutation } from './commit.ts'
 import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
 import { Journal, type LiveChange, type Subscription } from './journal.ts'
 import { outputs, satoshisFields } from './keys.ts'
-import { type Ledger, Ledgers } from './ledger.ts'
 import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
 import { MembershipLog } from './membership.ts'
 import { outputState } from './output-state.ts'
@@ -27,7 +26,8 @@ import type { BlockPosition } from './position.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
 import { scriptEvents } from './scripts/events.ts'
 import { type FoundOutput, type OutputSearch, type Page, searchOutpoints } from './search.ts'
-import { nameOf, txidOfName } from './working-set.ts'
+import { type Admission, type OutputUpdate, type SpentEvents, TxUpdate } from './tx-update.ts'
+import { mapKey, txidFromMapKey } from './working-set.ts'
 
 export interface OutputStoreOptions {
   /** The types of events; those of outputs and of scripts unless given. */
@@ -35,7 +35,7 @@ export interface OutputStoreOptions {
   /** Unix seconds. */
   readonly now?: () => number
   /** What outputs carry beside satoshis; the sums are kept, and `Book` reads them. */
-  readonly ledger?: Ledger
+  readonly ledger?: AmountLedger
   /** Changes that the journal keeps for those who follow it, 100,000 unless given. */
   readonly journal?: number
 }
@@ -81,7 +81,7 @@ export class OutputStore {
   readonly events: EventTypes
   readonly transactions: TransactionStore
   readonly journal: Journal
-  readonly #committing: Committing
+  readonly #committing: CommitContext
   readonly #committed: ((seconds: number) => void)[] = []
   readonly #membershipChanged: ((topics: readonly Topic[]) => void)[] = []
   readonly #forgetting: ((batch: Batch, txid: Txid) => void | Promise<void>)[] = []
@@ -92,7 +92,7 @@ export class OutputStore {
     this.transactions = new TransactionStore(store)
     this.journal = new Journal(store, options.journal ?? 100_000)
     const now = options.now ?? (() => Date.now() / 1000)
-    const ledgers = options.ledger && new Ledgers(store, options.ledger)
+    const ledgers = options.ledger && new LedgerWriter(store, options.ledger)
     this.#committing = {
       store,
       events: this.events,
@@ -110,28 +110,28 @@ export class OutputStore {
    * `ERR_TXO_CONFLICT` when an output is spent by another transaction already; only one that is not mined gives way
    * to one that is, with everything downstream.
    */
-  async commit(...changes: readonly Change[]): Promise<boolean> {
+  async commit(...changes: readonly TxUpdate[]): Promise<boolean> {
     const since = performance.now()
     const changed = await this.#commit(changes)
     for (const committed of this.#committed) committed((performance.now() - since) / 1000)
     return changed
   }
 
-  #commit(changes: readonly Change[]): Promise<boolean> {
-    return commitWork(this.#committing, async work => {
+  #commit(changes: readonly TxUpdate[]): Promise<boolean> {
+    return commitMutation(this.#committing, async work => {
       await loadChanges(work, changes)
-      const txids = new Set(changes.map(({ txid }) => nameOf(txid)))
+      const txids = new Set(changes.map(({ txid }) => mapKey(txid)))
       const applying = { events: this.events, now: this.#committing.now(), txids }
       const waiting = inOrder(changes, change => applyChange(work, change, applying))
       if (waiting) await waiting
       const gone = [...work.records()]
         .filter(([, { before, after }]) => before && !after)
         .map(([txid]) => txid)
-      const writes = changes.flatMap(change => change.writes)
-      const proved = changes.flatMap(({ txid, isProved }) => (isProved ? [nameOf(txid)] : []))
+      const writes = changes.flatMap(change => change.extraWrites)
+      const proved = changes.flatMap(({ txid, isProved }) => (isProved ? [mapKey(txid)] : []))
       return {
         ...(gone.length + writes.length > 0 && {
-          beside: (batch: Batch) => {
+          extraWrites: (batch: Batch) => {
             if (gone.length > 0) return this.#forget(batch, gone).then(() => writeAll(batch, writes))
             return writeAll(batch, writes)
           }
@@ -143,7 +143,7 @@ export class OutputStore {
 
   /** Saves outputs of a transaction: satoshis, events, data, and where it is in the chain. */
   saveOutputs(txid: Txid, saved: readonly SavedOutput[], at: At = {}): Promise<boolean> {
-    const change = new Change(txid, at)
+    const change = new TxUpdate(txid, at)
     for (const { vout, ...output } of saved) change.output(vout, this.indexed(txid, output))
     return this.commit(change)
   }
@@ -152,7 +152,7 @@ export class OutputStore {
   indexed(
     txid: Txid,
     { satoshis: amount, events = [], owners = [], data }: Omit<SavedOutput, 'vout'>
-  ): OutputChange {
+  ): OutputUpdate {
     const { own, txid: ofTransaction } = outputEvents.types
     return {
       satoshis: amount,
@@ -162,18 +162,18 @@ export class OutputStore {
   }
 
   /** Adds events and data to an output; what others said of it stays. */
-  saveEvents(outpoint: Outpoint, change: OutputChange, at: At = {}): Promise<boolean> {
-    return this.commit(new Change(txidOf(outpoint), at).output(voutOf(outpoint), change))
+  saveEvents(outpoint: Outpoint, change: OutputUpdate, at: At = {}): Promise<boolean> {
+    return this.commit(new TxUpdate(txidOf(outpoint), at).output(voutOf(outpoint), change))
   }
 
   /** Says that a transaction spends an output, which had these events. */
   saveSpend(outpoint: Outpoint, spender: Txid, events: SpentEvents = [], at: At = {}): Promise<boolean> {
-    return this.commit(new Change(spender, at).spend(outpoint, events))
+    return this.commit(new TxUpdate(spender, at).spend(outpoint, events))
   }
 
   /** Says that a topic admitted an output. */
   admit(topic: Topic, outpoint: Outpoint, admission: Admission = {}, at: At = {}): Promise<boolean> {
-    return this.commit(new Change(txidOf(outpoint), at).admit(topic, voutOf(outpoint), admission))
+    return this.commit(new TxUpdate(txidOf(outpoint), at).admit(topic, voutOf(outpoint), admission))
   }
 
   /** Moves a transaction to a place in the chain, or with `null` out of it, and all its scores with it. */
@@ -182,7 +182,7 @@ export class OutputStore {
     position: BlockPosition | null,
     also: (batch: Batch) => void = () => undefined
   ): Promise<boolean> {
-    return this.commit(new Change(txid, { position }).also(also))
+    return this.commit(new TxUpdate(txid, { position }).addWrites(also))
   }
 
   /**
@@ -192,13 +192,13 @@ export class OutputStore {
   async rollback(txid: Txid): Promise<Txid[]> {
     let gone: string[] = []
     const known = await this.transactions.get(txid)
-    await commitWork(this.#committing, async work => {
-      await work.guard([nameOf(txid)])
-      const visited = await rollback(work, nameOf(txid), known?.outputs.length)
+    await commitMutation(this.#committing, async work => {
+      await work.guard([mapKey(txid)])
+      const visited = await rollback(work, mapKey(txid), known?.outputs.length)
       gone = visited.filter(name => work.record(name).before)
-      return { beside: batch => this.#forget(batch, visited) }
+      return { extraWrites: batch => this.#forget(batch, visited) }
     })
-    return gone.map(txidOfName)
+    return gone.map(txidFromMapKey)
   }
 
   /** Takes back every transaction that is mined above a height, the last first. */
@@ -222,7 +222,7 @@ export class OutputStore {
   /** What is stored of transactions that are no more in the index. */
   async #forget(batch: Batch, txids: readonly string[]): Promise<void> {
     for (const name of txids) {
-      const txid = txidOfName(name)
+      const txid = txidFromMapKey(name)
       this.transactions.removeIn(batch, txid)
       batch.use(log).at('rollback').add(txid, this.#committing.now())
       for (const forget of this.#forgetting) await forget(batch, txid)

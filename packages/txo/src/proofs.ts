@@ -6,12 +6,12 @@
 import type { Bump, ProofSource, RootTracker } from '@quoin/chain'
 import { formatTxid, type Txid } from '@quoin/keyspace'
 import { QuoinError, toHex } from '@quoin/primitives'
-import { Change } from './change.ts'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
+import { TxUpdate } from './tx-update.ts'
 
 /** What became of transactions whose proofs no longer hold. */
-export interface Reconciled {
+export interface ReconcileResult {
   /** Proved in another block. */
   readonly moved: readonly Txid[]
   /** Not mined any more, as far as anyone knows. */
@@ -71,7 +71,7 @@ export class Proofs {
    * Looks at every transaction that is mined from a height on, and puts right what the headers do not bear out: after
    * a reorg, and when a process starts that may have missed one. Doing it again changes nothing.
    */
-  async reconcile(from: number): Promise<Reconciled> {
+  async reconcile(from: number): Promise<ReconcileResult> {
     const [moved, unmined, removed]: Txid[][] = [[], [], []]
     for (const txid of await this.#outputs.transactions.minedBetween(from)) {
       const outcome = await this.#reconcile(txid)
@@ -109,7 +109,7 @@ export class Proofs {
       await act()
       return false
     } catch (error) {
-      if (error instanceof Settled) return true
+      if (error instanceof ProofCorrectedError) return true
       if (error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN') return true
       throw error
     }
@@ -117,21 +117,21 @@ export class Proofs {
 
   async #move(txid: Txid, position: BlockPosition, bump: Bump): Promise<void> {
     const change = await this.#change(txid, position)
-    change.proved().also(batch => this.#outputs.transactions.saveProofIn(batch, txid, bump))
+    change.markProved().addWrites(batch => this.#outputs.transactions.saveProofIn(batch, txid, bump))
     await this.#commit(change)
     await this.recheck(txid, bump)
   }
 
   async #unmine(txid: Txid): Promise<void> {
     const change = await this.#change(txid, null)
-    change.proved().also(async batch => {
-      if (!(await this.#isWrong(txid))) throw new Settled()
+    change.markProved().addWrites(async batch => {
+      if (!(await this.#isWrong(txid))) throw new ProofCorrectedError()
       this.#outputs.transactions.removeProofIn(batch, txid)
     })
     await this.#commit(change)
   }
 
-  async #commit(change: Change): Promise<void> {
+  async #commit(change: TxUpdate): Promise<void> {
     try {
       await this.#outputs.commit(change)
     } catch (error) {
@@ -142,17 +142,17 @@ export class Proofs {
   }
 
   /** Refused when the transaction is not stored, or has been taken back when it is committed. */
-  async #change(txid: Txid, position: BlockPosition | null): Promise<Change> {
+  async #change(txid: Txid, position: BlockPosition | null): Promise<TxUpdate> {
     const record = await this.#outputs.record(txid)
     if (!(await this.#outputs.transactions.get(txid))) throw notStored(txid)
-    const change = new Change(txid, { position })
+    const change = new TxUpdate(txid, { position })
     // One that is stored only because others rest on it may have no record.
-    return record ? change.needs(txid) : change
+    return record ? change.dependOn(txid) : change
   }
 }
 
 /** Somebody else has put it right. */
-class Settled extends Error {}
+class ProofCorrectedError extends Error {}
 
 const notStored = (txid: Txid): QuoinError =>
   new QuoinError('ERR_TX_UNKNOWN', 'the proof is of a transaction that is not stored', {

@@ -18,17 +18,17 @@ import {
 import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/keyspace'
 import { compareBytes, QuoinError } from '@quoin/primitives'
 import type { Store, StoreReads } from '@quoin/store'
-import { Change, type OutputChange } from './change.ts'
+import type { AmountLedger } from './amount-ledger.ts'
 import { fieldPages, hashesOf, keysOfSets, membersOf } from './compare.ts'
 import { EventRegistry, type EventTypes, outputEvents, withStored } from './events.ts'
 import { indexOutput } from './index-transaction.ts'
 import { outputFields, outputs, satoshisFields } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 import { fieldName, type OutputState, outputState } from './output-state.ts'
 import { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
 import { PARSERS, scriptEvents } from './scripts/index.ts'
+import { type OutputUpdate, TxUpdate } from './tx-update.ts'
 
 export interface RebuildOptions {
   /** The types of events that the store has. */
@@ -36,7 +36,7 @@ export interface RebuildOptions {
   /** The parsers that the indexer used; all unless given. */
   readonly tags?: readonly string[]
   /** The ledger that the store was written with. */
-  readonly ledger?: Ledger
+  readonly ledger?: AmountLedger
   readonly onProgress?: (done: number, total: number) => void
   /** Outputs of a transaction that an operator took out of the index. */
   readonly erased?: (txid: Txid) => Promise<ReadonlySet<number>>
@@ -182,13 +182,13 @@ class Rebuild {
   }
 
   /** What would have to be written for a transaction. */
-  async #changeOf(txid: Txid, stored: TransactionRecord | undefined): Promise<Change | undefined> {
+  async #changeOf(txid: Txid, stored: TransactionRecord | undefined): Promise<TxUpdate | undefined> {
     const { transaction, proof } = await checkedTransaction(this.#from, txid)
     const record = stored ?? (transaction && (await this.#lostRecord(transaction)))
     if (!record) return undefined
     const position = proof ? positionOf(proof, txid) : record.position
-    const change = new Change(txid, { seen: record.seen, position, vouts: record.vouts }).exists()
-    for (const topic of record.topics) change.apply(topic)
+    const change = new TxUpdate(txid, { seen: record.seen, position, vouts: record.vouts }).ensure()
+    for (const topic of record.topics) change.markApplied(topic)
     const states = await this.#statesOf(txid)
     const isIndexed = transaction !== undefined && (await this.#isIndexed(txid, states))
     await this.#spendIn(change, record, transaction, isIndexed)
@@ -212,7 +212,7 @@ class Rebuild {
     vout: number,
     state: OutputState | undefined,
     isIndexed: boolean
-  ): OutputChange {
+  ): OutputUpdate {
     if (transaction && isIndexed) return indexedOutput(transaction, vout, state, this.#options.tags)
     if (state) return toldOutput(transaction, vout, state)
     return { satoshis: transaction!.outputs[vout]!.satoshis }
@@ -275,7 +275,7 @@ class Rebuild {
 
   /** A transaction that spends any output which is known spends all its inputs. */
   async #spendIn(
-    change: Change,
+    change: TxUpdate,
     { spends: recorded }: TransactionRecord,
     transaction: Transaction | undefined,
     isIndexed: boolean
@@ -321,7 +321,7 @@ const indexedOutput = (
   vout: number,
   state: OutputState | undefined,
   tags: readonly string[] | undefined
-): OutputChange => {
+): OutputUpdate => {
   const derived = indexOutput(transaction, vout, tags)
   if (!state) return derived
   const data = Object.entries(state.allData()).filter(([tag]) => !PARSERS.has(tag))
@@ -340,7 +340,7 @@ const toldOutput = (
   transaction: Transaction | undefined,
   vout: number,
   state: OutputState
-): OutputChange => ({
+): OutputUpdate => ({
   ...(state.satoshis !== undefined && {
     satoshis: transaction?.outputs[vout]?.satoshis ?? Number(state.satoshis)
   }),
@@ -348,7 +348,7 @@ const toldOutput = (
   data: state.allData()
 })
 
-const admitIn = (change: Change, vout: number, state: OutputState): void => {
+const admitIn = (change: TxUpdate, vout: number, state: OutputState): void => {
   const field = <T>(name: Uint8Array, decode: (bytes: Uint8Array) => T): T | undefined => {
     const value = state.fields.get(fieldName(name))
     return value && decode(value)

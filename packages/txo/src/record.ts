@@ -12,7 +12,7 @@ import { type Outpoint, type Topic, value } from '@quoin/keyspace'
 import { encodeText, QuoinError } from '@quoin/primitives'
 import { type BlockPosition, blockPosition } from './position.ts'
 
-export interface Spending {
+export interface SpendRecord {
   readonly outpoint: Outpoint
   /** Events of the output that it does not have itself, sorted. */
   readonly events: readonly string[]
@@ -29,7 +29,7 @@ export interface TransactionRecord {
   /** Sorted. */
   readonly topics: readonly Topic[]
   /** In the order of the outpoints. */
-  readonly spends: readonly Spending[]
+  readonly spends: readonly SpendRecord[]
 }
 
 /** Up to the flag and the time, which are always there. */
@@ -104,7 +104,7 @@ const decode = (bytes: Uint8Array): TransactionRecord => {
     if (hasPosition) at += POSITION
     const position = hasPosition ? readPosition(bytes) : undefined
     const topics = Array.from({ length: count(2) }, () => text(count(1)) as Topic)
-    const spends: Spending[] = []
+    const spends: SpendRecord[] = []
     for (let left = count(4); left > 0; left--) {
       at += 36
       const outpoint = bytes.slice(at - 36, at) as Outpoint

@@ -9,12 +9,12 @@ import { chain, type RootTracker, TransactionStore } from '@quoin/chain'
 import { type Outpoint, type Txid, txidOf } from '@quoin/keyspace'
 import { compareBytes, QuoinError, toHex } from '@quoin/primitives'
 import type { Batch, Store, StoreReads } from '@quoin/store'
-import { Change } from './change.ts'
 import type { Difference } from './compare.ts'
 import { outputs } from './keys.ts'
 import type { OutputStore } from './output-store.ts'
 import { Proofs } from './proofs.ts'
 import { transactionRecord } from './record.ts'
+import { TxUpdate } from './tx-update.ts'
 
 const { output: outputHashes, spends } = outputs.collections
 const { proof: proofs, log } = chain.collections
@@ -23,7 +23,7 @@ const TXID_LENGTH = 32
 const OUTPOINT_LENGTH = 36
 const AT_ONCE = 200
 
-interface Mending extends Difference {
+interface RepairItem extends Difference {
   readonly kind: FindingKind
 }
 
@@ -31,7 +31,7 @@ interface Mending extends Difference {
 export class IndexRepair {
   readonly #store: Store
   readonly #rebuilt: StoreReads
-  #waiting: Mending[] = []
+  #waiting: RepairItem[] = []
   /** By the kind of their findings. */
   readonly mended = new Map<FindingKind, number>()
   /** Rows that changed meanwhile: the next repair looks at them again. */
@@ -60,7 +60,7 @@ export class IndexRepair {
     for (const each of waiting) if (!(await this.#commit([each]))) this.changed++
   }
 
-  async #commit(differences: readonly Mending[]): Promise<boolean> {
+  async #commit(differences: readonly RepairItem[]): Promise<boolean> {
     const batch = this.#store.batch()
     for (const each of differences) {
       if (!(await this.#guardIn(batch, each))) return false
@@ -163,7 +163,7 @@ export const repairProof = async (outputs: OutputStore, tracker: RootTracker, tx
     batch.use(log).at('mined').delete(txid)
   }
   if (await outputs.record(txid)) {
-    await outputs.commit(new Change(txid, { position: null }).needs(txid).also(remove))
+    await outputs.commit(new TxUpdate(txid, { position: null }).dependOn(txid).addWrites(remove))
     return
   }
   const batch = outputs.store.batch()

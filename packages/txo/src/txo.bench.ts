@@ -16,10 +16,10 @@ import { openStore, type Store } from '@quoin/store'
 import { suite } from '../../../bench/harness.ts'
 import { farAway } from '../../store/src/redis/far.testing.ts'
 import { startRedis } from '../../store/src/redis/server.testing.ts'
-import { Change } from './change.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
 import type { LoadOptions } from './load.ts'
 import { OutputStore } from './output-store.ts'
+import { TxUpdate } from './tx-update.ts'
 
 const EVERYTHING: LoadOptions = {
   includeSatoshis: true,
@@ -124,7 +124,7 @@ const loadTransactions = async (outputs: OutputStore): Promise<Outpoint[]> => {
     transactions.map(({ txid }) => txid)
   )
   for (const [number, transaction] of transactions.entries()) {
-    const change = new Change(transaction.txid, {
+    const change = new TxUpdate(transaction.txid, {
       position: { height: 850_000, index: BigInt(number) },
       vouts: OUTPUTS
     })
@@ -135,7 +135,7 @@ const loadTransactions = async (outputs: OutputStore): Promise<Outpoint[]> => {
         data: { p2pkh: { address: ADDRESSES[vout % 3] } }
       })
     }
-    change.also(batch => {
+    change.addWrites(batch => {
       outputs.transactions.saveIn(batch, transaction, { verified: true })
       outputs.transactions.saveProofIn(batch, transaction.txid, block)
     })
@@ -144,7 +144,7 @@ const loadTransactions = async (outputs: OutputStore): Promise<Outpoint[]> => {
   const outpoints = transactions.flatMap(({ txid }) =>
     Array.from({ length: OUTPUTS }, (_, vout) => makeOutpoint(txid, vout))
   )
-  const spender = new Change(txidNumber(1e6))
+  const spender = new TxUpdate(txidNumber(1e6))
   for (const outpoint of outpoints.filter((_, i) => i % 2 === 0)) spender.spend(outpoint)
   await outputs.commit(spender)
   return outpoints
@@ -154,7 +154,7 @@ const loadTransactions = async (outputs: OutputStore): Promise<Outpoint[]> => {
 const pay = async (outputs: OutputStore, count: number): Promise<void> => {
   const size = 1000
   for (let first = 0; first < count; first += size) {
-    const change = new Change(txidNumber(first) as Txid, { position: { height: first, index: 0n } })
+    const change = new TxUpdate(txidNumber(first) as Txid, { position: { height: first, index: 0n } })
     for (let vout = 0; vout < Math.min(size, count - first); vout++) {
       change.output(vout, { satoshis: 1, events: [own(ADDRESSES[0])] })
     }

@@ -34,17 +34,17 @@ interface Guard {
 }
 
 /** Bytes as the key of a map. */
-export const nameOf = bytesKey
+export const mapKey = bytesKey
 const bytesOf = (name: string): Uint8Array => {
   const bytes = new Uint8Array(name.length)
   for (let i = 0; i < name.length; i++) bytes[i] = name.charCodeAt(i)
   return bytes
 }
-export const txidOfName = (name: string): Txid => bytesOf(name) as Txid
-export const outpointOfName = (name: string): Outpoint => bytesOf(name) as Outpoint
+export const txidFromMapKey = (name: string): Txid => bytesOf(name) as Txid
+export const outpointFromMapKey = (name: string): Outpoint => bytesOf(name) as Outpoint
 /** The name of an outpoint begins with that of its txid. */
-export const txidNameOf = (name: string): string => name.slice(0, 32)
-export const outpointName = (txid: string, vout: number): string =>
+export const txidMapKey = (name: string): string => name.slice(0, 32)
+export const outpointMapKey = (txid: string, vout: number): string =>
   txid + String.fromCharCode(vout >>> 24, (vout >>> 16) & 0xff, (vout >>> 8) & 0xff, vout & 0xff)
 
 export class WorkingSet {
@@ -84,7 +84,7 @@ export class WorkingSet {
       const value = values[++i]
       this.#guards.set(name, { field: fields[i]!, value })
       if (name.length === 36) {
-        const spender = value && nameOf(value)
+        const spender = value && mapKey(value)
         this.#spends.set(name, { before: spender, after: spender })
       } else {
         const record = value && transactionRecord.codec.decode(value)
@@ -104,7 +104,7 @@ export class WorkingSet {
   }
 
   async #loadKnown(txids: readonly string[]): Promise<void> {
-    const hashes = await Promise.all(txids.map(txid => this.#reads.hrange(output.scan(txidOfName(txid)))))
+    const hashes = await Promise.all(txids.map(txid => this.#reads.hrange(output.scan(txidFromMapKey(txid)))))
     const loaded = new Map<string, readonly FieldValue[]>()
     for (const [i, txid] of txids.entries()) {
       for (const { key, fields } of hashes[i]!) {
@@ -124,9 +124,9 @@ export class WorkingSet {
 
   /** Single outputs, with the records of their transactions; the spends are guarded already. */
   loadOutputs(names: readonly string[]): Awaitable<void> {
-    return andThen(this.guard(names.map(txidNameOf)), () => {
+    return andThen(this.guard(names.map(txidMapKey)), () => {
       const known = names.filter(
-        name => !this.#outputs.has(name) && this.#records.get(txidNameOf(name))!.before
+        name => !this.#outputs.has(name) && this.#records.get(txidMapKey(name))!.before
       )
       if (known.length === 0) return
       return andThen(this.#reads.atHand.mhgetall(known.map(outputKey)), hashes =>
@@ -153,7 +153,7 @@ export class WorkingSet {
   }
 
   addOutput(txid: string, vout: number): string {
-    const name = outpointName(txid, vout)
+    const name = outpointMapKey(txid, vout)
     this.#whole.get(txid)!.add(name)
     return name
   }
@@ -235,6 +235,6 @@ const writeOutput = (batch: Batch, name: string, before: OutputState, after: Out
 }
 
 const outputKey = (name: string): Uint8Array => {
-  const outpoint = outpointOfName(name)
+  const outpoint = outpointFromMapKey(name)
   return output.encode(txidOf(outpoint), voutOf(outpoint))
 }

@@ -9,7 +9,7 @@
 import { bsv21Events, topicOf } from '@quoin/bsv21'
 import { formatAddress, sha256 } from '@quoin/chain'
 import type { TokenId, Txid } from '@quoin/keyspace'
-import { Change, type OutputStore } from '@quoin/txo'
+import { type OutputStore, TxUpdate } from '@quoin/txo'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openPage } from '../../../../apps/explorer/test/browser.testing.ts'
 import { type DemoNode, startDemo } from '../../../../apps/explorer/test/node.testing.ts'
@@ -167,7 +167,7 @@ const stream = (changes: number): string =>
 const pay = async (store: OutputStore, count: number, progress: (text: string) => void): Promise<void> => {
   const size = 1000
   for (let first = 0; first < count; first += size) {
-    const change = new Change(hashOf(`payment ${first}`) as Txid, {
+    const change = new TxUpdate(hashOf(`payment ${first}`) as Txid, {
       position: { height: 1 + first / size, index: 0n },
       vouts: size
     })
@@ -187,7 +187,7 @@ const spread = async (
   const size = 100
   const { id, p2pkh } = bsv21Events.types
   for (let made = 0; made < count; ) {
-    const change = new Change(hashOf(`spread ${made}`) as Txid, {
+    const change = new TxUpdate(hashOf(`spread ${made}`) as Txid, {
       vouts: size,
       position: { height: 1e5 + made / size, index: 0n }
     })

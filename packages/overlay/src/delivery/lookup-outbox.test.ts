@@ -4,7 +4,7 @@ import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid, makeOutpoint, type Topic } from '@quoin/keyspace'
 import { openStore, type Store } from '@quoin/store'
-import { Change, OutputStore } from '@quoin/txo'
+import { OutputStore, TxUpdate } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Engine, type EngineOptions } from '../engine.ts'
 import { about, mint, ones, pay } from '../gasp/node.testing.ts'
@@ -223,7 +223,7 @@ describe('a service', () => {
     const a = await mint(chain)
     await submit(engine, a, 'tm_ones', 'tm_other')
     service.calls.length = 0
-    await engine.outputs.commit(new Change(a.txid).expel('tm_other' as Topic, 0, 'refused'))
+    await engine.outputs.commit(new TxUpdate(a.txid).removeFromTopic('tm_other' as Topic, 0, 'refused'))
     await expect.poll(() => service.calls).toEqual([called('evicted', a), called('admitted', a)])
   })
 

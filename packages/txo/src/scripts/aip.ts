@@ -65,14 +65,17 @@ export const readAip = (view: ScriptView): readonly AuthorSignature[] => {
   })
 }
 
-interface Signed {
+interface SignedData {
   readonly bytes: Uint8Array
   /** How many fields these are, with the OP_RETURN. */
   readonly fields: number
 }
 
 /** What each of the segments signs. The data is put together once, for the last of them; the others sign a part. */
-const signedBefore = ({ script, segments }: Bitcom, signing: readonly Segment[]): (Signed | undefined)[] => {
+const signedBefore = (
+  { script, segments }: Bitcom,
+  signing: readonly Segment[]
+): (SignedData | undefined)[] => {
   const { separator, start } = segments[0]!
   const bytes = new Uint8Array(signing.at(-1)!.start - separator)
   bytes[0] = script[separator]!

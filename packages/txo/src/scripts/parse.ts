@@ -15,7 +15,7 @@ import { ltmParser } from './ltm.ts'
 import { mapParser } from './map.ts'
 import { ordLockParser } from './ordlock.ts'
 import { p2pkhParser } from './p2pkh.ts'
-import type { Parsed, ScriptContext, ScriptParser } from './parser.ts'
+import type { ParseResult, ScriptContext, ScriptParser } from './parser.ts'
 import { pow20Parser } from './pow20.ts'
 import { pushDropParser } from './pushdrop.ts'
 import { shrugParser } from './shrug.ts'
@@ -53,9 +53,9 @@ const ALL_TAGS: readonly string[] = [...PARSERS.keys()]
 export const parseScript = (
   context: ScriptContext,
   tags: readonly string[] = ALL_TAGS
-): readonly Parsed[] => {
+): readonly ParseResult[] => {
   const view = new ScriptView(context.script)
-  const found: Parsed[] = []
+  const found: ParseResult[] = []
   for (const tag of isP2pkh(context.script) ? plainly(tags) : tags) {
     const parsed = PARSERS.get(tag)?.parse(view, context)
     if (parsed) found.push({ tag, ...parsed })

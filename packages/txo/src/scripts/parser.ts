@@ -11,7 +11,7 @@ export interface ScriptContext {
   readonly transaction?: Transaction | undefined
 }
 
-export interface Parsed {
+export interface ParseResult {
   /** Which parser found it, and the name of the field that keeps the data: `dt:{tag}`. */
   readonly tag: string
   /** Plain JSON. Bytes are hexadecimal, amounts of tokens are decimal text. */
@@ -26,7 +26,7 @@ export interface ScriptParser {
   readonly tag: string
   readonly about: string
   /** Undefined when the script is none of the parser's. Never throws, whatever the script is. */
-  parse(view: ScriptView, context: ScriptContext): Omit<Parsed, 'tag'> | undefined
+  parse(view: ScriptView, context: ScriptContext): Omit<ParseResult, 'tag'> | undefined
 }
 
 /** Most parsers say no events, or know no owners. */

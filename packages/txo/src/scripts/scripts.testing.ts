@@ -17,7 +17,7 @@ import { makeOutpoint, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/k
 import { buildScript, fromHex, OP, push, ScriptCursor, Writer, writeScriptNumber } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 import { PARSERS, parseScript } from './parse.ts'
-import type { Parsed, ScriptContext } from './parser.ts'
+import type { ParseResult, ScriptContext } from './parser.ts'
 import { messageHash } from './signed-message.ts'
 
 /** The transactions in `fixtures`, by what they are here for. */
@@ -59,18 +59,18 @@ export const OUTPOINT = makeOutpoint(sha256(Uint8Array.of(1)) as Txid, 3)
 export const found = (
   script: Uint8Array,
   context: Partial<ScriptContext> = {}
-): Readonly<Record<string, Parsed>> =>
+): Readonly<Record<string, ParseResult>> =>
   Object.fromEntries(
     parseScript({ outpoint: OUTPOINT, satoshis: 1, ...context, script }).map(parsed => [parsed.tag, parsed])
   )
 
-export const foundIn = (name: Fixture, vout: number): Readonly<Record<string, Parsed>> => {
+export const foundIn = (name: Fixture, vout: number): Readonly<Record<string, ParseResult>> => {
   const transaction = fixture(name)
   const { script, satoshis } = transaction.outputs[vout]!
   return found(script, { outpoint: makeOutpoint(transaction.txid, vout), satoshis, transaction })
 }
 
-export const tagsOf = (parsed: Readonly<Record<string, Parsed>>): string[] =>
+export const tagsOf = (parsed: Readonly<Record<string, ParseResult>>): string[] =>
   [...PARSERS.keys()].filter(tag => tag in parsed)
 
 export const utf8 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text))

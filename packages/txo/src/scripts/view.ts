@@ -3,18 +3,18 @@
  * inscription of a script or for what follows its OP_RETURN, and most scripts have neither.
  */
 
-export type Reading<T> = (view: ScriptView) => T
+export type ScriptReader<T> = (view: ScriptView) => T
 
 export class ScriptView {
   readonly script: Uint8Array
-  #readings: Map<Reading<unknown>, unknown> | undefined
+  #readings: Map<ScriptReader<unknown>, unknown> | undefined
 
   constructor(script: Uint8Array) {
     this.script = script
   }
 
   /** What the reading finds in this script. */
-  once<T>(reading: Reading<T>): T {
+  once<T>(reading: ScriptReader<T>): T {
     this.#readings ??= new Map()
     const found = this.#readings.get(reading)
     if (found !== undefined || this.#readings.has(reading)) return found as T

@@ -9,11 +9,11 @@ import {
   parseTxid
 } from '@quoin/keyspace'
 import { openStore, type TypedRow } from '@quoin/store'
-import { Change } from '../change.ts'
 import { Indexer } from '../indexer.ts'
 import { outputs as outputKeys } from '../keys.ts'
 import { membershipDifference } from '../membership.testing.ts'
 import { OutputStore } from '../output-store.ts'
+import { TxUpdate } from '../tx-update.ts'
 import { verifyIndex } from '../verify.ts'
 import { firstDifference, showDifference } from './differences.testing.ts'
 import { viewOf } from './follower.testing.ts'
@@ -58,8 +58,8 @@ const freshIndex = async ({ world, model }: Player): Promise<OutputStore> => {
     const record = model.stored.get(idOf(transaction))?.record
     if (!record) throw new Error(`${idOf(transaction)} never arrived`)
     await indexer.index(world.chain.beef(transaction.txid), record.seen)
-    const change = new Change(transaction.txid)
-    for (const topic of record.topics) change.apply(topic)
+    const change = new TxUpdate(transaction.txid)
+    for (const topic of record.topics) change.markApplied(topic)
     for (const [vout, { topics, events, note }] of record.outputs) {
       change.output(vout, { events, ...(note !== undefined && { data: { [NOTE]: note } }) })
       for (const [topic, { inputs, dependencies, isSpent }] of topics) {

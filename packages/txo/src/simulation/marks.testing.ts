@@ -2,9 +2,9 @@
 
 import type { Transaction } from '@quoin/chain'
 import { alphabet, formatOutpoint, formatTxid, makeOutpoint, type Topic, type Txid } from '@quoin/keyspace'
-import { Change } from '../change.ts'
 import { balanced, EventRegistry, event, events, outputEvents } from '../events.ts'
 import { scriptEvents } from '../scripts/index.ts'
+import { TxUpdate } from '../tx-update.ts'
 import type { Mark } from './operation.testing.ts'
 import type { Random } from './random.testing.ts'
 
@@ -107,18 +107,18 @@ export const unmarked = (output: OutputMarks): OutputMarks => ({
 })
 
 /** The same as a change of the index. */
-export const changeOf = (txid: Txid, marks: readonly Mark[]): Change => {
-  const change = new Change(txid)
+export const changeOf = (txid: Txid, marks: readonly Mark[]): TxUpdate => {
+  const change = new TxUpdate(txid)
   for (const mark of marks) {
     switch (mark.mark) {
       case 'apply':
-        change.apply(mark.topic)
+        change.markApplied(mark.topic)
         break
       case 'admit':
         change.admit(mark.topic, mark.vout, mark)
         break
       case 'expel':
-        change.expel(mark.topic, mark.vout)
+        change.removeFromTopic(mark.topic, mark.vout)
         break
       case 'spent':
         change.markSpent(mark.topic, mark.vout)

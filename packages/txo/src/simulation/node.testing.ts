@@ -55,7 +55,7 @@ export class IndexNode {
       }
       case 'plugin': {
         const { txid, marks } = operation
-        return this.outputs.commit(changeOf(txid, marks).needs(txid))
+        return this.outputs.commit(changeOf(txid, marks).dependOn(txid))
       }
       case 'rollback':
         return this.outputs.rollback(operation.txid)

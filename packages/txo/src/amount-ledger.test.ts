@@ -5,11 +5,11 @@ import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/keysp
 import { openStore, type Store } from '@quoin/store'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { AmountLedger } from './amount-ledger.ts'
 import { type Amounts, amounts } from './amounts.ts'
 import { Book } from './book.ts'
-import { Change } from './change.ts'
-import type { Ledger } from './ledger.ts'
 import { OutputStore } from './output-store.ts'
+import { TxUpdate } from './tx-update.ts'
 import { verifyIndex } from './verify.ts'
 
 const TOPIC = 'tm_money' as Topic
@@ -19,7 +19,7 @@ const holder = (number: number): Uint8Array => new Uint8Array(20).fill(number)
 const at = (name: string, vout = 0): Outpoint => makeOutpoint(txid(name), vout)
 
 /** Counts unspent outputs of the topic, with what their data says. */
-const ledger: Ledger = ({ topics, isSpent, data }) => {
+const ledger: AmountLedger = ({ topics, isSpent, data }) => {
   const said = data('money') as { amount: string; holder: number } | undefined
   if (!topics.includes(TOPIC) || isSpent || !said) return []
   const amount = BigInt(said.amount)
@@ -29,8 +29,11 @@ const ledger: Ledger = ({ topics, isSpent, data }) => {
   ]
 }
 
-const paying = (name: string, ...outputs: readonly (readonly [amount: bigint, holder: number])[]): Change => {
-  const change = new Change(txid(name), { vouts: outputs.length })
+const paying = (
+  name: string,
+  ...outputs: readonly (readonly [amount: bigint, holder: number])[]
+): TxUpdate => {
+  const change = new TxUpdate(txid(name), { vouts: outputs.length })
   for (const [vout, [amount, to]] of outputs.entries()) {
     change.output(vout, { data: { money: { amount: `${amount}`, holder: to } } }).admit(TOPIC, vout)
   }
@@ -63,7 +66,7 @@ describe('a ledger', () => {
   })
 
   it('posts nothing before a topic admits an output, nor twice', async () => {
-    const unknown = new Change(txid('a'), { vouts: 1 }).output(0, {
+    const unknown = new TxUpdate(txid('a'), { vouts: 1 }).output(0, {
       data: { money: { amount: '5', holder: 1 } }
     })
     await outputs.commit(unknown)
@@ -75,7 +78,7 @@ describe('a ledger', () => {
 
   it('takes away what is spent or leaves its topic, and gives it back when that is taken back', async () => {
     await outputs.commit(paying('a', [5n, 1], [7n, 2], [9n, 3]))
-    await outputs.commit(new Change(txid('a')).expel(TOPIC, 2))
+    await outputs.commit(new TxUpdate(txid('a')).removeFromTopic(TOPIC, 2))
     await outputs.commit(paying('b', [5n, 4]).spend(at('a')))
     expect(await ranked()).toEqual([
       [2, 7n],
@@ -92,7 +95,7 @@ describe('a ledger', () => {
   })
 
   it('knows of an output that it was spent before it came', async () => {
-    await outputs.commit(new Change(txid('b'), { vouts: 1 }).spend(at('a')))
+    await outputs.commit(new TxUpdate(txid('b'), { vouts: 1 }).spend(at('a')))
     await outputs.commit(paying('a', [5n, 1]))
     expect(await book.totals()).toEqual({})
     await outputs.rollback(txid('b'))

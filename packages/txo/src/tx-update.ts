@@ -8,7 +8,7 @@ import type { Batch } from '@quoin/store'
 import type { BlockPosition } from './position.ts'
 import type { MembershipReason } from './working-set.ts'
 
-export interface OutputChange {
+export interface OutputUpdate {
   readonly satoshis?: number
   /** Texts of declared events, added to those the output has. */
   readonly events?: Iterable<string>
@@ -28,7 +28,7 @@ export interface Admission {
 /** The events of an output that is spent, asked for only when the output itself is not indexed. */
 export type SpentEvents = Iterable<string> | (() => Iterable<string>)
 
-export class Change {
+export class TxUpdate {
   readonly txid: Txid
   /** Unix seconds; when it was first seen, if it is new. */
   readonly seen: number | undefined
@@ -36,17 +36,17 @@ export class Change {
   readonly position: BlockPosition | null | undefined
   /** How many outputs the transaction has; those that nobody indexes can be spent too. */
   readonly vouts: number
-  readonly outputs = new Map<number, OutputChange[]>()
+  readonly outputs = new Map<number, OutputUpdate[]>()
   readonly admissions = new Map<Topic, Map<number, Admission>>()
-  readonly applied = new Set<Topic>()
-  readonly expelled = new Map<Topic, Map<number, MembershipReason>>()
-  readonly marked = new Map<Topic, Set<number>>()
-  readonly erased = new Set<number>()
+  readonly appliedTopics = new Set<Topic>()
+  readonly departures = new Map<Topic, Map<number, MembershipReason>>()
+  readonly spentMarks = new Map<Topic, Set<number>>()
+  readonly erasures = new Set<number>()
   readonly spends = new Map<Outpoint, SpentEvents>()
-  readonly needed = new Set<Txid>()
-  isKnown = false
+  readonly dependencies = new Set<Txid>()
+  isEnsured = false
   isProved = false
-  readonly writes: ((batch: Batch) => void | Promise<void>)[] = []
+  readonly extraWrites: ((batch: Batch) => void | Promise<void>)[] = []
 
   constructor(
     txid: Txid,
@@ -62,7 +62,7 @@ export class Change {
     this.position = at.position
   }
 
-  output(vout: number, change: OutputChange): this {
+  output(vout: number, change: OutputUpdate): this {
     const changes = this.outputs.get(vout)
     if (changes) changes.push(change)
     else this.outputs.set(vout, [change])
@@ -83,44 +83,44 @@ export class Change {
   }
 
   /** A topic no longer has an output of the transaction. */
-  expel(topic: Topic, vout: number, reason: MembershipReason = 'removed'): this {
-    this.expelled.set(topic, (this.expelled.get(topic) ?? new Map()).set(vout, reason))
+  removeFromTopic(topic: Topic, vout: number, reason: MembershipReason = 'removed'): this {
+    this.departures.set(topic, (this.departures.get(topic) ?? new Map()).set(vout, reason))
     return this
   }
 
   /** A topic holds an output to be spent, without saying by what. */
   markSpent(topic: Topic, vout: number): this {
-    this.marked.set(topic, (this.marked.get(topic) ?? new Set()).add(vout))
+    this.spentMarks.set(topic, (this.spentMarks.get(topic) ?? new Set()).add(vout))
     return this
   }
 
   /** Nothing is known of an output of the transaction any more, by whatever writer. */
   erase(vout: number): this {
-    this.erased.add(vout)
+    this.erasures.add(vout)
     return this
   }
 
   /** The commit replaces the proof of the transaction, or removes it. */
-  proved(): this {
+  markProved(): this {
     this.isProved = true
     return this
   }
 
-  /** The transaction was applied to a topic, whatever that admitted. */
-  apply(topic: Topic): this {
-    this.applied.add(topic)
+  /** The transaction was appliedTopics to a topic, whatever that admitted. */
+  markApplied(topic: Topic): this {
+    this.appliedTopics.add(topic)
     return this
   }
 
   /** The transaction is to be known, whatever else is said of it. */
-  exists(): this {
-    this.isKnown = true
+  ensure(): this {
+    this.isEnsured = true
     return this
   }
 
   /** The transaction rests on another that is in the index, and must be there still when this is committed. */
-  needs(txid: Txid): this {
-    this.needed.add(txid)
+  dependOn(txid: Txid): this {
+    this.dependencies.add(txid)
     return this
   }
 
@@ -128,8 +128,8 @@ export class Change {
    * More to write in the same commit. It is written again when the commit is tried again. What it reads is read after
    * the record of the transaction, on which the commit depends.
    */
-  also(write: (batch: Batch) => void | Promise<void>): this {
-    this.writes.push(write)
+  addWrites(write: (batch: Batch) => void | Promise<void>): this {
+    this.extraWrites.push(write)
     return this
   }
 }

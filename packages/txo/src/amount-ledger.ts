@@ -1,5 +1,5 @@
 /**
- * Ledgers: amounts that outputs carry beside their satoshis, added up. What an output comes to in a ledger follows from
+ * LedgerWriter hold amounts that outputs carry beside their satoshis, added up. What an output comes to in a ledger follows from
  * what is known of it, so a commit posts the difference between before and after, whatever it is: an admission, a spend,
  * a rollback. A book (a token) has totals, and accounts that are ranked by what they have.
  *
@@ -36,7 +36,7 @@ export interface LedgerOutput {
   data(tag: string): unknown
 }
 
-export interface Posting extends Amount {
+export interface LedgerPosting extends Amount {
   /** What the amount is of: a token, by its deployment. */
   readonly book: Outpoint
   /** The hash of the key of the one who has it; without one it is added to the totals of the book. */
@@ -46,7 +46,7 @@ export interface Posting extends Amount {
 }
 
 /** What an output comes to. It may depend on nothing but what it is given. */
-export type Ledger = (output: LedgerOutput) => readonly Posting[]
+export type AmountLedger = (output: LedgerOutput) => readonly LedgerPosting[]
 
 /** An output before a commit and after it; undefined where nothing is known of it. */
 export interface LedgerChange {
@@ -55,7 +55,7 @@ export interface LedgerChange {
 }
 
 /** What was posted in a batch, to be told what became of that. */
-export interface Posted {
+export interface PostingReceipt {
   settle(isCommitted: boolean): void
 }
 
@@ -65,7 +65,7 @@ const SPENDS = spends.encode()
 const MOST = 2n ** 128n - 1n
 
 /** What commits on their way make of an account. */
-interface Pending {
+interface AccountState {
   bytes: Uint8Array | undefined
   /** Commits that are on their way. */
   users: number
@@ -78,19 +78,22 @@ interface Sum {
   readonly changes: Map<string, Amount>
 }
 
-export class Ledgers {
+export class LedgerWriter {
   readonly #reads: StoreReads
-  readonly #ledger: Ledger
+  readonly #ledger: AmountLedger
   /** By the name of the field. */
-  readonly #pending = new Map<string, Pending>()
+  readonly #pending = new Map<string, AccountState>()
 
-  constructor(reads: StoreReads, ledger: Ledger) {
+  constructor(reads: StoreReads, ledger: AmountLedger) {
     this.#reads = reads
     this.#ledger = ledger
   }
 
   /** Posts what changes make of outputs; undefined when that is nothing. To be sent at once when it is not waited for. */
-  postIn(batch: Batch, changes: Iterable<LedgerChange>): Posted | undefined | Promise<Posted> {
+  postIn(
+    batch: Batch,
+    changes: Iterable<LedgerChange>
+  ): PostingReceipt | undefined | Promise<PostingReceipt> {
     const sums = this.#sums(changes)
     if (sums.size === 0) return undefined
     const unread = [...sums].filter(([name]) => !this.#pending.has(name))
@@ -130,8 +133,8 @@ export class Ledgers {
     return sums
   }
 
-  #write(batch: Batch, sums: ReadonlyMap<string, Sum>): Posted {
-    const written: [name: string, pending: Pending, bytes: Uint8Array | undefined][] = []
+  #write(batch: Batch, sums: ReadonlyMap<string, Sum>): PostingReceipt {
+    const written: [name: string, pending: AccountState, bytes: Uint8Array | undefined][] = []
     for (const [name, { book, account, field, changes }] of sums) {
       const pending = this.#pending.get(name)!
       const before = pending.bytes ? amounts.codec.decode(pending.bytes) : {}
@@ -161,7 +164,7 @@ export class Ledgers {
     }
   }
 
-  #drop(name: string, pending: Pending): void {
+  #drop(name: string, pending: AccountState): void {
     if (this.#pending.get(name) === pending) this.#pending.delete(name)
   }
 }

@@ -5,34 +5,34 @@
  */
 import { bytesKey, type Transaction, type Verified } from '@quoin/chain'
 import { makeOutpoint, type Txid } from '@quoin/keyspace'
-import { Change } from './change.ts'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
+import { TxUpdate } from './tx-update.ts'
 
-export interface IntakeOptions {
+export interface IngestOptions {
   /** Unix seconds; when it was first seen. */
   readonly seen?: number | undefined
   /** Whether the transactions were found good, and need not be looked at again. */
   readonly verified: boolean
 }
 
-export interface Intake {
+export interface IngestPlan {
   /** Where the transaction is, if it came with a proof. */
   readonly position: BlockPosition | undefined
   /** Loads the transactions whose outputs it spends, as far as they are at hand. */
   readonly sources: () => Promise<(txid: Txid) => Transaction | undefined>
   /** To commit before the change of the transaction itself. */
-  readonly changes: readonly Change[]
+  readonly changes: readonly TxUpdate[]
   /** Makes the change of the transaction itself store everything, and depend on what it rests on. */
-  readonly complete: (change: Change) => void
+  readonly complete: (change: TxUpdate) => void
 }
 
-export const takeIn = (
+export const planIngest = (
   outputs: OutputStore,
   subject: Transaction,
   given: Verified,
-  { seen, verified }: IntakeOptions
-): Intake => {
+  { seen, verified }: IngestOptions
+): IngestPlan => {
   const { transactions } = outputs
   const name = bytesKey(subject.txid)
   const fresh = new Map(given.transactions.map(each => [bytesKey(each.txid), each]))
@@ -43,7 +43,7 @@ export const takeIn = (
   }
   const moved = given.proofs
     .filter(({ txid }) => bytesKey(txid) !== name && !fresh.has(bytesKey(txid)))
-    .map(({ txid }) => new Change(txid, { position: positionOf(txid) }).needs(txid))
+    .map(({ txid }) => new TxUpdate(txid, { position: positionOf(txid) }).dependOn(txid))
   const ancestors = given.transactions.filter(({ txid }) => bytesKey(txid) !== name)
   return {
     position: positionOf(subject.txid),
@@ -57,12 +57,12 @@ export const takeIn = (
     changes: [...moved, ...ancestors.map(each => ancestorChange(each, positionOf(each.txid), seen))],
     complete: change => {
       // What was known when it was looked at has to be so still when the subject is committed.
-      if (!fresh.has(name)) change.needs(subject.txid)
+      if (!fresh.has(name)) change.dependOn(subject.txid)
       for (const { txid, inputs } of verified ? fresh.values() : []) {
         if (positions.has(bytesKey(txid))) continue
-        for (const input of inputs) if (!fresh.has(bytesKey(input.txid))) change.needs(input.txid)
+        for (const input of inputs) if (!fresh.has(bytesKey(input.txid))) change.dependOn(input.txid)
       }
-      change.also(batch => {
+      change.addWrites(batch => {
         for (const each of given.transactions) transactions.saveIn(batch, each, { verified })
         for (const { txid, bump } of given.proofs) transactions.saveProofIn(batch, txid, bump)
       })
@@ -85,8 +85,8 @@ export const ancestorChange = (
   { txid, inputs, outputCount, isCoinbase }: Transaction,
   position: BlockPosition | undefined,
   seen: number | undefined
-): Change => {
-  const change = new Change(txid, { seen, position, vouts: outputCount }).exists()
+): TxUpdate => {
+  const change = new TxUpdate(txid, { seen, position, vouts: outputCount }).ensure()
   if (!isCoinbase) for (const input of inputs) change.spend(makeOutpoint(input.txid, input.vout))
   return change
 }
