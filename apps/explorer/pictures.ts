@@ -1,9 +1,9 @@
 /** Takes a picture of every page, wide and narrow, into `docs/pictures`: `npm run explorer:pictures`. */
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { parseTxid } from '@quoin/keyspace'
 import { createPool, Liquidity } from '@quoin/liquidity'
 import { overlay } from '@quoin/overlay'
+import { parseTxid } from '@quoin/primitives'
 import type { Page } from 'playwright-core'
 import { newPool, open } from '../../packages/liquidity/src/machine/machine.testing.ts'
 import { openBrowser, openPage } from './test/browser.testing.ts'

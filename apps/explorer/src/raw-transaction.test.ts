@@ -1,5 +1,5 @@
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { parseTransaction } from './raw-transaction.ts'
 

@@ -3,7 +3,7 @@
  * a megabyte of letters, as symbols, icons, keys, values, tags, media types and messages, on every page that shows them.
  */
 
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { inscription, payTo, person, utf8 } from '../../../packages/txo/src/scripts/scripts.testing.ts'
 import { explorer } from './explorer.testing.ts'

@@ -1,7 +1,7 @@
 /** What an operator does with the page, and that nobody else can. */
 
-import { parseTxid } from '@quoin/keyspace'
 import { overlay } from '@quoin/overlay'
+import { parseTxid } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { explorer } from './explorer.testing.ts'
 import { TOKEN } from './node.testing.ts'

@@ -1,7 +1,7 @@
 /** Transactions, outputs, addresses and lists of outputs; back, forward and reload. */
 import { readFile } from 'node:fs/promises'
 import { Beef } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import type { Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { explorer } from './explorer.testing.ts'

@@ -1,7 +1,7 @@
 /** Tokens: one that many hold and that is for sale, and one that was only deployed. */
 import { topicOf } from '@quoin/bsv21'
 import type { Transaction } from '@quoin/chain'
-import type { TokenId } from '@quoin/keyspace'
+import type { TokenId } from '@quoin/primitives'
 import type { Node } from 'quoin'
 import {
   at,

@@ -4,8 +4,7 @@
  * it is read from the store when somebody asks, so a token that nobody asks for costs nothing.
  */
 
-import type { TokenId } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, type TokenId } from '@quoin/primitives'
 import { type OutputStore, outputEvents, outputs as outputKeys } from '@quoin/txo'
 import { type FeeAddresses, feeAddresses } from './fee-address.ts'
 import { bsv21 } from './keys.ts'

@@ -1,6 +1,6 @@
 import { HD, PublicKey } from '@bsv/sdk'
 import { sha256 } from '@quoin/chain'
-import { formatOutpoint, makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
+import { formatOutpoint, makeOutpoint, type TokenId, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { feeAddresses, pathOf } from './fee-address.ts'

@@ -6,8 +6,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { formatAddress, fromBase58, hash160, sha256, sha256d } from '@quoin/chain'
-import { parseOutpoint, type TokenId, txidOf, voutOf } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { parseOutpoint, QuoinError, type TokenId, txidOf, voutOf } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 
 const XPUB_VERSION = 0x0488b21e

@@ -1,6 +1,6 @@
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AddressSource, FeePayments } from './fee-payments.ts'

@@ -3,7 +3,7 @@
  * indexed like any other, so the balance of the address is right. How far that is, is a field of `h:prog`.
  */
 import type { RootTracker } from '@quoin/chain'
-import type { TokenId, Txid } from '@quoin/keyspace'
+import type { TokenId, Txid } from '@quoin/primitives'
 import {
   type BlockPosition,
   Indexer,

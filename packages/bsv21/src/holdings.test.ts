@@ -1,7 +1,7 @@
 /** What an address has, token by token: all of it, in pages, at a cost that does not grow with what it ever had. */
 
 import { parseAddress } from '@quoin/chain'
-import { makeOutpoint, parseOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, parseOutpoint, type TokenId, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { OutputStore, outputs, spendFields } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

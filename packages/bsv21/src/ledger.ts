@@ -4,8 +4,7 @@
  * admitted. Whatever was minted and is not there any more was burned, on purpose or not.
  */
 import { parseAddress } from '@quoin/chain'
-import { parseOutpoint, type TokenId } from '@quoin/keyspace'
-import { memoize } from '@quoin/primitives'
+import { memoize, parseOutpoint, type TokenId } from '@quoin/primitives'
 import type { AmountLedger, Bsv21Data, LedgerPosting } from '@quoin/txo'
 import { mintedAmount, transferableAmount } from './rules.ts'
 import { lockOfEvents } from './token-lock.ts'

@@ -3,9 +3,9 @@
  * them. A burn has no holder, and is found by its token alone. `dt:bsv21` is what the output says, in the same form that
  * the indexer of scripts writes; what a transfer inherits (symbol, decimals, icon) is the deployment's to say.
  */
-import { formatOutpoint, type Outpoint, parseOutpoint, type TokenId } from '@quoin/keyspace'
+
 import type { AdmittedOutput, Found, Indexed, QuoinLookup } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { formatOutpoint, type Outpoint, parseOutpoint, QuoinError, type TokenId } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { bsv21Data, decodeBsv21, isClaim, type OutputStore } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'

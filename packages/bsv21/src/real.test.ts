@@ -1,7 +1,7 @@
 /** Real transactions through the engine: what the chain has of MNEE, BAMBOO, BUIDL and a listing. */
 
 import type { ProofAnswer, Transaction } from '@quoin/chain'
-import { makeOutpoint } from '@quoin/keyspace'
+import { makeOutpoint } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TestChain } from '../../chain/src/verify/signed.testing.ts'

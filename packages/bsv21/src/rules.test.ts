@@ -1,7 +1,7 @@
 /** The rules of BSV21, one by one, and where other implementations got them wrong. */
 
 import { type Output, sha256, type Transaction } from '@quoin/chain'
-import { makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, type TokenId, type Txid } from '@quoin/primitives'
 import { type Bsv21, decodeBsv21 } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'
 import { evaluateToken, type TokenEvaluation, tokenOutputs } from './rules.ts'

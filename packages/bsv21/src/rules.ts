@@ -9,7 +9,7 @@
  * Amounts are from 1 to 2^64 − 1 each, but not so their sums: these are exact, however large.
  */
 import type { Transaction } from '@quoin/chain'
-import { makeOutpoint, type TokenId } from '@quoin/keyspace'
+import { makeOutpoint, type TokenId } from '@quoin/primitives'
 import { type Bsv21, type Bsv21Operation, decodeBsv21 } from '@quoin/txo'
 
 /** Why outputs of a token are not good. */

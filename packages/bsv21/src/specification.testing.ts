@@ -7,7 +7,7 @@
  * new ones into others'. Everything else is counted from the list at the end.
  */
 import { bytesKey, type Transaction } from '@quoin/chain'
-import { formatOutpoint, makeOutpoint } from '@quoin/keyspace'
+import { formatOutpoint, makeOutpoint } from '@quoin/primitives'
 import { decodeBsv21, decodeCosign, decodeOrdLock, decodeOwner } from '@quoin/txo'
 
 interface SpecifiedCoin {

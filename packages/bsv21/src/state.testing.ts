@@ -1,5 +1,5 @@
 /** The state of tokens as a store has it, in the form of the specification. */
-import { formatOutpoint, type TokenId } from '@quoin/keyspace'
+import { formatOutpoint, type TokenId } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import type { SpecifiedToken } from './specification.testing.ts'
 import { HOLDER_LOCKS } from './token-lock.ts'

@@ -1,8 +1,7 @@
 /** Deployments by how their symbols begin: all of them once, in pages, at a bounded cost. */
 
 import { sha256 } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Txid } from '@quoin/keyspace'
-import { compareBytes, toHex } from '@quoin/primitives'
+import { compareBytes, makeOutpoint, type Outpoint, type Txid, toHex } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

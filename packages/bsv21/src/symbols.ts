@@ -2,8 +2,7 @@
  * Deployments by how their symbols begin, a page at a time: in the order of the symbols' keys, and those of one symbol
  * as they were deployed. However many symbols begin alike, a page looks at a bounded number of them.
  */
-import type { Outpoint } from '@quoin/keyspace'
-import { prefixEnd, QuoinError, successor } from '@quoin/primitives'
+import { type Outpoint, prefixEnd, QuoinError, successor } from '@quoin/primitives'
 import type { SearchPage, StoreReads } from '@quoin/store'
 import { bsv21Events } from './keys.ts'
 

@@ -2,7 +2,7 @@
  * What locks a token output, and so whose it is: the event types that find it have the same names. An output for sale is
  * its seller's still; one under a contract is nobody's.
  */
-import type { TokenId } from '@quoin/keyspace'
+import type { TokenId } from '@quoin/primitives'
 import { decodeCosign, decodeLtm, decodeOrdLock, decodeOwner, decodePow20, ScriptView } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'
 

@@ -1,7 +1,6 @@
 /** What is known of tokens: what was deployed, what there is of them, and who has it. All of it is kept, nothing is added up here. */
 import { formatAddress, parseAddress } from '@quoin/chain'
-import { formatOutpoint, type Outpoint, parseOutpoint, type TokenId } from '@quoin/keyspace'
-import { successor } from '@quoin/primitives'
+import { formatOutpoint, type Outpoint, parseOutpoint, successor, type TokenId } from '@quoin/primitives'
 import { accountIn, addressAt, Book, type Bsv21Data, type OutputStore, totalOf } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'
 import { parseTokenId } from './lookup.ts'

@@ -1,5 +1,5 @@
 /** The topics of BSV21: one for all deployments, and one for each token, named after it. */
-import type { TokenId, Topic } from '@quoin/keyspace'
+import type { TokenId, Topic } from '@quoin/primitives'
 import { isTokenId } from '@quoin/txo'
 
 export const DISCOVERY = 'tm_bsv21' as Topic

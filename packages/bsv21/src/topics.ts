@@ -4,8 +4,9 @@
  *
  * Whatever a token's topic admitted stays in it when it is spent: it is the token's history.
  */
-import { makeOutpoint, type TokenId } from '@quoin/keyspace'
+
 import type { QuoinTopic } from '@quoin/overlay'
+import { makeOutpoint, type TokenId } from '@quoin/primitives'
 import { decodeBsv21 } from '@quoin/txo'
 import { evaluateToken, isDeployment, refusalText, tokenOutputs } from './rules.ts'
 import { tokenOfTopic } from './topic-names.ts'

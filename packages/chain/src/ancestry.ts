@@ -2,7 +2,7 @@
  * The order of transactions that BEEF asks for: parents before their children. Without recursion, as a chain may be as
  * long as anyone likes.
  */
-import type { Txid } from '@quoin/keyspace'
+import type { Txid } from '@quoin/primitives'
 import type { Places } from './places.ts'
 import type { Transaction } from './transaction.ts'
 

@@ -1,8 +1,7 @@
 /** BEEF: what is written is what the SDK reads, what the SDK writes is read, and nothing else is. */
 import { readFileSync } from 'node:fs'
 import { BEEF_V2, MerklePath, Beef as SdkBeef, Transaction as SdkTransaction } from '@bsv/sdk'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { fromHex, QuoinError, toHex, Writer } from '@quoin/primitives'
+import { formatTxid, fromHex, QuoinError, type Txid, toHex, Writer } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

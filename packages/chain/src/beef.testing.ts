@@ -3,8 +3,7 @@
  * blocks. The SDK verifies them too, since every output is OP_TRUE and no transaction gives more than it takes.
  */
 
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { OP } from '@quoin/primitives'
+import { formatTxid, OP, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import type { BeefTransaction } from './beef.ts'
 import { Bump } from './bump.ts'

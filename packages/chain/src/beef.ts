@@ -4,8 +4,7 @@
  * bytes, whatever the shape of the ancestry; nothing is verified here beyond that the parts fit together.
  */
 
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { copyOfPart, QuoinError, Reader, Writer } from '@quoin/primitives'
+import { copyOfPart, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
 import { ancestryOf, parentsAmong, parentsFirst } from './ancestry.ts'
 import { Bump } from './bump.ts'
 import { bytesKey } from './hash.ts'

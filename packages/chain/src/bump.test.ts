@@ -1,8 +1,16 @@
 /** Merkle paths: those of the SDK, byte for byte, for any block; and nothing that would prove more than one thing. */
 import { readFileSync } from 'node:fs'
 import { MerklePath } from '@bsv/sdk'
-import { formatTxid, parseTxid, type Txid } from '@quoin/keyspace'
-import { compareBytes, fromHex, QuoinError, toHex, Writer } from '@quoin/primitives'
+import {
+  compareBytes,
+  formatTxid,
+  fromHex,
+  parseTxid,
+  QuoinError,
+  type Txid,
+  toHex,
+  Writer
+} from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { filler } from './beef.testing.ts'

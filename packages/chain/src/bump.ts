@@ -3,8 +3,7 @@
  * ways to the root. One bump may prove any number of txids, at a cost that grows with its size and no faster.
  */
 
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { compareBytes, QuoinError, Reader, Writer } from '@quoin/primitives'
+import { compareBytes, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
 import { varintLength } from './lengths.ts'
 import { type Level, levelsAbove, MerkleNode, MerkleTree, treeError } from './merkle.ts'
 import { COPY, MerkleWay, WANTED } from './merkle-way.ts'

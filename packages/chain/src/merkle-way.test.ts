@@ -1,5 +1,4 @@
-import type { Txid } from '@quoin/keyspace'
-import { Reader, Writer } from '@quoin/primitives'
+import { Reader, type Txid, Writer } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Bump } from './bump.ts'

@@ -1,5 +1,4 @@
-import type { Txid } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { type Txid, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Places } from './places.ts'

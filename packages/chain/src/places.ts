@@ -1,5 +1,4 @@
-import type { Txid } from '@quoin/keyspace'
-import { compareBytes } from '@quoin/primitives'
+import { compareBytes, type Txid } from '@quoin/primitives'
 import { bytesKey } from './hash.ts'
 
 /** So few are looked through: that takes less than to make a name of each. */

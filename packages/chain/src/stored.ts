@@ -3,8 +3,15 @@
  * a proof is of its transaction, and its root is that of the header at its height, where the store has one.
  */
 
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { compareBytes, prefixEnd, QuoinError, successor, toHex } from '@quoin/primitives'
+import {
+  compareBytes,
+  formatTxid,
+  prefixEnd,
+  QuoinError,
+  successor,
+  type Txid,
+  toHex
+} from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { Bump } from './bump.ts'
 import type { Finding } from './finding.ts'

@@ -1,8 +1,7 @@
 /** Transactions: any is read back as it was written, real ones as they are, and nothing else is one. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Transaction as SdkTransaction } from '@bsv/sdk'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { fromHex, QuoinError, Reader, toHex } from '@quoin/primitives'
+import { formatTxid, fromHex, QuoinError, Reader, type Txid, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { transactions } from './beef.testing.ts'

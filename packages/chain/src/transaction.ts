@@ -3,8 +3,7 @@
  * txid are made when they are asked for, as views of the bytes, which stay what they were.
  */
 
-import type { Txid } from '@quoin/keyspace'
-import { QuoinError, Reader, Writer } from '@quoin/primitives'
+import { QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
 import { sha256d } from './hash.ts'
 
 export interface Input {

@@ -1,6 +1,6 @@
 /** Transactions and proofs, stored apart, and put together as BEEF. */
 import { Transaction as SdkTransaction } from '@bsv/sdk'
-import { formatTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Txid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -2,8 +2,7 @@
  * Transactions and their proofs (D5): stored once each, by txid, apart from one another. Writes are parts of somebody's
  * batch, since a transaction is stored in the commit that makes use of it. BEEF is put together on demand.
  */
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch, StoreReads } from '@quoin/store'
 import { type BeefTransaction, writeBeef } from './beef.ts'
 import { Bump } from './bump.ts'

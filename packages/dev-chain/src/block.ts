@@ -2,8 +2,7 @@
 
 import type { Transaction } from '@quoin/chain'
 import { Bump, type ChainHeader, formatHash, type Header, sameBytes, workOf, writeHeader } from '@quoin/chain'
-import type { Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, type Txid } from '@quoin/primitives'
 
 export class Block implements ChainHeader {
   readonly header: Header

@@ -10,8 +10,7 @@ import {
   verifyBeef,
   writeTransaction
 } from '@quoin/chain'
-import { formatTxid, makeOutpoint, parseTxid } from '@quoin/keyspace'
-import { OP } from '@quoin/primitives'
+import { formatTxid, makeOutpoint, OP, parseTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { describe, expect, it } from 'vitest'
 import { ANYONE, child, names, sdk, spend } from './dev.testing.ts'

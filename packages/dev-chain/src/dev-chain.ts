@@ -29,8 +29,7 @@ import {
   type Transaction,
   writeBeef
 } from '@quoin/chain'
-import { formatTxid, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, type Outpoint, QuoinError, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { Block } from './block.ts'
 import { type DevChainJson, readSnapshot, snapshotOf } from './json.ts'
 import { Miner } from './miner.ts'

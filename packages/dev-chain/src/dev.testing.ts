@@ -1,8 +1,7 @@
 /** Transactions for tests of the development chain, with outputs that anyone can spend. */
 import { Transaction as SdkTransaction } from '@bsv/sdk'
 import { type Transaction, writeTransaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { OP } from '@quoin/primitives'
+import { formatTxid, OP, type Txid } from '@quoin/primitives'
 import type { DevChain } from './dev-chain.ts'
 
 export const ANYONE = Uint8Array.of(OP.TRUE)

@@ -4,8 +4,7 @@
  */
 
 import { formatHash, chain as keys, parseTransaction, type Transaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { formatTxid, type Txid, toHex } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { DevChain, type DevChainOptions } from './dev-chain.ts'
 

@@ -2,8 +2,7 @@
 
 import type { Output, Transaction } from '@quoin/chain'
 import { bytesKey, checkForm, invalid, sameBytes } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 
 /** An output that can be paid with. */
 export interface Coin {

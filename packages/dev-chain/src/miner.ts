@@ -14,8 +14,7 @@ import {
   type Transaction,
   writeTransaction
 } from '@quoin/chain'
-import type { Txid } from '@quoin/keyspace'
-import { buildScript, writeScriptNumber } from '@quoin/primitives'
+import { buildScript, type Txid, writeScriptNumber } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 import type { Coin } from './ledger.ts'
 

@@ -2,7 +2,7 @@
 import { Transaction as SdkTransaction } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
 import { Beef, bytesKey, HeaderStore, syncHeaders, verifyBeef } from '@quoin/chain'
-import { formatTxid, makeOutpoint, parseTxid } from '@quoin/keyspace'
+import { formatTxid, makeOutpoint, parseTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

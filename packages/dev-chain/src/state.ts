@@ -2,8 +2,7 @@
 
 import type { Transaction } from '@quoin/chain'
 import { Branch, bytesKey, sameBytes } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import { Block } from './block.ts'
 import { Ledger } from './ledger.ts'
 import type { Miner } from './miner.ts'

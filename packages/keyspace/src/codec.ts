@@ -3,7 +3,7 @@
  * is what is proved about; writing and reading are held to it: every word is checked against the language
  * when it is written, and `read` is only ever given words of it.
  */
-import { QuoinError, shortHex, toHex, writeUtf8 } from '@quoin/primitives'
+import { printValue, QuoinError, toHex, writeUtf8 } from '@quoin/primitives'
 import type { Language } from './language/language.ts'
 
 export interface CodecOptions<T> {
@@ -110,10 +110,10 @@ const strayValue = <T>(
   const expected = language.expected(target, start, offset).toString() || 'the end'
   return new QuoinError(
     'ERR_KEY_VALUE',
-    `${name}: ${show(value)} has ${found}, where ${expected} must stand`,
+    `${name}: ${printValue(value)} has ${found}, where ${expected} must stand`,
     {
       codec: name,
-      value: show(value),
+      value: printValue(value),
       offset: offset - start,
       expected
     }
@@ -125,17 +125,3 @@ export const bufferError = (needed: number, given: number): QuoinError =>
     needed,
     given
   })
-
-export const valueError = (codec: string, value: unknown, expected: string): QuoinError =>
-  new QuoinError('ERR_KEY_VALUE', `${codec}: ${show(value)} is not ${expected}`, {
-    codec,
-    value: show(value),
-    expected
-  })
-
-const show = (value: unknown): string => {
-  if (value instanceof Uint8Array) return `bytes ${shortHex(value)}`
-  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'bigint' ? `${value}n` : String(value)
-}

@@ -2,8 +2,7 @@
  * A collection in use: keys to bytes and back, and the ranges that walk it. Everything here rests on what was
  * proved when its keyspace was defined.
  */
-import { QuoinError, shortHex, toHex } from '@quoin/primitives'
-import { valueError } from './codec.ts'
+import { QuoinError, shortHex, toHex, valueError } from '@quoin/primitives'
 import type { After, Declaration, KeyOf, KeyPart, PrefixOf } from './declaration.ts'
 import { type KeyReader, keyReader, keyWriter } from './generate.ts'
 import { type Departure, type Layout, valuesOf } from './layout.ts'

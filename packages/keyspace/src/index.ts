@@ -17,24 +17,7 @@ export { canonicalLayout } from './canonical.ts'
 export { Codec, type CodecOptions, type Component, component } from './codec.ts'
 export type { Collection } from './collection.ts'
 export { address, base58, bech32, denom } from './components/address.ts'
-export {
-  formatOutpoint,
-  formatTxid,
-  makeOutpoint,
-  type Outpoint,
-  outpoint,
-  parseOutpoint,
-  parseTxid,
-  type TokenId,
-  type Topic,
-  type Txid,
-  tokenId,
-  topic,
-  txid,
-  txidHex,
-  txidOf,
-  voutOf
-} from './components/bitcoin.ts'
+export { outpoint, tokenId, topic, txid, txidHex } from './components/bitcoin.ts'
 export { bytes, hex, lengthPrefixed, terminated } from './components/bytes.ts'
 export { decimal } from './components/decimal.ts'
 export { f64 } from './components/float.ts'

@@ -7,20 +7,10 @@
 
 import { bsv21Events } from '@quoin/bsv21'
 import { liquidityChain } from '@quoin/liquidity'
+import { parseTxid, type TokenId } from '@quoin/primitives'
 import { outputs } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
-import {
-  address,
-  collection,
-  decimal,
-  escaped,
-  keyspace,
-  parseTxid,
-  raw,
-  type TokenId,
-  topic,
-  u64
-} from './index.ts'
+import { address, collection, decimal, escaped, keyspace, raw, topic, u64 } from './index.ts'
 
 interface OrderedBinary {
   writeKey(key: unknown, target: Uint8Array, offset: number, inSequence?: boolean): number

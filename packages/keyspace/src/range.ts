@@ -2,8 +2,7 @@
  * Ranges of keys: a promised scan, and parts of it between bounds. They are half open in bytes whatever the bounds
  * say in values, so that any ordered store can walk them, in either direction.
  */
-import { compareBytes, prefixEnd, QuoinError, successor } from '@quoin/primitives'
-import { valueError } from './codec.ts'
+import { compareBytes, prefixEnd, QuoinError, successor, valueError } from '@quoin/primitives'
 import { type Prefixes, partsSpanned } from './declaration.ts'
 import { type Layout, valuesOf } from './layout.ts'
 import type { PromisedScan } from './proof/findings.ts'

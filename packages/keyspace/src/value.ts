@@ -2,8 +2,8 @@
  * What a collection holds under each key: one encoded value, or one of the structures of the store (a hash with
  * declared fields, a set, a sorted set, a log, a queue). The store binds to these; here they only say what is there.
  */
-import { encodeText, QuoinError, readText, toHex } from '@quoin/primitives'
-import { type Codec, type Component, valueError } from './codec.ts'
+import { encodeText, QuoinError, readText, toHex, valueError } from '@quoin/primitives'
+import type { Codec, Component } from './codec.ts'
 import { written } from './scratch.ts'
 
 export interface ValueCodec<T> {

@@ -1,9 +1,8 @@
 /** A node with the key-value store on a real socket, which believes the blocks of a chain for tests. */
 import { Bump, type RootTracker } from '@quoin/chain'
-import { parseTxid } from '@quoin/keyspace'
 import { kvstore } from '@quoin/kvstore'
 import { Engine, installPlugins } from '@quoin/overlay'
-import { fromHex } from '@quoin/primitives'
+import { fromHex, parseTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { createServer } from 'quoin'

@@ -2,7 +2,6 @@
 import { createHmac } from 'node:crypto'
 import { Beef, type BeefTransaction, type Output, sha256, type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint, type Outpoint } from '@quoin/keyspace'
 import {
   isRefusal,
   type KvContent,
@@ -14,7 +13,7 @@ import {
   writeToken
 } from '@quoin/kvstore-client/token'
 import { Engine, installPlugins } from '@quoin/overlay'
-import { toHex } from '@quoin/primitives'
+import { makeOutpoint, type Outpoint, toHex } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import secp256k1 from 'secp256k1'

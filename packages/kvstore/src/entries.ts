@@ -1,6 +1,7 @@
 /** Entries as the HTTP routes show them: content, outpoint, height, and the number of live tokens of the tuple. */
-import type { Outpoint } from '@quoin/keyspace'
+
 import type { KvContent } from '@quoin/kvstore-client/token'
+import type { Outpoint } from '@quoin/primitives'
 import type { LoadedOutput, OutputStore } from '@quoin/txo'
 import { countLiveTokens } from './find.ts'
 import { readVerified } from './verify.ts'

@@ -2,7 +2,7 @@
  * Finding live entries: a query becomes a search of the sorted sets that its selectors name, ordered by score and
  * outpoint. Every node has the same order once entries are mined.
  */
-import type { Outpoint } from '@quoin/keyspace'
+import type { Outpoint } from '@quoin/primitives'
 import type { FoundRow } from '@quoin/store'
 import type { OutputStore, Page } from '@quoin/txo'
 import { entryEventOf, eventOf } from './keys.ts'

@@ -1,8 +1,8 @@
 /** Forged tokens: thousands, none of them admitted, and none that `@bsv/sdk` would refuse and we not. */
 
-import { makeOutpoint } from '@quoin/keyspace'
 import { isRefusal } from '@quoin/kvstore-client/token'
 import { why } from '@quoin/overlay'
+import { makeOutpoint } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeKey, payTo, randomFrom, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
 import { Author, KvNode, readToken } from './author.testing.ts'

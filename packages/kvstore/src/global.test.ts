@@ -1,8 +1,8 @@
 /** The global profile of BRC-35 on a node: lifecycle, ambiguity and lookups, by section. */
 
-import { formatOutpoint, type Outpoint } from '@quoin/keyspace'
 import type { KvContent } from '@quoin/kvstore-client/token'
 import { why } from '@quoin/overlay'
+import { formatOutpoint, type Outpoint } from '@quoin/primitives'
 import { verifyIndex } from '@quoin/txo'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

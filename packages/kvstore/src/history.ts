@@ -14,7 +14,7 @@ import {
   type Transaction,
   type TransactionStore
 } from '@quoin/chain'
-import { type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/keyspace'
+import { type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { type OutputStore, outputFields, outputs as outputKeys } from '@quoin/txo'
 import { entryEventOf } from './keys.ts'
 

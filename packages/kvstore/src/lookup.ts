@@ -3,8 +3,9 @@
  * walk, or all of it on request. The context of an output carries two extensions as JSON: `ambiguous`, and on the last
  * output of a page `cursor`.
  */
-import type { Outpoint } from '@quoin/keyspace'
+
 import type { Found } from '@quoin/overlay'
+import type { Outpoint } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { findEntries, liveTokens } from './find.ts'
 import { type HistoryLimits, proveHistory } from './history.ts'

@@ -1,7 +1,8 @@
 /** The global profile of BRC-35 as a plug-in: the topic `tm_kvstore` and the lookup service `ls_kvstore` (§3.1). */
-import { formatOutpoint, type Outpoint } from '@quoin/keyspace'
+
 import { isRefusal, parseToken } from '@quoin/kvstore-client/token'
 import { definePlugin, type Remark } from '@quoin/overlay'
+import { formatOutpoint, type Outpoint } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { TOPIC } from './history.ts'
 import { entryEventOf, eventOf, eventsOf, kvDeclarations } from './keys.ts'

@@ -5,7 +5,6 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isP2pkh } from '@quoin/chain'
-import { makeOutpoint, type Outpoint } from '@quoin/keyspace'
 import {
   isRefusal,
   type KvContent,
@@ -14,6 +13,7 @@ import {
   protocolText
 } from '@quoin/kvstore-client/token'
 import type { Admittance, Candidate } from '@quoin/overlay'
+import { makeOutpoint, type Outpoint } from '@quoin/primitives'
 import { verifyToken } from './verify.ts'
 
 /** Outputs verified before the event loop gets a turn. */

@@ -1,8 +1,7 @@
 /** What is written for an output that a topic admits. */
 
 import type { Transaction } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Topic } from '@quoin/keyspace'
-import { type Awaitable, andThen, inOrder } from '@quoin/primitives'
+import { type Awaitable, andThen, inOrder, makeOutpoint, type Outpoint, type Topic } from '@quoin/primitives'
 import type { TxUpdate } from '@quoin/txo'
 import { type AnyLookup, type Indexed, isQuoinLookup } from './types.ts'
 

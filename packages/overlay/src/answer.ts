@@ -4,8 +4,7 @@
  * stops at proofs walks through them.
  */
 import { type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
-import { type Outpoint, type Txid, txidOf, voutOf } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { type Outpoint, type Txid, toHex, txidOf, voutOf } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { consumedInputs } from './removal.ts'
 import type { Found, History } from './types.ts'

@@ -4,8 +4,7 @@
  */
 
 import type { Input, Transaction } from '@quoin/chain'
-import { makeOutpoint } from '@quoin/keyspace'
-import { type Awaitable, andThen, isPending, together } from '@quoin/primitives'
+import { type Awaitable, andThen, isPending, makeOutpoint, together } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { overlay } from './keys.ts'
 import type { PreviousCoin } from './types.ts'

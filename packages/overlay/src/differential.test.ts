@@ -5,7 +5,7 @@
  */
 
 import { Beef, type Transaction, writeBeef } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {

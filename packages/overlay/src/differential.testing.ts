@@ -2,7 +2,7 @@
 import { Engine as TheirEngine } from '@bsv/overlay'
 import { type LookupQuestion, MerklePath } from '@bsv/sdk'
 import { Beef, type Bump, type Transaction } from '@quoin/chain'
-import { formatTxid, type Topic, type Txid, txidOf, voutOf } from '@quoin/keyspace'
+import { formatTxid, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import type { Knex } from 'knex'

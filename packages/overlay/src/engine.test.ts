@@ -3,7 +3,7 @@ import type { LookupService as ForeignLookup, TopicManager as ForeignTopic } fro
 import { type LookupQuestion, PushDrop, Transaction as SdkTransaction } from '@bsv/sdk'
 import { parseTransaction, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, makeOutpoint, type Topic } from '@quoin/keyspace'
+import { formatTxid, makeOutpoint, type Topic } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'

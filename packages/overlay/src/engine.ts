@@ -18,12 +18,13 @@ import {
   makeOutpoint,
   type Outpoint,
   parseOutpoint,
+  QuoinError,
+  TickThrottle,
   type Topic,
   type Txid,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
-import { QuoinError, TickThrottle } from '@quoin/primitives'
+} from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
 import { admitOutput } from './admission.ts'

@@ -3,7 +3,7 @@
  * store, where whoever sends nonsense could fill it; they last as long as the process, and the oldest make room.
  */
 import { bytesKey } from '@quoin/chain'
-import type { Txid } from '@quoin/keyspace'
+import type { Txid } from '@quoin/primitives'
 import { failureOf } from './steak.ts'
 
 export interface Failure {

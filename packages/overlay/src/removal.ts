@@ -2,8 +2,7 @@
  * Coins that a topic does not retain leave it, and with them whatever was in its history only because they had consumed
  * it.
  */
-import { type Outpoint, type Topic, txidOf, voutOf } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { type Outpoint, type Topic, toHex, txidOf, voutOf } from '@quoin/primitives'
 import { type OutputStore, outputFields, outputs as outputKeys } from '@quoin/txo'
 
 const { inputs } = outputFields.collections

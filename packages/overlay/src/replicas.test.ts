@@ -1,7 +1,7 @@
 /** A node on Redis with a replica: no answer says that a submission is safe while the replica lacks it. */
 
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint, type Topic } from '@quoin/keyspace'
+import { makeOutpoint, type Topic } from '@quoin/primitives'
 import { Store } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterAll, beforeAll, expect, it } from 'vitest'

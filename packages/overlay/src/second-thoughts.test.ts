@@ -2,7 +2,7 @@
 
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatOutpoint, makeOutpoint } from '@quoin/keyspace'
+import { formatOutpoint, makeOutpoint } from '@quoin/primitives'
 import { verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mint, ones, pay, TestNode, TOPIC, token } from './gasp/node.testing.ts'

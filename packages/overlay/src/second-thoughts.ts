@@ -8,17 +8,21 @@
 
 import type { Transaction } from '@quoin/chain'
 import {
+  type Awaitable,
+  andThen,
   formatOutpoint,
   formatTxid,
+  inOrder,
   makeOutpoint,
   type Outpoint,
   parseOutpoint,
+  SourceHealth,
   type Topic,
   type Txid,
+  toHex,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
-import { type Awaitable, andThen, inOrder, SourceHealth, toHex } from '@quoin/primitives'
+} from '@quoin/primitives'
 import type { Batch, Queue } from '@quoin/store'
 import { type OutputStore, TxUpdate } from '@quoin/txo'
 import { type Judgements, overlay } from './keys.ts'

@@ -2,7 +2,7 @@
 
 import { type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, expect, it, vi } from 'vitest'

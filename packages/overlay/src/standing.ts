@@ -3,8 +3,7 @@
  * database has lost writes, a judgement can be left alone, and vouches for outputs that are not there.
  */
 
-import type { Txid } from '@quoin/keyspace'
-import { type Awaitable, andThen } from '@quoin/primitives'
+import { type Awaitable, andThen, type Txid } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { type Judgements, overlay } from './keys.ts'
 

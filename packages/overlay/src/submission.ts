@@ -11,15 +11,19 @@ import {
   writeBeef
 } from '@quoin/chain'
 import {
+  type Awaitable,
+  andThen,
   formatOutpoint,
   formatTxid,
+  inOrder,
+  isPending,
   makeOutpoint,
   type Outpoint,
+  QuoinError,
   type Topic,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
-import { type Awaitable, andThen, inOrder, isPending, QuoinError } from '@quoin/primitives'
+} from '@quoin/primitives'
 import {
   type IngestPlan,
   indexTransaction,

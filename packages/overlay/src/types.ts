@@ -7,8 +7,7 @@
 
 import type { AdmittanceInstructions, LookupQuestion, Script } from '@bsv/sdk'
 import type { BeefTransaction, Output, Transaction } from '@quoin/chain'
-import type { Outpoint, Topic } from '@quoin/keyspace'
-import type { Awaitable } from '@quoin/primitives'
+import type { Awaitable, Outpoint, Topic } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputUpdate } from '@quoin/txo'
 

@@ -6,15 +6,18 @@
 import type { Finding } from '@quoin/chain'
 import { bytesKey, chain, checkedTransaction, type Transaction, TransactionStore } from '@quoin/chain'
 import {
+  compareBytes,
   formatOutpoint,
   formatTxid,
   makeOutpoint,
   type Outpoint,
+  prefixEnd,
+  QuoinError,
+  successor,
   type Topic,
   type Txid,
   voutOf
-} from '@quoin/keyspace'
-import { compareBytes, prefixEnd, QuoinError, successor } from '@quoin/primitives'
+} from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import {
   type OutputStore,

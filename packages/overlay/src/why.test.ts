@@ -2,7 +2,7 @@
 import type { LookupQuestion } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, makeOutpoint } from '@quoin/keyspace'
+import { formatTxid, makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -8,7 +8,7 @@ import {
   type Txid,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
+} from '@quoin/primitives'
 import type { LoadedOutput, TransactionRecord } from '@quoin/txo'
 import type { Engine } from './engine.ts'
 import { type Judgements, overlay } from './keys.ts'

@@ -15,6 +15,20 @@ export {
 export * from './chars.ts'
 export * from './copies.ts'
 export { type ErrorCode, hasCode, QuoinError, reasonOf } from './error.ts'
+export {
+  formatOutpoint,
+  formatTxid,
+  MAX_VOUT,
+  makeOutpoint,
+  type Outpoint,
+  parseOutpoint,
+  parseTxid,
+  type TokenId,
+  type Topic,
+  type Txid,
+  txidOf,
+  voutOf
+} from './ids.ts'
 export { memoize } from './memoize.ts'
 export { KeyedMutex } from './mutex.ts'
 export { OP } from './opcodes.ts'
@@ -43,4 +57,5 @@ export {
 } from './task.ts'
 export { TickThrottle } from './tick-throttle.ts'
 export { type SleepOptions, sleep, unref, withTimeout } from './timeout.ts'
+export { printValue, valueError } from './value-error.ts'
 export { Writer } from './writer.ts'

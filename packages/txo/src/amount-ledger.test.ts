@@ -1,7 +1,7 @@
 /** Sums of what outputs carry: exact, ranked, in the commit that changes them, and taken back with it. */
 
 import { sha256 } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -9,8 +9,7 @@
  * are fields of `h:spnd`, where all conditions of a commit are.
  */
 import { bytesKey } from '@quoin/chain'
-import type { Outpoint, Topic } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { type Outpoint, QuoinError, type Topic } from '@quoin/primitives'
 import type { Batch, StoreReads } from '@quoin/store'
 import {
   type Amount,

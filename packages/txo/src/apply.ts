@@ -3,8 +3,16 @@
  * guard; applying is plain computation, except that it loads a transaction that has to give way.
  */
 
-import { formatOutpoint, formatTxid, type Outpoint, type Topic, type Txid } from '@quoin/keyspace'
-import { type Awaitable, andThen, QuoinError } from '@quoin/primitives'
+import {
+  type Awaitable,
+  andThen,
+  formatOutpoint,
+  formatTxid,
+  type Outpoint,
+  QuoinError,
+  type Topic,
+  type Txid
+} from '@quoin/primitives'
 import type { EventTypes } from './events.ts'
 import { outputFields } from './keys.ts'
 import { fieldName, NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'

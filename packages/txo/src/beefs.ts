@@ -2,7 +2,7 @@
 
 import type { Finding } from '@quoin/chain'
 import { bytesKey, checkedTransaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Txid } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { fieldPages } from './compare.ts'
 import { outputs } from './keys.ts'

@@ -1,5 +1,5 @@
 /** Reading what a ledger has added up: the totals of a book, accounts, and accounts by what they have. */
-import type { Outpoint } from '@quoin/keyspace'
+import type { Outpoint } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { accountAt } from './amount-ledger.ts'
 import { type Amounts, totalOf } from './amounts.ts'

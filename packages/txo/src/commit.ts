@@ -6,14 +6,16 @@
 import {
   formatOutpoint,
   formatTxid,
+  hasCode,
+  memoize,
   type Outpoint,
   parseOutpoint,
   parseTxid,
+  QuoinError,
   type Topic,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
-import { hasCode, memoize, QuoinError } from '@quoin/primitives'
+} from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import type { LedgerChange, LedgerOutput, LedgerWriter } from './amount-ledger.ts'
 import type { EventKeys, EventTypes } from './events.ts'

@@ -1,8 +1,7 @@
 /** Asks two storages the same questions, and expects the same answers. */
 
 import { Beef, type Bump } from '@quoin/chain'
-import { formatTxid, makeOutpoint, parseTxid } from '@quoin/keyspace'
-import { compareBytes, toHex } from '@quoin/primitives'
+import { compareBytes, formatTxid, makeOutpoint, parseTxid, toHex } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { expect } from 'vitest'
 import { compareIndexes } from './compare.ts'

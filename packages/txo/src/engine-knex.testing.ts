@@ -4,7 +4,7 @@
  */
 import { KnexStorage } from '@bsv/overlay'
 import { Beef, type Bump, type Transaction } from '@quoin/chain'
-import { formatTxid, parseTxid } from '@quoin/keyspace'
+import { formatTxid, parseTxid } from '@quoin/primitives'
 import createKnex, { type Knex } from 'knex'
 import type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
 import type { AppliedTransaction } from './engine-storage.ts'

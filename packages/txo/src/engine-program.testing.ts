@@ -4,7 +4,7 @@
  */
 
 import type { Transaction } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import fc from 'fast-check'
 import type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
 import type { EngineStorage } from './engine-storage.ts'

@@ -4,15 +4,16 @@
  */
 import { type BeefTransaction, type Output, type TransactionStore, writeBeef } from '@quoin/chain'
 import {
+  type ErrorCode,
   formatTxid,
   makeOutpoint,
   type Outpoint,
+  QuoinError,
   type Topic,
   type Txid,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
-import { type ErrorCode, QuoinError } from '@quoin/primitives'
+} from '@quoin/primitives'
 import { outputFields, outputs as outputKeys, spendFields } from './keys.ts'
 import { fieldName, type OutputState, outputState } from './output-state.ts'
 import type { OutputStore } from './output-store.ts'

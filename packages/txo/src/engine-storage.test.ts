@@ -1,7 +1,7 @@
 /** What the engine's storage promises, apart from what the comparison with the reference shows. */
 import type { Storage as OverlayStorage } from '@bsv/overlay'
 import { type BeefTransaction, type Transaction, writeBeef, writeTransaction } from '@quoin/chain'
-import type { Topic } from '@quoin/keyspace'
+import type { Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { beefContent, differences } from './engine-compare.testing.ts'

@@ -8,8 +8,15 @@
  * const engine = new Engine(managers, lookupServices, storage, chainTracker)
  */
 import { Beef } from '@quoin/chain'
-import { formatTxid, makeOutpoint, type Outpoint, parseTxid, type Topic, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import {
+  formatTxid,
+  makeOutpoint,
+  type Outpoint,
+  parseTxid,
+  QuoinError,
+  type Topic,
+  type Txid
+} from '@quoin/primitives'
 import { MAX_LIMIT } from '@quoin/store'
 import {
   type EngineOutpoint,

@@ -4,8 +4,7 @@
  * them (what they spend, where they are mined) is in the same commit as what the engine says.
  */
 import type { Beef, BeefTransaction, Bump, Transaction } from '@quoin/chain'
-import { formatTxid, makeOutpoint, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, makeOutpoint, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'

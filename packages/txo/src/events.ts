@@ -14,12 +14,11 @@ import {
   type KeyspaceGroup,
   keyspace,
   type Members,
-  type Outpoint,
   outpoint,
   sortedSetOf,
   txidHex
 } from '@quoin/keyspace'
-import { memoize, QuoinError } from '@quoin/primitives'
+import { memoize, type Outpoint, QuoinError } from '@quoin/primitives'
 
 // biome-ignore lint/suspicious/noExplicitAny: components of any value types; each is inferred.
 type Components = readonly Component<string, any>[]

@@ -1,6 +1,6 @@
 /** Random histories of transactions for tests: who spends what, and what is said of the outputs. */
 import { createHash } from 'node:crypto'
-import { makeOutpoint, type Outpoint, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, type Outpoint, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { outputEvents } from './events.ts'
 import { TxUpdate } from './tx-update.ts'

@@ -3,7 +3,7 @@
  * and so are those it spends, as far as they are at hand; one that is indexed already is not parsed again.
  */
 import type { Transaction } from '@quoin/chain'
-import { makeOutpoint, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, type Txid } from '@quoin/primitives'
 import { outputEvents } from './events.ts'
 import type { BlockPosition } from './position.ts'
 import { type ParseResult, parseScript } from './scripts/index.ts'

@@ -3,8 +3,7 @@
  * the transaction and its ancestors, their proofs, what they spend, and what its outputs mean (D4).
  */
 import { Beef, type Interpreter, type RootTracker, type Verified, verifyBeef } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import { indexTransaction } from './index-transaction.ts'
 import { ancestorChange, planIngest } from './ingest-plan.ts'
 import type { OutputStore } from './output-store.ts'

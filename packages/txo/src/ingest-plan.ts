@@ -4,7 +4,7 @@
  * takes them too.
  */
 import { bytesKey, type Transaction, type Verified } from '@quoin/chain'
-import { makeOutpoint, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, type Txid } from '@quoin/primitives'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { TxUpdate } from './tx-update.ts'

@@ -1,6 +1,6 @@
 /** Live events: nothing lost, nothing repeated, and one is told when it is too late. */
 
-import { makeOutpoint } from '@quoin/keyspace'
+import { makeOutpoint } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeStores } from '../../store/src/stores.testing.ts'

@@ -2,23 +2,19 @@
 
 import { bsv21, bsv21Events } from '@quoin/bsv21'
 import { chain } from '@quoin/chain'
+import { escaped, type Finding, KeyspaceGroup, text, u64, word } from '@quoin/keyspace'
 import {
-  escaped,
-  type Finding,
-  KeyspaceGroup,
   makeOutpoint,
   parseOutpoint,
   parseTxid,
+  QuoinError,
   type TokenId,
   type Topic,
   type Txid,
-  text,
+  toHex,
   txidOf,
-  u64,
-  voutOf,
-  word
-} from '@quoin/keyspace'
-import { QuoinError, toHex } from '@quoin/primitives'
+  voutOf
+} from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nodeStore } from '../../node/src/keyspaces.ts'

@@ -4,8 +4,16 @@
  */
 
 import type { Bump, Output, Transaction, TransactionStore } from '@quoin/chain'
-import { type Outpoint, type Topic, type Txid, voutOf } from '@quoin/keyspace'
-import { type Awaitable, andThen, startsWith, together } from '@quoin/primitives'
+import {
+  type Awaitable,
+  andThen,
+  type Outpoint,
+  startsWith,
+  type Topic,
+  type Txid,
+  together,
+  voutOf
+} from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { outputs, satoshisFields } from './keys.ts'
 import { dataIn, eventsIn, topicsIn } from './output-state.ts'

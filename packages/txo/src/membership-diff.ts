@@ -1,5 +1,5 @@
 /** The membership changes of a commit, derived from its working set: no writer of the index can leave one out. */
-import type { Outpoint, Topic } from '@quoin/keyspace'
+import type { Outpoint, Topic } from '@quoin/primitives'
 import type { MembershipChange, OutputKind } from './membership.ts'
 import { scoreOf } from './position.ts'
 import { outpointFromMapKey, txidFromMapKey, txidMapKey, type WorkingSet } from './working-set.ts'

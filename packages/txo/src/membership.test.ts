@@ -1,6 +1,6 @@
 /** Entries of membership logs: every change comes back as it was written, in entries of bounded size. */
 
-import { makeOutpoint, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, type Txid } from '@quoin/primitives'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

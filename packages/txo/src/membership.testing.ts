@@ -1,5 +1,5 @@
 /** The members of a topic as its membership log has them: a fold that refuses each change that cannot follow. */
-import { formatOutpoint, formatTxid, type Outpoint, type Topic } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid, type Outpoint, type Topic } from '@quoin/primitives'
 import { outputs as outputKeys } from './keys.ts'
 import type { MembershipChange } from './membership.ts'
 import type { OutputStore } from './output-store.ts'

@@ -8,8 +8,7 @@
  * distinct.
  */
 import { bytesKey } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { makeOutpoint, type Outpoint, QuoinError, type Topic, type Txid, txidOf } from '@quoin/primitives'
 import type { LogReads, StoreReads } from '@quoin/store'
 import { newId } from './change-id.ts'
 import { outputs } from './keys.ts'

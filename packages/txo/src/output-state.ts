@@ -1,7 +1,6 @@
 /** An output as the store has it: the fields of its hash, and its satoshis. */
 import { bytesKey } from '@quoin/chain'
-import type { Topic } from '@quoin/keyspace'
-import { startsWith } from '@quoin/primitives'
+import { startsWith, type Topic } from '@quoin/primitives'
 import type { FieldValue } from '@quoin/store'
 import { outputFields } from './keys.ts'
 

@@ -1,6 +1,8 @@
 /** What the output store promises, on every engine where it matters that there are several. */
 
-import { makeOutpoint, type Outpoint, type Topic, type Txid, word } from '@quoin/keyspace'
+import { word } from '@quoin/keyspace'
+
+import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -10,8 +10,17 @@
  */
 
 import { chain, type Known, TransactionStore } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/keyspace'
-import { type Awaitable, andThen, inOrder } from '@quoin/primitives'
+import {
+  type Awaitable,
+  andThen,
+  inOrder,
+  makeOutpoint,
+  type Outpoint,
+  type Topic,
+  type Txid,
+  txidOf,
+  voutOf
+} from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { type AmountLedger, LedgerWriter } from './amount-ledger.ts'
 import { applyChange, loadChanges, rollback } from './apply.ts'

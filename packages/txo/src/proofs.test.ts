@@ -2,7 +2,7 @@
 
 import { formatAddress, hash160, p2pkh, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint } from '@quoin/keyspace'
+import { makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'

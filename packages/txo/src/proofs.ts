@@ -4,8 +4,7 @@
  * downstream. Each transaction moves in a commit of its own, with all its scores.
  */
 import type { Bump, ProofSource, RootTracker } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError, toHex } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid, toHex } from '@quoin/primitives'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { TxUpdate } from './tx-update.ts'

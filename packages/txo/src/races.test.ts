@@ -5,8 +5,7 @@
 
 import type { ProofSource, RootTracker, Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint } from '@quoin/keyspace'
-import { compareBytes } from '@quoin/primitives'
+import { compareBytes, makeOutpoint } from '@quoin/primitives'
 import { type Engine, openStore, Store } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'

@@ -15,8 +15,14 @@ import {
   checkedTransactions,
   type Transaction
 } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/keyspace'
-import { compareBytes, QuoinError } from '@quoin/primitives'
+import {
+  compareBytes,
+  makeOutpoint,
+  type Outpoint,
+  QuoinError,
+  type Topic,
+  type Txid
+} from '@quoin/primitives'
 import type { Store, StoreReads } from '@quoin/store'
 import type { AmountLedger } from './amount-ledger.ts'
 import { fieldPages, hashesOf, keysOfSets, membersOf } from './compare.ts'

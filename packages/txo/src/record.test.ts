@@ -1,6 +1,6 @@
 /** Records of transactions, as bytes. */
 
-import { makeOutpoint, type Topic, type Txid } from '@quoin/keyspace'
+import { makeOutpoint, type Topic, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { heightScore, scoreOf } from './position.ts'

@@ -8,8 +8,9 @@
  * text.
  */
 
-import { type Outpoint, type Topic, value } from '@quoin/keyspace'
-import { encodeText, QuoinError } from '@quoin/primitives'
+import { value } from '@quoin/keyspace'
+
+import { encodeText, type Outpoint, QuoinError, type Topic } from '@quoin/primitives'
 import { type BlockPosition, blockPosition } from './position.ts'
 
 export interface SpendRecord {

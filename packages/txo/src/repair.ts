@@ -6,8 +6,7 @@
 
 import type { FindingKind } from '@quoin/chain'
 import { chain, type RootTracker, TransactionStore } from '@quoin/chain'
-import { type Outpoint, type Txid, txidOf } from '@quoin/keyspace'
-import { compareBytes, QuoinError, toHex } from '@quoin/primitives'
+import { compareBytes, type Outpoint, QuoinError, type Txid, toHex, txidOf } from '@quoin/primitives'
 import type { Batch, Store, StoreReads } from '@quoin/store'
 import type { Difference } from './compare.ts'
 import { outputs } from './keys.ts'

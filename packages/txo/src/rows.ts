@@ -4,8 +4,7 @@
  * nothing is known, and a store is right when its rows are these.
  */
 import { bytesKey, chain } from '@quoin/chain'
-import type { Outpoint, Topic, Txid } from '@quoin/keyspace'
-import { encodeText, memoize } from '@quoin/primitives'
+import { encodeText, memoize, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { EventKeys } from './events.ts'
 import { outputs } from './keys.ts'

@@ -1,5 +1,5 @@
 /** Finding outputs by events and topics (seed 001): what can be asked, and how it becomes a search of the store. */
-import type { Outpoint, Topic } from '@quoin/keyspace'
+import type { Outpoint, Topic } from '@quoin/primitives'
 import type { Join, StoreReads } from '@quoin/store'
 import type { EventTypes } from './events.ts'
 import { outputs } from './keys.ts'

@@ -2,8 +2,7 @@
 
 import { type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import type { Txid } from '@quoin/keyspace'
-import { compareBytes } from '@quoin/primitives'
+import { compareBytes, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, expect, it, vi } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'

@@ -3,7 +3,7 @@
  * admitted it, and where it is in the chain. Several writers (an indexer, lookup services, topics) add to one change,
  * and it is committed as a whole. Every part only says what holds, so committing it again changes nothing.
  */
-import type { Outpoint, Topic, Txid } from '@quoin/keyspace'
+import type { Outpoint, Topic, Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { BlockPosition } from './position.ts'
 import type { MembershipReason } from './working-set.ts'

@@ -1,7 +1,6 @@
 /** A verification reads in pages: what it holds at a time does not grow with the store. */
 
-import type { Txid } from '@quoin/keyspace'
-import { encodeText } from '@quoin/primitives'
+import { encodeText, type Txid } from '@quoin/primitives'
 import { type Engine, Store } from '@quoin/store'
 import { expect, it } from 'vitest'
 import { openEngine } from '../../store/src/open.ts'

@@ -5,8 +5,7 @@
  */
 
 import { bytesKey } from '@quoin/chain'
-import { type Outpoint, type Txid, txidOf, voutOf } from '@quoin/keyspace'
-import { type Awaitable, andThen } from '@quoin/primitives'
+import { type Awaitable, andThen, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import type { Batch, FieldValue, StoreReads } from '@quoin/store'
 import { outputs, satoshisFields } from './keys.ts'
 import { NO_OUTPUT, type OutputState, outputState } from './output-state.ts'

@@ -7,9 +7,15 @@
  * otherwise the item waits in the queue until they are ingested.
  */
 import { Beef, type BeefTransaction } from '@quoin/chain'
-import { formatTxid, makeOutpoint, type TokenId, type Txid } from '@quoin/keyspace'
 import type { Engine } from '@quoin/overlay'
-import { QuoinError, TickThrottle } from '@quoin/primitives'
+import {
+  formatTxid,
+  makeOutpoint,
+  QuoinError,
+  TickThrottle,
+  type TokenId,
+  type Txid
+} from '@quoin/primitives'
 import { type Batch, type Lease, pollQueue, type Queue } from '@quoin/store'
 import { heightScore, type OutputStore } from '@quoin/txo'
 import type { FeeAddresses } from '../fee-address.ts'

@@ -2,8 +2,7 @@
 
 import { type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint, type TokenId } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { makeOutpoint, QuoinError, type TokenId } from '@quoin/primitives'
 import { openStore, type Queue, type Store } from '@quoin/store'
 import { outputs as outputKeys, progressFields } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

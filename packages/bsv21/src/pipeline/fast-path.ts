@@ -4,9 +4,8 @@
  * retry and record errors.
  */
 import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
-import type { TokenId } from '@quoin/keyspace'
 import type { Engine } from '@quoin/overlay'
-import { memoize } from '@quoin/primitives'
+import { memoize, type TokenId } from '@quoin/primitives'
 import type { Activation } from '../activation.ts'
 import { isForDiscovery, tokenOutputs } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'

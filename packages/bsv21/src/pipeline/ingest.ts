@@ -4,8 +4,7 @@
  * progress of the source.
  */
 import { Beef, bytesKey } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type TokenId, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { makeOutpoint, type Outpoint, QuoinError, type TokenId, type Txid } from '@quoin/primitives'
 import type { Batch, Queue, Store } from '@quoin/store'
 import { type BlockPosition, heightScore, type OutputStore } from '@quoin/txo'
 import type { FeeAddresses } from '../fee-address.ts'

@@ -2,7 +2,7 @@
 
 import { type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, makeOutpoint, type TokenId, txidOf } from '@quoin/keyspace'
+import { formatTxid, makeOutpoint, type TokenId, txidOf } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bsv21 } from '../keys.ts'

@@ -3,9 +3,9 @@
  * the queues of active tokens. All state between the stages is in the store: any number of processes can run the pipeline
  * over one store, and a killed process loses nothing.
  */
-import type { TokenId } from '@quoin/keyspace'
+
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { SourceHealth } from '@quoin/primitives'
+import { SourceHealth, type TokenId } from '@quoin/primitives'
 import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'

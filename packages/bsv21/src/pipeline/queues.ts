@@ -1,5 +1,5 @@
 /** The queues between the stages: `q:bsv21`, and one for each token. */
-import type { Outpoint, TokenId, Txid } from '@quoin/keyspace'
+import type { Outpoint, TokenId, Txid } from '@quoin/primitives'
 import type { Batch, Queue, QueueOptions, Store } from '@quoin/store'
 import { outputs as outputKeys } from '@quoin/txo'
 import { bsv21 } from '../keys.ts'

@@ -6,8 +6,7 @@
  * seen empty, so a concurrent enqueue keeps the token.
  */
 
-import type { TokenId } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, type TokenId } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { bsv21 } from '../keys.ts'
 

@@ -4,8 +4,7 @@
  * from the index.
  */
 import { Beef, type BeefTransaction, bytesKey, type Transaction, writeBeef } from '@quoin/chain'
-import type { Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { bsv21 } from '../keys.ts'

@@ -4,9 +4,8 @@
  * saves the re-evaluation.
  */
 import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
-import { type Outpoint, type TokenId, type Txid, txidOf } from '@quoin/keyspace'
 import type { Engine } from '@quoin/overlay'
-import { QuoinError, TickThrottle } from '@quoin/primitives'
+import { type Outpoint, QuoinError, TickThrottle, type TokenId, type Txid, txidOf } from '@quoin/primitives'
 import { type Lease, pollQueue, type Queue } from '@quoin/store'
 import { tokenOutputs } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'

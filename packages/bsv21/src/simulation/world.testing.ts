@@ -5,8 +5,7 @@
 
 import type { Output, Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { makeOutpoint, QuoinError } from '@quoin/primitives'
 import type { Random } from '../../../txo/src/simulation/random.testing.ts'
 import * as t from '../tokens.testing.ts'
 

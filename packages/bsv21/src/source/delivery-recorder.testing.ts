@@ -1,7 +1,6 @@
 /** Somebody who takes deliveries, and keeps what a node would keep: the transactions, and how far the source is. */
 
-import { formatTxid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import type { Delivery, Source, SourceTransaction } from './source.ts'
 

@@ -1,5 +1,4 @@
-import { parseTxid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { parseTxid, QuoinError } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { fallbackSource } from './fallback-source.ts'
 import type { TransactionSource } from './source.ts'

@@ -3,7 +3,7 @@
  * in the middle: every transaction arrives, and the place that is kept is never ahead of what was taken.
  */
 
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { outputs, progressFields } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'
 import { DeliveryRecorder } from './delivery-recorder.testing.ts'

@@ -1,7 +1,6 @@
 /** Changes on the journal of another node, as it publishes them: which of them have to do with tokens. */
 
-import { parseTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { parseTxid, QuoinError, type Txid } from '@quoin/primitives'
 import { DISCOVERY, tokenOfTopic } from '../topic-names.ts'
 
 /** The transaction of a change, if it has to do with tokens: outputs in their topics, or outputs of them that it spends. */

@@ -1,5 +1,5 @@
 import { Beef, parseTransaction } from '@quoin/chain'
-import { formatTxid, parseTxid } from '@quoin/keyspace'
+import { formatTxid, parseTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendBytes, sendJson, serve, type TestService } from '../../../chain/src/headers/services.testing.ts'
 import { blockOf, someTransaction } from './junglebus.testing.ts'

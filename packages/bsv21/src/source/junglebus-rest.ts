@@ -3,7 +3,7 @@
  * asked with bounds, and what goes wrong is an ERR_CHAIN_SOURCE that says whether it is worth asking again.
  */
 import { Beef, Bump, parseTransaction, Service, writeBeef } from '@quoin/chain'
-import { formatTxid, parseTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, parseTxid, type Txid } from '@quoin/primitives'
 import type { BlockPosition } from '@quoin/txo'
 import type { FollowOptions, TransactionSource } from './source.ts'
 

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseTransaction, writeBeef } from '@quoin/chain'
-import { formatTxid, parseTxid } from '@quoin/keyspace'
+import { formatTxid, parseTxid } from '@quoin/primitives'
 import type WebSocket from 'ws'
 import { WebSocketServer } from 'ws'
 import type { ServedBlock, ServedTransaction } from './junglebus.testing.ts'

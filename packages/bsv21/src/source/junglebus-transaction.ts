@@ -1,7 +1,6 @@
 /** A transaction of JungleBus as it arrives: its bytes and its proof become a BEEF, as far as they fit together. */
 import { parseTransaction, writeBeef } from '@quoin/chain'
-import { formatTxid, parseTxid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, parseTxid, QuoinError } from '@quoin/primitives'
 import type { SentTransaction } from './junglebus-messages.ts'
 import type { SourceTransaction } from './source.ts'
 import { bumpOfTsc } from './tsc-proof.ts'

@@ -1,6 +1,6 @@
 /** Blocks of transactions as JungleBus has them, and its messages as it writes them. */
 import { parseTransaction, sha256d, writeTransaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Txid } from '@quoin/primitives'
 import { FieldWriter } from './protobuf.ts'
 
 export interface ServedTransaction {

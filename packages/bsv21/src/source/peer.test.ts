@@ -2,7 +2,7 @@
 
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { outputs as outputKeys, progressFields } from '@quoin/txo'
 import { createServer } from 'quoin'

@@ -5,9 +5,8 @@
  * token. The transactions themselves come with what proves them (`GET /beef/:txid`).
  */
 import { Beef, Service } from '@quoin/chain'
-import { formatTxid, type Topic, type Txid, txidOf } from '@quoin/keyspace'
 import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Topic, type Txid, txidOf } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { isDeployment, tokenOutputs } from '../rules.ts'

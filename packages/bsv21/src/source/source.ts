@@ -7,7 +7,7 @@
  *
  * Nothing that a source says is believed: a transaction is verified by whoever takes it.
  */
-import type { Txid } from '@quoin/keyspace'
+import type { Txid } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import type { BlockPosition } from '@quoin/txo'
 

@@ -1,6 +1,5 @@
 import { Bump, parseTransaction, sha256d } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import documented from './fixtures/junglebus-documented.json' with { type: 'json' }

@@ -5,8 +5,7 @@
  * root; it is passed over, since proofs are checked against headers.
  */
 import { Bump } from '@quoin/chain'
-import type { Txid } from '@quoin/keyspace'
-import { compareBytes, Reader, Writer } from '@quoin/primitives'
+import { compareBytes, Reader, type Txid, Writer } from '@quoin/primitives'
 
 /** No flag is set. */
 const FORM = 0

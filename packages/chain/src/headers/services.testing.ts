@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { DevChain } from '@quoin/dev-chain'
-import { parseTxid } from '@quoin/keyspace'
+import { parseTxid } from '@quoin/primitives'
 import { type ChainHeader, formatHash, headerJson } from './header.ts'
 
 export interface TestService {

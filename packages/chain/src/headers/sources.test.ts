@@ -1,8 +1,7 @@
 /** Services over real HTTP: those that do as they should, and those that do not. */
 import { WhatsOnChain } from '@bsv/sdk'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, parseTxid } from '@quoin/keyspace'
-import type { QuoinError } from '@quoin/primitives'
+import { formatTxid, parseTxid, type QuoinError } from '@quoin/primitives'
 import { afterEach, describe, expect, it } from 'vitest'
 import { formatHash, headerJson, readHeaders } from './header.ts'
 import { blockHeadersServiceSource, chaintracksSource, peerSource } from './header-services.ts'

@@ -3,8 +3,7 @@
  * proofs are checked against it. Nothing connects until it is asked, and there is no default address (D15).
  */
 
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import { Bump } from '../bump.ts'
 import type { RootTracker } from '../verify/verify.ts'
 import { Service, type ServiceOptions } from './http.ts'

@@ -2,7 +2,7 @@
  * Where our verdict is not that of `Transaction.fromBEEF(…).verify(…)` in @bsv/sdk, why, and an example of each. But
  * for old coinbases, what is listed is what the SDK accepts and the network, or the format, does not.
  */
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import type { Output, Transaction } from '../transaction.ts'
 import { parseTransaction } from '../transaction.ts'
 import { joined, makeKey, payTo, spend, type TestChain, withKeyHash } from './signed.testing.ts'

@@ -1,5 +1,5 @@
 import { Script, Transaction as SdkTransaction, TransactionSignature } from '@bsv/sdk'
-import type { Txid } from '@quoin/keyspace'
+import type { Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sha256d } from '../hash.ts'

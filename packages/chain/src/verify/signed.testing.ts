@@ -12,8 +12,7 @@
  *     const beef = chain.beef([parent, child])
  */
 
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { buildScript, OP, Writer } from '@quoin/primitives'
+import { buildScript, formatTxid, OP, type Txid, Writer } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 import { p2pkh } from '../address.ts'
 import { writeBeef } from '../beef.ts'

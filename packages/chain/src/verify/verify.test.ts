@@ -1,5 +1,4 @@
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { buildScript, OP, QuoinError, writeScriptNumber } from '@quoin/primitives'
+import { buildScript, formatTxid, OP, QuoinError, type Txid, writeScriptNumber } from '@quoin/primitives'
 import { describe, expect, test } from 'vitest'
 import { Beef, writeBeef } from '../beef.ts'
 import { bytesKey } from '../hash.ts'

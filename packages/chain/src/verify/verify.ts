@@ -7,8 +7,7 @@
  * what the interpreter has to run.
  */
 import { setImmediate } from 'node:timers/promises'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { Output, Transaction } from '../transaction.ts'
 import { type Interpreter, type Job, sharedInterpreter } from './interpreter.ts'
 import { invalid, spendable } from './rules.ts'

@@ -2,8 +2,7 @@
  * The way back from a transaction to what needs no more proof: transactions that were verified before, and those that
  * come with a merkle path. Every transaction is visited once, whatever the number of ways to it.
  */
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { BeefTransaction } from '../beef.ts'
 import type { Bump } from '../bump.ts'
 import { bytesKey } from '../hash.ts'

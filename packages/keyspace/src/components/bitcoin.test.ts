@@ -1,23 +1,19 @@
-import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import {
   formatOutpoint,
   formatTxid,
   makeOutpoint,
   type Outpoint,
-  outpoint,
   parseOutpoint,
   parseTxid,
   type TokenId,
   type Topic,
   type Txid,
-  tokenId,
-  topic,
-  txid,
-  txidHex,
   txidOf,
   voutOf
-} from './bitcoin.ts'
+} from '@quoin/primitives'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { outpoint, tokenId, topic, txid, txidHex } from './bitcoin.ts'
 import {
   accepts,
   byBytes,

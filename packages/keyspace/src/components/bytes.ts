@@ -1,6 +1,6 @@
 /** Raw bytes in a key: of one length, as hexadecimal text, with their length before them, or to the end. */
-import { copyOf, toHex } from '@quoin/primitives'
-import { Codec, type Component, component, valueError } from '../codec.ts'
+import { copyOf, toHex, valueError } from '@quoin/primitives'
+import { Codec, type Component, component } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import { Language } from '../language/language.ts'
 import { any, chars, checkLength, type Length, range, repeat, seq } from '../language/pattern.ts'

@@ -4,8 +4,8 @@
  * stores have such keys; a layout of one's own should use `u64`.
  */
 
-import { readAscii } from '@quoin/primitives'
-import { Codec, type Component, component, valueError } from '../codec.ts'
+import { readAscii, valueError } from '@quoin/primitives'
+import { Codec, type Component, component } from '../codec.ts'
 import { Language } from '../language/language.ts'
 import { alt, between, chars, type Pattern, range, repeat, seq } from '../language/pattern.ts'
 

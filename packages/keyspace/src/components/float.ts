@@ -2,7 +2,8 @@
  * A float64 whose bytes sort as the numbers do (the score8 of the seeds): IEEE-754 bits with the sign bit
  * flipped for positive numbers and every bit flipped for negative ones. -0 is written as 0; NaN is refused.
  */
-import { Codec, type Component, component, valueError } from '../codec.ts'
+import { valueError } from '@quoin/primitives'
+import { Codec, type Component, component } from '../codec.ts'
 import { Language } from '../language/language.ts'
 import { alt, between } from '../language/pattern.ts'
 

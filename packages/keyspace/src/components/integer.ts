@@ -2,7 +2,8 @@
  * Integers of fixed width, most significant byte first. Unsigned ones are plain; signed ones have the top bit
  * flipped, so that the bytes sort as the numbers do. `tick9` is the nine-byte form of seed 004.
  */
-import { Codec, type Component, component, valueError } from '../codec.ts'
+import { valueError } from '@quoin/primitives'
+import { Codec, type Component, component } from '../codec.ts'
 import { Language } from '../language/language.ts'
 import { alt, any, between, range, repeat, seq } from '../language/pattern.ts'
 

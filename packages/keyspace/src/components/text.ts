@@ -4,8 +4,8 @@
  * which texts there are. Order is by code point, which is the order of the UTF-8 bytes (not of UTF-16).
  */
 
-import { quote, readAscii, readText } from '@quoin/primitives'
-import { Codec, type Component, component, valueError } from '../codec.ts'
+import { quote, readAscii, readText, valueError } from '@quoin/primitives'
+import { Codec, type Component, component } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import { Language } from '../language/language.ts'
 import { alt, word as exactly, type Length, type Pattern, repeat, set, utf8 } from '../language/pattern.ts'

@@ -13,9 +13,8 @@ import {
   type Transaction
 } from '@quoin/chain'
 import { type DevReorg, KeptDevChain, type ReorgOptions } from '@quoin/dev-chain'
-import type { Txid } from '@quoin/keyspace'
 import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { QuoinError, SourceHealth } from '@quoin/primitives'
+import { QuoinError, SourceHealth, type Txid } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 
 export class DevNetwork {

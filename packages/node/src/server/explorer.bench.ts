@@ -8,7 +8,7 @@
 
 import { bsv21Events, topicOf } from '@quoin/bsv21'
 import { formatAddress, sha256 } from '@quoin/chain'
-import type { TokenId, Txid } from '@quoin/keyspace'
+import type { TokenId, Txid } from '@quoin/primitives'
 import { type OutputStore, TxUpdate } from '@quoin/txo'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openPage } from '../../../../apps/explorer/test/browser.testing.ts'

@@ -1,7 +1,7 @@
 import { chain as chainKeys, HeaderStore, type ProofSource, syncHeaders } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid } from '@quoin/keyspace'
 import { Engine, SILENT } from '@quoin/overlay'
+import { formatTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

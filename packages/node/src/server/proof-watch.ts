@@ -3,9 +3,8 @@
  * first. (Where miners call `/arc-ingest`, or the chain is the node's own, they come by themselves.)
  */
 import { chain, formatHash, type HeaderStore, type ProofSource } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { QuoinError, SourceHealth } from '@quoin/primitives'
+import { formatTxid, QuoinError, SourceHealth, type Txid } from '@quoin/primitives'
 import { type PartState, sourceState } from './parts.ts'
 
 const PAGE = 500

@@ -3,6 +3,7 @@
  * again, what is fetched from other nodes, and what the token pipeline has to do. Items are txids or outpoints, as people write them.
  */
 import { discoveryQueue, queueOfToken } from '@quoin/bsv21'
+import { type Engine, type LookupDelivery, overlay, type SyncService } from '@quoin/overlay'
 import {
   formatOutpoint,
   formatTxid,
@@ -10,8 +11,7 @@ import {
   parseOutpoint,
   parseTxid,
   type Txid
-} from '@quoin/keyspace'
-import { type Engine, type LookupDelivery, overlay, type SyncService } from '@quoin/overlay'
+} from '@quoin/primitives'
 import type { ItemPage, Queue, QueueState, QueueStats } from '@quoin/store'
 import { isTokenId } from '@quoin/txo'
 

@@ -16,7 +16,7 @@ import {
   type WalletInterface
 } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
 import { key, startNode, type TestNode } from './node.testing.ts'

@@ -1,6 +1,6 @@
 /** What holds for every route: errors, limits, CORS, ids, logs, metrics, health, and an orderly end. */
 import { connect } from 'node:net'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer, jsonLogger } from './index.ts'
 import { said, startNode, type TestNode } from './node.testing.ts'

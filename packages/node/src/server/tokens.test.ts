@@ -1,8 +1,8 @@
 /** Where a node takes tokens from: another node gives it the headers and the transactions. */
 
 import { Tokens } from '@quoin/bsv21'
-import { formatTxid } from '@quoin/keyspace'
 import { SILENT } from '@quoin/overlay'
+import { formatTxid } from '@quoin/primitives'
 import { afterEach, expect, it } from 'vitest'
 import * as t from '../../../bsv21/src/tokens.testing.ts'
 import { loadConfig } from './config.ts'

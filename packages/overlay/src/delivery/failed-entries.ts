@@ -3,7 +3,7 @@
  * attempts. An output's later entries wait for its earlier ones, so that a service is told of each output in order;
  * entries of other outputs do not wait.
  */
-import type { Topic } from '@quoin/keyspace'
+import type { Topic } from '@quoin/primitives'
 import type { Batch, Lease, Queue, QueueStats } from '@quoin/store'
 import type { MembershipEntry, OutputStore } from '@quoin/txo'
 import { overlay } from '../keys.ts'

@@ -2,7 +2,7 @@
  * The cursors of a lookup service: for each topic, the position in its membership log up to which no entry needs
  * delivery. A replay sets them back and counts itself, so that a delivery under way does not move them on.
  */
-import type { Topic } from '@quoin/keyspace'
+import type { Topic } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { cursorFields, overlay } from '../keys.ts'

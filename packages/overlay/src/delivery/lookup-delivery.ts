@@ -4,8 +4,7 @@
  * one output in their order, each at least once. Of the processes on a store one delivers, by a lease.
  */
 
-import type { Topic } from '@quoin/keyspace'
-import { hasCode, SourceHealth } from '@quoin/primitives'
+import { hasCode, SourceHealth, type Topic } from '@quoin/primitives'
 import { type MembershipEntry, type OutputStore, topicsWithMembership } from '@quoin/txo'
 import { healthLog, type Logger } from '../logger.ts'
 import type { HostedLookup, LookupService } from '../types.ts'

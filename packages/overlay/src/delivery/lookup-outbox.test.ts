@@ -2,7 +2,7 @@
 import type { LookupQuestion } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, makeOutpoint, type Topic } from '@quoin/keyspace'
+import { formatTxid, makeOutpoint, type Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { OutputStore, TxUpdate } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -3,8 +3,7 @@
  * log of every topic, so that none waits for another. A submission waits for the services of its topics for a short time
  * at most.
  */
-import { formatTxid, type Topic, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Topic, type Txid } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import type { Logger } from '../logger.ts'
 import { type AnyLookup, isQuoinLookup } from '../types.ts'

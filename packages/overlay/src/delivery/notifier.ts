@@ -15,7 +15,7 @@ import {
   type Txid,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
+} from '@quoin/primitives'
 import type { MembershipChange, OutputStore } from '@quoin/txo'
 import { overlay } from '../keys.ts'
 import type { HostedLookup } from '../types.ts'

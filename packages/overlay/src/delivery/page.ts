@@ -1,5 +1,5 @@
 /** A page of membership log entries: entries of different outputs at the same time, entries of one output in order. */
-import type { Topic } from '@quoin/keyspace'
+import type { Topic } from '@quoin/primitives'
 import type { MembershipEntry } from '@quoin/txo'
 import { outputKeys } from './entry.ts'
 

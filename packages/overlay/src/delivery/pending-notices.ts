@@ -2,7 +2,7 @@
  * Transactions that version 0.1 had yet to tell a lookup service of when its store was upgraded. The service begins
  * before the first entry about one of them in each log, and is told of what follows again.
  */
-import { formatTxid, type Topic, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Topic, type Txid } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { cursorFields, overlay } from '../keys.ts'

@@ -1,5 +1,5 @@
 /** Submissions that wait until a lookup service took the entries of their topics. */
-import type { Topic } from '@quoin/keyspace'
+import type { Topic } from '@quoin/primitives'
 
 interface Waiter {
   /** The position to reach in the log of each topic. */

@@ -2,8 +2,7 @@
 
 import { Beef, type Output, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { makeOutpoint, toHex } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -4,7 +4,7 @@
  * from the seed `QUOIN_SEED` on.
  */
 
-import { formatOutpoint, makeOutpoint } from '@quoin/keyspace'
+import { formatOutpoint, makeOutpoint } from '@quoin/primitives'
 import { verifyIndex } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'
 import type { QuoinTopic } from '../types.ts'

@@ -5,8 +5,7 @@
  */
 import { chain as chainKeys, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, makeOutpoint, type Topic } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, makeOutpoint, QuoinError, type Topic } from '@quoin/primitives'
 import type { AnyTopic } from '../types.ts'
 import { mint, pay, TestNode } from './node.testing.ts'
 import { localPeer } from './peer.ts'

@@ -1,6 +1,5 @@
 /** What becomes of an item that could not be had: tried again, given up, let go, or left until another has come. */
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { Failure } from '@quoin/store'
 
 /** Attempts at an item that may come right by itself, and at one that only a lie explains, or headers that lag. */

@@ -4,8 +4,16 @@
  * no cycles, and why nothing has to be believed: whether proofs hold and scripts run is found out when it is submitted.
  */
 import { type BeefTransaction, Bump, parseTransaction, type Transaction, writeBeef } from '@quoin/chain'
-import { formatTxid, makeOutpoint, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/keyspace'
-import { fromHex, QuoinError } from '@quoin/primitives'
+import {
+  formatTxid,
+  fromHex,
+  makeOutpoint,
+  type Outpoint,
+  QuoinError,
+  type Txid,
+  txidOf,
+  voutOf
+} from '@quoin/primitives'
 import type { Peer } from './peer.ts'
 import { readGraphNode } from './wire.ts'
 

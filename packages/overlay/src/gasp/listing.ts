@@ -2,8 +2,15 @@
  * What a peer has that is new, put into the queue of its topic. That it is in the queue, and that the peer was read so
  * far, is one commit.
  */
-import { formatTxid, makeOutpoint, type Outpoint, type Topic, type Txid, txidOf } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import {
+  formatTxid,
+  makeOutpoint,
+  type Outpoint,
+  type Topic,
+  type Txid,
+  toHex,
+  txidOf
+} from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import { type MembershipChange, type OutputStore, outputs as outputKeys, progressFields } from '@quoin/txo'
 import { standingJudgements } from '../standing.ts'

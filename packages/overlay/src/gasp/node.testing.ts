@@ -2,7 +2,7 @@
 
 import type { Transaction } from '@quoin/chain'
 import type { DevChain } from '@quoin/dev-chain'
-import { formatOutpoint, type Topic } from '@quoin/keyspace'
+import { formatOutpoint, type Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { OutputStore, outputs as outputKeys } from '@quoin/txo'
 import { type Key, makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'

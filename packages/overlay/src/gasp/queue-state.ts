@@ -1,6 +1,5 @@
 /** What is in the queue of a topic and a peer, as it is when a run begins, and as the run changes it. */
-import { formatTxid, type Outpoint, txidOf } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { formatTxid, type Outpoint, toHex, txidOf } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 
 export interface State {

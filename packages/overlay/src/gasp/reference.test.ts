@@ -7,7 +7,7 @@ import { Engine as ReferenceEngine, type TopicManager as ReferenceManager } from
 import { Transaction as SdkTransaction } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { changeCursor } from '@quoin/txo'
 import type { Knex } from 'knex'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

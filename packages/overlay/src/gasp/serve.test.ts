@@ -2,8 +2,7 @@
 
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, makeOutpoint } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { formatTxid, makeOutpoint, toHex } from '@quoin/primitives'
 import { changeCursor, MAX_CHANGES } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mint, pay, TestNode, TOPIC } from './node.testing.ts'

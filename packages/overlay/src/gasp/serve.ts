@@ -4,8 +4,16 @@
  * no two share a cursor, so a page never begins where the last one did, and a node that asks for as little as one output
  * at a time gets through.
  */
-import { formatTxid, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/keyspace'
-import { QuoinError, toHex } from '@quoin/primitives'
+import {
+  formatTxid,
+  type Outpoint,
+  QuoinError,
+  type Topic,
+  type Txid,
+  toHex,
+  txidOf,
+  voutOf
+} from '@quoin/primitives'
 import {
   changeCursor,
   changePlace,

@@ -1,7 +1,6 @@
 /** Sync by itself: every topic from each of its peers, again and again, one peer of a topic at a time. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Outpoint } from '@quoin/keyspace'
-import { type HealthState, QuoinError, SourceHealth } from '@quoin/primitives'
+import { type HealthState, type Outpoint, QuoinError, SourceHealth } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import type { Engine } from '../engine.ts'
 import { healthLog, SILENT } from '../logger.ts'

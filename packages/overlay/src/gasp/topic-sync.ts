@@ -13,11 +13,12 @@ import {
   makeOutpoint,
   type Outpoint,
   parseTxid,
+  QuoinError,
   type Topic,
   type Txid,
+  toHex,
   txidOf
-} from '@quoin/keyspace'
-import { QuoinError, toHex } from '@quoin/primitives'
+} from '@quoin/primitives'
 import { type Failure, type Lease, pollQueue, type Queue } from '@quoin/store'
 import type { Engine } from '../engine.ts'
 import { boundBeef } from '../hosting/index.ts'

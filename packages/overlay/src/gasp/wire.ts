@@ -6,8 +6,7 @@
  * the spends among them; a node that knows it answers with those instead of outputs, and one that does not leaves it
  * out.
  */
-import { type Outpoint, parseOutpoint, parseTxid, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { type Outpoint, parseOutpoint, parseTxid, QuoinError, type Txid } from '@quoin/primitives'
 
 export const VERSION = 1
 /** The most rows of one answer. */

@@ -1,7 +1,7 @@
 /** BEEF that `Transaction.fromBEEF` of the SDK reads in bounded time, whatever the shape of its ancestry. */
 import { Beef as SdkBeef, Transaction as SdkTransaction } from '@bsv/sdk'
 import { Beef, type BeefTransaction, type Transaction, writeBeef, writeTransaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { TestChain } from '../../../chain/src/verify/signed.testing.ts'

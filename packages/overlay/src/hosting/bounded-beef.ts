@@ -6,8 +6,7 @@
  * within the limit; of the ancestors below, whose verification is done before, nothing but the txid is left.
  */
 import { Beef, type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, QuoinError } from '@quoin/primitives'
 
 /** Visits of a reader: the SDK takes some 3 microseconds for each, and compares it with the nodes of every proof. */
 const MOST_VISITS = 10_000

@@ -1,7 +1,7 @@
 /** An engine whose topics and lookups of others run in processes of their own. */
 import { Transaction as SdkTransaction } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
-import { makeOutpoint } from '@quoin/keyspace'
+import { makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { formatOutpoint, formatTxid, txidOf } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid, txidOf } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Bsv21, decodeBsv21 } from './bsv21.ts'

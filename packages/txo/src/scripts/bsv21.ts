@@ -20,7 +20,7 @@
  * What is found here is a claim; nothing is said about whether the token output is good, and its satoshis do not
  * matter: topics judge that.
  */
-import { formatOutpoint, formatTxid, type Outpoint, type TokenId, txidOf } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid, type Outpoint, type TokenId, txidOf } from '@quoin/primitives'
 import { readInscription } from './envelope.ts'
 import { scriptEvents } from './events.ts'
 import { readOwners } from './locking.ts'

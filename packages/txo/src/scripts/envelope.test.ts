@@ -1,5 +1,4 @@
-import { formatOutpoint } from '@quoin/keyspace'
-import { buildScript, OP } from '@quoin/primitives'
+import { buildScript, formatOutpoint, OP } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { decodeInscription } from './envelope.ts'
 import { decodeOwner } from './locking.ts'

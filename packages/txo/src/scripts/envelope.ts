@@ -12,8 +12,7 @@
  * Reading is linear: the walk over the chunks never goes back.
  */
 
-import { makeOutpoint, type Outpoint, type Txid } from '@quoin/keyspace'
-import { OP, pushedBy, ScriptCursor } from '@quoin/primitives'
+import { makeOutpoint, OP, type Outpoint, pushedBy, ScriptCursor, type Txid } from '@quoin/primitives'
 import { textOf } from './text.ts'
 import { type ScriptView, viewOf } from './view.ts'
 

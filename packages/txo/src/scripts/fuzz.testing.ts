@@ -6,8 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { parseAddress, sha256, type Transaction } from '@quoin/chain'
-import { makeOutpoint, type Txid } from '@quoin/keyspace'
-import { OP, push } from '@quoin/primitives'
+import { makeOutpoint, OP, push, type Txid } from '@quoin/primitives'
 import { scriptEvents } from './events.ts'
 import { parseScript } from './parse.ts'
 import {

@@ -1,6 +1,6 @@
 /** `insc`: inscriptions on single satoshis (1Sat Ordinals). What they say is kept by its hash, not by its bytes. */
 import { sha256 } from '@quoin/chain'
-import { formatOutpoint, type TokenId } from '@quoin/keyspace'
+import { formatOutpoint, type TokenId } from '@quoin/primitives'
 import { type InscriptionField, readInscription } from './envelope.ts'
 import { scriptEvents } from './events.ts'
 import { readOwners } from './locking.ts'

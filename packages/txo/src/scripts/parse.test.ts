@@ -1,6 +1,6 @@
 /** Every parser on real transactions, and all of them together. */
 
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { PARSERS, parseScript } from './parse.ts'
 import {

@@ -1,6 +1,6 @@
 /** What a parser of output scripts is given, and what it answers. */
 import type { Transaction } from '@quoin/chain'
-import type { Outpoint } from '@quoin/keyspace'
+import type { Outpoint } from '@quoin/primitives'
 import type { ScriptView } from './view.ts'
 
 export interface ScriptContext {

@@ -7,8 +7,7 @@
  * In the deployment id and supply are a zero byte each: the id is not known yet, and all of the supply is there.
  */
 
-import type { TokenId } from '@quoin/keyspace'
-import { OP } from '@quoin/primitives'
+import { OP, type TokenId } from '@quoin/primitives'
 import { isTokenId } from './bsv21.ts'
 import { scriptEvents } from './events.ts'
 import { readLocking } from './locking.ts'

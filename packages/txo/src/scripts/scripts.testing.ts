@@ -13,8 +13,20 @@ import {
   type TransactionParts,
   writeTransaction
 } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/keyspace'
-import { buildScript, fromHex, OP, push, ScriptCursor, Writer, writeScriptNumber } from '@quoin/primitives'
+import {
+  buildScript,
+  fromHex,
+  makeOutpoint,
+  OP,
+  type Outpoint,
+  push,
+  ScriptCursor,
+  type Txid,
+  txidOf,
+  voutOf,
+  Writer,
+  writeScriptNumber
+} from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 import { PARSERS, parseScript } from './parse.ts'
 import type { ParseResult, ScriptContext } from './parser.ts'

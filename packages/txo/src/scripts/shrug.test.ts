@@ -1,5 +1,11 @@
-import { formatOutpoint, makeOutpoint, type Txid } from '@quoin/keyspace'
-import { buildScript, OP, writeScriptNumber } from '@quoin/primitives'
+import {
+  buildScript,
+  formatOutpoint,
+  makeOutpoint,
+  OP,
+  type Txid,
+  writeScriptNumber
+} from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

@@ -8,8 +8,15 @@
  * passes that right on, and an amount is a transfer or newly minted, which the script does not tell apart.
  */
 
-import { formatOutpoint, type Outpoint, type TokenId } from '@quoin/keyspace'
-import { OP, pushedBy, readScriptNumber, ScriptCursor } from '@quoin/primitives'
+import {
+  formatOutpoint,
+  OP,
+  type Outpoint,
+  pushedBy,
+  readScriptNumber,
+  ScriptCursor,
+  type TokenId
+} from '@quoin/primitives'
 import { outpointOf } from './envelope.ts'
 import { scriptEvents } from './events.ts'
 import { ownersAt } from './locking.ts'

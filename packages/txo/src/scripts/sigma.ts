@@ -11,7 +11,7 @@
  * Of one output the first 16 signatures are read.
  */
 import { sha256, type Transaction } from '@quoin/chain'
-import { voutOf } from '@quoin/keyspace'
+import { voutOf } from '@quoin/primitives'
 import { MAX_SIGNATURES, signerEvents } from './aip.ts'
 import { fieldsOf, readBitcom, segmentsOf } from './bitcom.ts'
 import { NONE, type ScriptParser } from './parser.ts'

@@ -1,8 +1,7 @@
 /** AIP and SIGMA signatures, and the BAP records that are signed by them. */
 import { BigNumber, BSM, PrivateKey, type Signature } from '@bsv/sdk'
 import { sha256 } from '@quoin/chain'
-import { makeOutpoint } from '@quoin/keyspace'
-import { OP } from '@quoin/primitives'
+import { makeOutpoint, OP } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { decodeAip } from './aip.ts'
 import { decodeBap } from './bap.ts'

@@ -3,8 +3,7 @@
  * may be late, early, twice, outdated or a lie.
  */
 import type { Bump, Transaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
-import { Writer } from '@quoin/primitives'
+import { formatTxid, type Txid, Writer } from '@quoin/primitives'
 import { someMarks } from './marks.testing.ts'
 import type { Model } from './model.testing.ts'
 import type { Operation } from './operation.testing.ts'

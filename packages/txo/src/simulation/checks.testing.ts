@@ -7,7 +7,7 @@ import {
   type Outpoint,
   parseOutpoint,
   parseTxid
-} from '@quoin/keyspace'
+} from '@quoin/primitives'
 import { openStore, type TypedRow } from '@quoin/store'
 import { Indexer } from '../indexer.ts'
 import { outputs as outputKeys } from '../keys.ts'

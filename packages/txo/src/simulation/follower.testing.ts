@@ -2,7 +2,7 @@
  * Somebody who follows the journal, and now and then loses the connection. All that they know of the index is what they
  * were told; in the end that has to be what there is.
  */
-import { formatOutpoint, formatTxid, makeOutpoint } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid, makeOutpoint } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import type { LiveChange } from '../journal.ts'
 import { outputs, spendFields } from '../keys.ts'

@@ -1,7 +1,6 @@
 /** What there is to know of a transaction, as the model keeps it, and where that comes from. */
 import type { Bump, Transaction } from '@quoin/chain'
-import { formatOutpoint, makeOutpoint, type Topic, type Txid } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { formatOutpoint, makeOutpoint, type Topic, type Txid, toHex } from '@quoin/primitives'
 import type { Outputs } from './marks.testing.ts'
 
 /** Where a proof puts a transaction. */

@@ -1,7 +1,8 @@
 /** What a pretend plug-in says of transactions and their outputs: topics, events, data. */
 
 import type { Transaction } from '@quoin/chain'
-import { alphabet, formatOutpoint, formatTxid, makeOutpoint, type Topic, type Txid } from '@quoin/keyspace'
+import { alphabet } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid, makeOutpoint, type Topic, type Txid } from '@quoin/primitives'
 import { balanced, EventRegistry, event, events, outputEvents } from '../events.ts'
 import { scriptEvents } from '../scripts/index.ts'
 import { TxUpdate } from '../tx-update.ts'

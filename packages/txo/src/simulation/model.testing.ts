@@ -4,7 +4,7 @@
  * and are compared elsewhere.
  */
 import { Beef, Bump } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Txid } from '@quoin/primitives'
 import {
   type Found,
   inputsOf,

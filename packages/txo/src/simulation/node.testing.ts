@@ -1,6 +1,6 @@
 /** The index under test, with all that is above its store: what operations are done to. */
 import { Bump, type HeaderSource, HeaderStore, sha256d, syncHeaders } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { Indexer } from '../indexer.ts'
 import { OutputStore } from '../output-store.ts'

@@ -3,7 +3,7 @@
  * they are the same, so are the two.
  */
 import { Bump, chain } from '@quoin/chain'
-import { formatOutpoint, formatTxid, makeOutpoint, type Txid } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid, makeOutpoint, type Txid } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { outputEvents } from '../events.ts'
 import { outputFields, outputs, spendFields } from '../keys.ts'

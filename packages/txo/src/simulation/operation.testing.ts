@@ -3,8 +3,7 @@
  * What comes of it is a text: `done`, or the code of the error, with what a conflict is about.
  */
 import { Bump, type ProofAnswer } from '@quoin/chain'
-import type { Outpoint, Topic, Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { type Outpoint, QuoinError, type Topic, type Txid } from '@quoin/primitives'
 
 export type Operation =
   | { readonly kind: 'index'; readonly beef: Uint8Array; readonly seen: number }

@@ -3,7 +3,7 @@
  * says. In the end it brings the index to rest: everything that there is has arrived, and nothing else is left.
  */
 import { Beef, Bump, type Transaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/keyspace'
+import { formatTxid, type Txid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { Actions } from './actions.testing.ts'
 import { checkMeanwhile } from './checks.testing.ts'

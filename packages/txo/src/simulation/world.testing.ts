@@ -4,8 +4,7 @@
  */
 import { type BeefTransaction, type Bump, type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, makeOutpoint, type Txid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, makeOutpoint, QuoinError, type Txid } from '@quoin/primitives'
 import type { Answers } from './operation.testing.ts'
 import type { Random } from './random.testing.ts'
 import { addressOf, type Coin, idOf, outpointOf, Wallet } from './wallet.testing.ts'

@@ -1,7 +1,6 @@
 /** `quoin lookup`: asks a lookup service of a node, and says what outputs it found. */
 import { Beef } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
-import { QuoinError, toHex } from '@quoin/primitives'
+import { formatTxid, QuoinError, toHex } from '@quoin/primitives'
 import { EXIT } from '../exit.ts'
 import { count, paint, plural, print, printJson, table } from '../terminal.ts'
 import { askJson } from './http.ts'

@@ -1,8 +1,8 @@
 /** All checks of a store, one after the other: each finding, and the way to mend it where there is one. */
 import type { Finding } from '@quoin/chain'
-import { type AnyKeyspace, formatOutpoint, type Outpoint, type Txid } from '@quoin/keyspace'
+import type { AnyKeyspace } from '@quoin/keyspace'
 import type { JudgementFinding } from '@quoin/overlay'
-import { shortHex } from '@quoin/primitives'
+import { formatOutpoint, type Outpoint, shortHex, type Txid } from '@quoin/primitives'
 import type { Store, StoreReads } from '@quoin/store'
 import type { Difference } from '@quoin/txo'
 import type { Progress } from './progress.ts'

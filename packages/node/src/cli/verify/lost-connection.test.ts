@@ -1,8 +1,7 @@
 /** `quoin verify` and `quoin repair` on Redis, through a connection that is cut again and again. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Txid } from '@quoin/keyspace'
-import { encodeText } from '@quoin/primitives'
+import { encodeText, type Txid } from '@quoin/primitives'
 import { claimLayouts, openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'

@@ -1,8 +1,7 @@
 /** Lookup services for their operator: the delivery to each, the process that has it, and replays. */
 
-import type { Topic } from '@quoin/keyspace'
 import type { DeliveryState, HostedModuleState } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, type Topic } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import { type Route, route } from '../route.ts'

@@ -7,9 +7,9 @@ import {
   type Outpoint as OutpointBytes,
   parseOutpoint,
   parseTxid,
+  QuoinError,
   type Topic
-} from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+} from '@quoin/primitives'
 import { outputs as outputKeys } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'

@@ -1,6 +1,5 @@
 /** Transactions as they are stored: with what proves them, alone, or their proofs. */
-import { parseTxid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { parseTxid, QuoinError } from '@quoin/primitives'
 import type { Context } from '../context.ts'
 import { type Answer, BYTES_TYPE, bytes, type Route, route } from '../route.ts'
 import { Txid } from '../schemas.ts'

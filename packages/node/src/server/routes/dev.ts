@@ -1,8 +1,7 @@
 /** The development chain of a node: it pays, mines and reorganises for whoever asks. Only there with the chain `dev`. */
 
 import { formatHash } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
-import { fromHex, toHex } from '@quoin/primitives'
+import { formatTxid, fromHex, toHex } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import type { DevNetwork } from '../dev-network.ts'

@@ -7,7 +7,7 @@ import {
 } from '@bsv/sdk'
 import { kvStoreInterpreter } from '@bsv/sdk/kvstore/kvStoreInterpreter'
 import { Historian } from '@bsv/sdk/overlay-tools/Historian'
-import { formatOutpoint, formatTxid } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Author, type Entry, KvNode, PROTOCOL, write } from '../../../../kvstore/src/author.testing.ts'
 import { createServer, type Server } from '../index.ts'

@@ -1,6 +1,5 @@
 /** The key-value store for people (BRC-35): entries with their values decoded, their history, and changes as they come. */
 
-import { formatOutpoint, makeOutpoint, type Outpoint, parseOutpoint, parseTxid } from '@quoin/keyspace'
 import {
   findEntries,
   historyOf,
@@ -10,7 +9,14 @@ import {
   readQuery,
   selects
 } from '@quoin/kvstore'
-import { QuoinError } from '@quoin/primitives'
+import {
+  formatOutpoint,
+  makeOutpoint,
+  type Outpoint,
+  parseOutpoint,
+  parseTxid,
+  QuoinError
+} from '@quoin/primitives'
 import type { LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'

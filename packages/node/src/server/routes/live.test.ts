@@ -1,6 +1,6 @@
 /** Following changes: nothing is lost or repeated across a reconnect. */
 
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { said, startNode, type TestNode } from '../node.testing.ts'
 

@@ -1,9 +1,8 @@
 /** The overlay routes, byte for byte: what `@bsv/sdk` and other nodes rely on. */
 import { Beef as SdkBeef } from '@bsv/sdk'
 import { Beef } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
 import { httpPeer, syncTopic } from '@quoin/overlay'
-import { Reader, toHex, Writer } from '@quoin/primitives'
+import { formatTxid, Reader, toHex, Writer } from '@quoin/primitives'
 import { changeCursor } from '@quoin/txo'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { said, startNode, type TestNode } from '../node.testing.ts'

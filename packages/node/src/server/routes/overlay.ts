@@ -1,9 +1,18 @@
 /** The routes of an overlay node (BRC-22, BRC-24), byte for byte as overlay-express has them. */
 
 import { type BeefTransaction, Bump, writeBeef } from '@quoin/chain'
-import { formatTxid, parseOutpoint, parseTxid, txidOf, voutOf } from '@quoin/keyspace'
 import { type AnsweredOutput, answerBeef, type Submitted, why } from '@quoin/overlay'
-import { fromHex, QuoinError, Reader, Writer } from '@quoin/primitives'
+import {
+  formatTxid,
+  fromHex,
+  parseOutpoint,
+  parseTxid,
+  QuoinError,
+  Reader,
+  txidOf,
+  voutOf,
+  Writer
+} from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import { type Answer, BYTES, BYTES_TYPE, bytes, JSON_TYPE, json, type Route, route } from '../route.ts'

@@ -1,7 +1,7 @@
 /** The output store over HTTP. */
 
 import { formatAddress, hash160, parseTransaction, type Transaction } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { key, said, startNode, type TestNode } from '../node.testing.ts'
 

@@ -1,7 +1,14 @@
 /** The output store over HTTP (seed 001): outputs by transaction, by outpoint and by events. */
 
-import { formatOutpoint, formatTxid, parseOutpoint, parseTxid, type Topic } from '@quoin/keyspace'
-import { QuoinError, toHex } from '@quoin/primitives'
+import {
+  formatOutpoint,
+  formatTxid,
+  parseOutpoint,
+  parseTxid,
+  QuoinError,
+  type Topic,
+  toHex
+} from '@quoin/primitives'
 import type { LoadedOutput, LoadOptions, OutputSearch, OutputStore } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'

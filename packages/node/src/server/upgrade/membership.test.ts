@@ -2,17 +2,9 @@
 
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import {
-  collection,
-  formatTxid,
-  keyspace,
-  logOf,
-  makeOutpoint,
-  type Topic,
-  topic,
-  txid
-} from '@quoin/keyspace'
+import { collection, keyspace, logOf, topic, txid } from '@quoin/keyspace'
 import { overlay, syncResponse } from '@quoin/overlay'
+import { formatTxid, makeOutpoint, type Topic } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { outputs as outputKeys } from '@quoin/txo'
 import { expect, it } from 'vitest'

@@ -4,23 +4,17 @@
  * rolled back transactions, then the outputs of each transaction in the order of arrival, each output once.
  */
 import { bytesKey } from '@quoin/chain'
+import { collection, json, keyspace, logOf, outpoint, topic, txid } from '@quoin/keyspace'
+import { type Judgement, overlay } from '@quoin/overlay'
 import {
-  collection,
-  json,
-  keyspace,
-  logOf,
   makeOutpoint,
   type Outpoint,
-  outpoint,
+  successor,
   type Topic,
   type Txid,
-  topic,
-  txid,
   txidOf,
   voutOf
-} from '@quoin/keyspace'
-import { type Judgement, overlay } from '@quoin/overlay'
-import { successor } from '@quoin/primitives'
+} from '@quoin/primitives'
 import { type Log, layoutsOf, type Store } from '@quoin/store'
 import { type MembershipChange, membershipEntries, OutputStore, outputs as outputKeys } from '@quoin/txo'
 import { type Migration, type MigrationOptions, rangeOf } from './migration.ts'

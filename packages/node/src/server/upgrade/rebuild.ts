@@ -4,9 +4,9 @@
  * come from the old store where the layout of its records is the present one.
  */
 import { bytesKey, chain, TransactionStore } from '@quoin/chain'
-import { type AnyKeyspace, type Collection, formatTxid, type Txid } from '@quoin/keyspace'
+import type { AnyKeyspace, Collection } from '@quoin/keyspace'
 import type { Logger, Plugin } from '@quoin/overlay'
-import { QuoinError, successor } from '@quoin/primitives'
+import { formatTxid, QuoinError, successor, type Txid } from '@quoin/primitives'
 import { claimLayouts, type KeyValue, type Layouts, layoutsOf, openStore, type Store } from '@quoin/store'
 import { outputEvents, outputFields, outputs, spendFields, type TransactionRecord } from '@quoin/txo'
 import { nodeStore } from '../../keyspaces.ts'

@@ -1,6 +1,6 @@
 /** A topic of Quoin's form that runs apart from the node: it is shown the transaction of a BEEF. */
 import { Beef } from '@quoin/chain'
-import { formatTxid, makeOutpoint, txidOf, voutOf } from '@quoin/keyspace'
+import { formatTxid, makeOutpoint, txidOf, voutOf } from '@quoin/primitives'
 import type { Candidate, HostedAdmittance, Mode, PreviousCoin, QuoinTopic } from '../../types.ts'
 
 export const admit = async (

@@ -1,7 +1,7 @@
 /** The operator's lists as `@1sat/client` asks for them. Behind the admin token, except whether there is one. */
 
 import { parseTokenId, type TokenList, tokenOfTopic } from '@quoin/bsv21'
-import type { TokenId } from '@quoin/keyspace'
+import type { TokenId } from '@quoin/primitives'
 import { outputs as outputKeys, progressFields } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import { JSON_TYPE, json, type Route, route } from '../../route.ts'

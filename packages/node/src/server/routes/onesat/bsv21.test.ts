@@ -2,7 +2,7 @@
 import { AdminClient, Bsv21Client } from '@1sat/client'
 import { type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid } from '@quoin/keyspace'
+import { formatTxid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TokenNode } from '../../../../../bsv21/src/node.testing.ts'

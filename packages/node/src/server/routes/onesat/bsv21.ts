@@ -15,11 +15,11 @@ import {
   type Outpoint,
   parseOutpoint,
   parseTxid,
+  QuoinError,
   type TokenId,
   type Txid,
   voutOf
-} from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+} from '@quoin/primitives'
 import type { LoadedOutput } from '@quoin/txo'
 import { type TString, Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'

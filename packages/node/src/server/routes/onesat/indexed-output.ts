@@ -1,6 +1,6 @@
 /** Outputs as the 1Sat API has them, and how they are asked for: as `@1sat/client` does. */
 
-import { formatOutpoint, formatTxid } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid } from '@quoin/primitives'
 import type { LoadedOutput, LoadOptions, OutputStore } from '@quoin/txo'
 import { type Static, type TArray, type TString, Type } from '@sinclair/typebox'
 import { Txid } from '../../schemas.ts'

@@ -1,8 +1,7 @@
 /** The 1Sat API with its own client, `@1sat/client` 0.0.9, as it is. */
 import { Beef, MerklePath, Transaction as SdkTransaction } from '@bsv/sdk'
 import { formatAddress, HeaderStore, hash160, syncHeaders, type Transaction } from '@quoin/chain'
-import { formatTxid } from '@quoin/keyspace'
-import { toHex } from '@quoin/primitives'
+import { formatTxid, toHex } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createServer, type Server } from '../../index.ts'
 import { key, said, startNode, type TestNode } from '../../node.testing.ts'

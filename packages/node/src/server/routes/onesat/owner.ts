@@ -1,6 +1,6 @@
 /** What belongs to an address, as the 1Sat API has it: streams of outputs, and balances. */
 
-import { formatOutpoint, formatTxid } from '@quoin/keyspace'
+import { formatOutpoint, formatTxid } from '@quoin/primitives'
 import type { FoundOutput, LoadedOutput, OutputSearch, OutputStore } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'

@@ -1,7 +1,6 @@
 /** Outputs by outpoint, by transaction and by events, as the 1Sat API has them. */
 
-import { formatTxid, type Outpoint, parseOutpoint, parseTxid } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { formatTxid, type Outpoint, parseOutpoint, parseTxid, QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../../route.ts'
