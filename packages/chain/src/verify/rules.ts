@@ -56,13 +56,9 @@ const shortestLength = ({ inputs, outputs }: Transaction): number => {
  * spends them, and they are worth as much as its own outputs.
  *
  * @param sources Where the inputs come from, one for each.
- * @param tip The height of the chain, asked for only when a coinbase is spent.
+ * @param tip The height of the chain, by which a coinbase is mature.
  */
-export const spendable = async (
-  transaction: Transaction,
-  sources: readonly Source[],
-  tip: () => Promise<number>
-): Promise<Output[]> => {
+export const spendable = (transaction: Transaction, sources: readonly Source[], tip: number): Output[] => {
   const spent: Output[] = []
   for (const [i, { vout }] of transaction.inputs.entries()) {
     const source = sources[i]!
@@ -72,7 +68,7 @@ export const spendable = async (
     if (other === transaction) throw invalid(transaction, 'it spends an output twice', i)
     if (other) throw invalid(transaction, `${formatTxid(other.txid)} spends the same output`, i)
     source.spenders.set(vout, transaction)
-    if (source.transaction.isCoinbase && !(await isMature(source, tip))) {
+    if (source.transaction.isCoinbase && !isMature(source, tip)) {
       throw invalid(transaction, `a coinbase is spent ${COINBASE_MATURITY} blocks later at the earliest`, i)
     }
     spent.push(output)
@@ -84,8 +80,8 @@ export const spendable = async (
 }
 
 /** Whether the next block may spend it. */
-const isMature = async ({ height }: Source, tip: () => Promise<number>): Promise<boolean> =>
-  height !== undefined && (await tip()) + 1 - height >= COINBASE_MATURITY
+const isMature = ({ height }: Source, tip: number): boolean =>
+  height !== undefined && tip + 1 - height >= COINBASE_MATURITY
 
 /** Exact, since it never gets further than one output beyond what there is. */
 const sumOf = (transaction: Transaction, outputs: readonly Output[]): number => {

@@ -234,6 +234,15 @@ describe('what was verified before', () => {
     await verify(wide, [top, left!, right!, join], { known })
     expect(known.asked).toEqual([namesOf([join]), namesOf([left!, right!]), namesOf([top])])
   })
+
+  test('is asked for ahead along a chain, each once', async () => {
+    const transactions = [root]
+    for (let i = 0; i < 100; i++) transactions.push(spendOf(transactions.at(-1)!, 990 - i))
+    const known = knowing()
+    await verify(chain, transactions, { known })
+    expect(known.asked.length).toBeLessThan(7)
+    expect(known.asked.flat().toReversed()).toEqual(namesOf(transactions))
+  })
 })
 
 describe('a transaction is refused', () => {

@@ -70,12 +70,15 @@ export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<
   const limits = { ...VERIFY_LIMITS, ...options.limits }
   const ancestry = await walk(beef, options.known, limits.inputs)
   const { transactions, unproven, proofs } = ancestry
-  const tip = once(() => options.tracker.currentHeight())
-  const spends: Spends[] = []
-  for (const transaction of unproven) {
-    const sources = transaction.inputs.map(({ txid }) => ancestry.sourceOf(txid))
-    spends.push({ transaction, spent: await spendable(transaction, sources, tip) })
-  }
+  const inputs = unproven.map(transaction => ({
+    transaction,
+    sources: transaction.inputs.map(({ txid }) => ancestry.sourceOf(txid))
+  }))
+  const spendsCoinbase = inputs.some(({ sources }) => sources.some(each => each.transaction.isCoinbase))
+  const tip = spendsCoinbase ? await options.tracker.currentHeight() : 0
+  const spends = inputs.map(({ transaction, sources }): Spends => {
+    return { transaction, spent: spendable(transaction, sources, tip) }
+  })
   checkSize(spends, limits)
   await checkProofs(ancestry, options.tracker)
   const jobs = await checkSignatures(spends, limits)
@@ -98,14 +101,6 @@ export const verifyTransaction = (
 interface Spends {
   readonly transaction: Transaction
   readonly spent: readonly Output[]
-}
-
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 const checkSize = (spends: readonly Spends[], { scriptBytes }: VerifyLimits): void => {

@@ -63,13 +63,19 @@ export const walk = async (
   const proofs: Proof[] = []
   const bumpOf = bumpFinder(bundle)
   let inputs = 0
+  const answers = new Map<string, KnownTransaction | undefined>()
   let wanted: Wanted[] = [{ txid: bundle.subject }]
   while (wanted.length > 0) {
-    const answers = (await known?.(wanted.map(({ txid }) => txid))) ?? []
+    const more = visited.size > 1 ? LOOK_AHEAD * visited.size : 0
+    const asked = known ? unanswered(bundle, wanted, answers, more) : []
+    if (known && asked.length > 0) {
+      const found = await known(asked)
+      for (const [i, txid] of asked.entries()) answers.set(bytesKey(txid), found[i])
+    }
     const parents: Wanted[] = []
-    for (const [i, { txid, spender }] of wanted.entries()) {
+    for (const { txid, spender } of wanted) {
       const entry = bundle.find(txid)
-      const answer = answers[i]
+      const answer = answers.get(bytesKey(txid))
       const transaction = answer?.transaction ?? entry?.transaction
       if (!transaction) throw unknown(txid, spender)
       const bump = entry && bumpOf(entry)
@@ -102,6 +108,33 @@ export const walk = async (
     proofs,
     sourceOf: txid => sources.get(bytesKey(txid))!
   }
+}
+
+/**
+ * Ancestors to ask for beside the wanted transactions, for each transaction that was visited. A chain of n unknown ones
+ * takes log n questions. In the common case the parents of the subject are known, and nothing beyond is asked for.
+ */
+const LOOK_AHEAD = 4
+
+/** The wanted transactions without an answer, and up to `more` of their ancestors in the bundle, breadth first. */
+const unanswered = (
+  bundle: Bundle,
+  wanted: readonly Wanted[],
+  answers: ReadonlyMap<string, unknown>,
+  more: number
+): Txid[] => {
+  const asked = new Map<string, Txid>()
+  for (const { txid } of wanted) if (!answers.has(bytesKey(txid))) asked.set(bytesKey(txid), txid)
+  const limit = asked.size > 0 ? asked.size + more : 0
+  for (const txid of asked.values()) {
+    const entry = asked.size < limit ? bundle.find(txid) : undefined
+    if (!entry?.transaction || entry.bump) continue
+    for (const parent of entry.transaction.spentTxids()) {
+      const key = bytesKey(parent)
+      if (asked.size < limit && !answers.has(key) && !asked.has(key)) asked.set(key, parent)
+    }
+  }
+  return [...asked.values()]
 }
 
 /**

@@ -1,0 +1,107 @@
+/**
+ * The path of one submission: the source files whose functions run, and the promises that are made on the event loop,
+ * during one `Engine.submit` of a BEEF with 30 unproved ancestors on `lmdb:`, after one of the same kind.
+ *
+ *     node --import ./scripts/typescript.mjs bench/submission-trace.ts [--files] [--promises]
+ *
+ * Promises are the `PROMISE` inits of async_hooks between the call and its answer. Files are those with at least one
+ * function that V8's precise coverage counts in the same time; each number is of a submission of its own, because a hook
+ * is code that runs too.
+ */
+import { createHook } from 'node:async_hooks'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Session } from 'node:inspector/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Engine, hello, installPlugins } from '@quoin/overlay'
+import { openStore } from '@quoin/store'
+import { OutputStore } from '@quoin/txo'
+import {
+  makeKey,
+  payTo,
+  pushDrop,
+  spend,
+  TestChain,
+  withKeyHash
+} from '../packages/chain/src/verify/signed.testing.ts'
+
+const ANCESTORS = 30
+const WARM_UPS = 20
+const write = (line: string): unknown => process.stdout.write(`${line}\n`)
+
+const chain = new TestChain()
+
+const makeBeef = (seed: number): Uint8Array => {
+  const key = makeKey(seed)
+  const transactions = [chain.fund([{ satoshis: 1000, script: payTo(key) }])]
+  for (let i = 0; i <= ANCESTORS; i++) {
+    const from = transactions.at(-1)!
+    const satoshis = from.outputs[0]!.satoshis - 1
+    const message = { satoshis: 1, script: pushDrop(key, [Buffer.from(`message ${i}`)]) }
+    const outputs = [{ satoshis, script: payTo(key) }, ...(i === ANCESTORS ? [message] : [])]
+    transactions.push(spend({ inputs: [{ from, vout: 0, unlock: withKeyHash(key) }], outputs }))
+  }
+  return chain.beef(transactions)
+}
+
+const countPromises = async (work: () => Promise<unknown>): Promise<Map<string, number>> => {
+  const byPlace = new Map<string, number>()
+  const hook = createHook({
+    init: (_, type) => {
+      if (type !== 'PROMISE') return
+      const place = placeOf(new Error('promise').stack ?? '')
+      byPlace.set(place, (byPlace.get(place) ?? 0) + 1)
+    }
+  })
+  hook.enable()
+  await work()
+  hook.disable()
+  return byPlace
+}
+
+/** The innermost frame in a source of Quoin. */
+const placeOf = (stack: string): string => {
+  const frame = stack.split('\n').find(line => line.includes('/packages/'))
+  return (
+    frame?.replace(/^\s*at /, '').replace(/^(.*?) ?\(?file:.*\/packages\//, '$1 ') ?? 'outside of the sources'
+  )
+}
+
+const countFunctions = async (work: () => Promise<unknown>): Promise<Map<string, string[]>> => {
+  const session = new Session()
+  session.connect()
+  await session.post('Profiler.enable')
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  await session.post('Profiler.takePreciseCoverage')
+  await work()
+  const { result } = await session.post('Profiler.takePreciseCoverage')
+  session.disconnect()
+  const byFile = new Map<string, string[]>()
+  for (const { url, functions } of result) {
+    const [, file] = /\/(packages\/.*\/src\/.*)$/.exec(url) ?? []
+    const names = functions.filter(({ ranges }) => ranges[0]!.count > 0).map(each => each.functionName)
+    if (file && names.length > 0) byFile.set(file, names)
+  }
+  return byFile
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'quoin-trace-'))
+const outputs = new OutputStore(await openStore(`lmdb:${folder}`))
+const engine = new Engine({ outputs, tracker: chain, ...(await installPlugins([hello], { outputs })) })
+let seed = 0
+const submit = async (): Promise<() => Promise<unknown>> => {
+  const beef = makeBeef(seed++)
+  return () => engine.submit({ beef, topics: ['tm_hello'] })
+}
+for (let i = 0; i < WARM_UPS; i++) await (await submit())()
+const promises = await countPromises(await submit())
+const files = await countFunctions(await submit())
+const total = [...promises.values()].reduce((sum, each) => sum + each, 0)
+write(`${files.size} files, ${total} promises`)
+if (process.argv.includes('--files')) for (const [file, names] of files) write(`${file}: ${names.join(' ')}`)
+if (process.argv.includes('--promises')) {
+  for (const [place, count] of [...promises].sort((a, b) => b[1] - a[1])) write(`${count}  ${place}`)
+}
+await engine.close()
+await outputs.store.close()
+await rm(folder, { recursive: true, force: true })
