@@ -7,7 +7,7 @@ import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import type { Knex } from 'knex'
 import * as signed from '../../chain/src/verify/signed.testing.ts'
-import { openKnex } from '../../txo/src/engine-knex.testing.ts'
+import { openKnex } from '../../overlay-storage/src/knex-storage.testing.ts'
 import { answerBeef, Engine } from './index.ts'
 import type {
   AdmissionMode,

@@ -5,8 +5,6 @@ export { type Amount, type Amounts, totalOf } from './amounts.ts'
 export { incompleteBeefs } from './beefs.ts'
 export { accountIn, Book, type RankedAccount, type RankedPage } from './book.ts'
 export { compareIndexes, type Difference } from './compare.ts'
-export type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
-export { type AppliedTransaction, EngineStorage } from './engine-storage.ts'
 export {
   balanced,
   type EventDeclaration,
@@ -46,6 +44,7 @@ export {
   membershipEntries,
   topicsWithMembership
 } from './membership.ts'
+export { type OutputState, outputState } from './output-state.ts'
 export {
   type At,
   type Balance,

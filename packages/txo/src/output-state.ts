@@ -1,10 +1,10 @@
 /** An output as the store has it: the fields of its hash, and its satoshis. */
 import { bytesKey } from '@quoin/chain'
-import { startsWith, type Topic } from '@quoin/primitives'
+import { type Outpoint, startsWith, type Topic, type Txid } from '@quoin/primitives'
 import type { FieldValue } from '@quoin/store'
 import { outputFields } from './keys.ts'
 
-const { events, data, inputs } = outputFields.collections
+const { events, data, dependencies, inputs, spent } = outputFields.collections
 const EVENTS = events.encode()
 
 const EVENTS_NAME = bytesKey(EVENTS)
@@ -46,6 +46,23 @@ export class OutputState {
   get topics(): readonly Topic[] {
     this.#topics ??= this.#namesAfter(INPUTS).map(name => inputs.decode(fieldBytes(name))[0])
     return this.#topics
+  }
+
+  /** The outputs that a topic saw its transaction consume. */
+  inputs(topic: Topic): readonly Outpoint[] {
+    const value = this.fields.get(fieldName(inputs.encode(topic)))
+    return value ? inputs.value.codec.decode(value) : []
+  }
+
+  /** The transactions that a topic needs with the output. */
+  dependencies(topic: Topic): readonly Txid[] {
+    const value = this.fields.get(fieldName(dependencies.encode(topic)))
+    return value ? dependencies.value.codec.decode(value) : []
+  }
+
+  /** Whether a topic marked the output as spent, without a spender. */
+  isMarkedSpent(topic: Topic): boolean {
+    return this.fields.has(fieldName(spent.encode(topic)))
   }
 
   /** What is kept under a tag; not to be changed. */

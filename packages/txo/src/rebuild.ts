@@ -28,8 +28,8 @@ import type { AmountLedger } from './amount-ledger.ts'
 import { fieldPages, hashesOf, keysOfSets, membersOf } from './compare.ts'
 import { EventRegistry, type EventTypes, outputEvents, withStored } from './events.ts'
 import { indexOutput } from './index-transaction.ts'
-import { outputFields, outputs, satoshisFields } from './keys.ts'
-import { fieldName, type OutputState, outputState } from './output-state.ts'
+import { outputs, satoshisFields } from './keys.ts'
+import { type OutputState, outputState } from './output-state.ts'
 import { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
@@ -52,7 +52,6 @@ export interface RebuildOptions {
 
 const { output: outputHashes, satoshis, spends, topicOutputs, topicTransactions } = outputs.collections
 const { satoshis: amountField } = satoshisFields.collections
-const { inputs, dependencies, spent } = outputFields.collections
 const { log } = chain.collections
 const SPENDS = spends.encode()
 const SATOSHIS = satoshis.encode()
@@ -355,15 +354,8 @@ const toldOutput = (
 })
 
 const admitIn = (change: TxUpdate, vout: number, state: OutputState): void => {
-  const field = <T>(name: Uint8Array, decode: (bytes: Uint8Array) => T): T | undefined => {
-    const value = state.fields.get(fieldName(name))
-    return value && decode(value)
-  }
   for (const topic of state.topics) {
-    change.admit(topic, vout, {
-      inputs: field(inputs.encode(topic), inputs.value.codec.decode) ?? [],
-      dependencies: field(dependencies.encode(topic), dependencies.value.codec.decode) ?? []
-    })
-    if (state.fields.has(fieldName(spent.encode(topic)))) change.markSpent(topic, vout)
+    change.admit(topic, vout, { inputs: state.inputs(topic), dependencies: state.dependencies(topic) })
+    if (state.isMarkedSpent(topic)) change.markSpent(topic, vout)
   }
 }

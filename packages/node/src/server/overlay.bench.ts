@@ -22,7 +22,7 @@ import { event, OutputStore } from '@quoin/txo'
 import { suite } from '../../../../bench/harness.ts'
 import { makeCase, type SetName } from '../../../chain/src/verify/sets.testing.ts'
 import { makeKey, payTo, spend, TestChain, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
-import { openKnex } from '../../../txo/src/engine-knex.testing.ts'
+import { openKnex } from '../../../overlay-storage/src/knex-storage.testing.ts'
 import { serve } from './served.testing.ts'
 
 const TOPIC = 'tm_all'

@@ -1,6 +1,6 @@
 /**
- * Writes that come while another is under way are committed together when it is done. A caller that writes many parts
- * of one transaction at once would otherwise be in its own way: each commit changes what the others have read.
+ * Group commit: items added during a commit are committed together after it. Separate concurrent commits of one
+ * transaction's parts would fail each other's conditions and be retried.
  */
 import { QuoinError } from '@quoin/primitives'
 
@@ -10,7 +10,7 @@ interface QueuedItem<T> {
   readonly reject: (error: unknown) => void
 }
 
-/** The most that are committed together. */
+/** Items of one commit. */
 const MAX_GROUP = 256
 
 export class GroupCommit<T> {
@@ -22,7 +22,7 @@ export class GroupCommit<T> {
     this.#commit = commit
   }
 
-  /** Resolves when the item is committed, with whatever else. */
+  /** Resolves when the item is committed. */
   add(item: T): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
@@ -41,17 +41,18 @@ export class GroupCommit<T> {
       await this.#commit(group.map(({ item }) => item))
       for (const { resolve } of group) resolve()
     } catch (error) {
-      // What is wrong with one of them is the error of that one only.
-      if (group.length === 1 || isOfStore(error)) for (const { reject } of group) reject(error)
+      // An item that cannot be committed rejects its own caller only: halves of the group are committed apart.
+      if (group.length === 1 || isStoreFailure(error)) for (const { reject } of group) reject(error)
       else for (const half of halves(group)) await this.#settle(half)
     }
   }
 }
 
-/** The store refuses every commit: parts of the group would wait for it one after the other. */
-const isOfStore = (error: unknown): boolean => error instanceof QuoinError && OF_STORE.has(error.code)
+/** The store refuses every commit, so that halves of the group would fail one after the other. */
+const isStoreFailure = (error: unknown): boolean =>
+  error instanceof QuoinError && STORE_FAILURES.has(error.code)
 
-const OF_STORE: ReadonlySet<string> = new Set([
+const STORE_FAILURES: ReadonlySet<string> = new Set([
   'ERR_STORE_CLOSED',
   'ERR_STORE_CONNECTION',
   'ERR_STORE_FAILED',

@@ -6,9 +6,9 @@
 import type { Transaction } from '@quoin/chain'
 import { formatTxid } from '@quoin/primitives'
 import fc from 'fast-check'
-import type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
 import type { EngineStorage } from './engine-storage.ts'
-import { TOPICS, type World } from './engine-world.testing.ts'
+import type { EngineOutpoint, EngineOutput } from './output-rows.ts'
+import { TOPICS, type World } from './world.testing.ts'
 
 export type Storage = Omit<EngineStorage, 'findOutputsByOutpoints'>
 

@@ -1,7 +1,7 @@
 /** A small world for tests of engines: transactions that anyone may spend, and the blocks they are in. */
 import { type BeefTransaction, Bump, type Transaction, writeBeef, writeTransaction } from '@quoin/chain'
 import { formatTxid, OP, type Txid } from '@quoin/primitives'
-import type { EngineOutput } from './engine-rows.ts'
+import type { EngineOutput } from './output-rows.ts'
 
 export const idOf = ({ txid }: Transaction): string => formatTxid(txid)
 

@@ -1,7 +1,7 @@
 /**
- * The output store behind the `Storage` interface of `@bsv/overlay`, so that its engine runs on Quoin as it is. What
- * the interface promises holds; what the engine's own storage gets wrong does not come along: a deletion is of one
- * topic, a coin is spent once and for all topics, every write may be repeated, and a proof moves everything it proves.
+ * The `Storage` interface of `@bsv/overlay` on an output store: its engine runs on Quoin unchanged. Faults of the engine's
+ * own storage are not copied: a deletion affects one topic, an output is spent once and in all topics, every write is
+ * idempotent, and a proof rescores all outputs of its transaction.
  *
  * @example
  * const storage = new EngineStorage(new OutputStore(store))
@@ -10,6 +10,7 @@
 import { Beef } from '@quoin/chain'
 import {
   formatTxid,
+  hasCode,
   makeOutpoint,
   type Outpoint,
   parseTxid,
@@ -18,21 +19,24 @@ import {
   type Txid
 } from '@quoin/primitives'
 import { MAX_LIMIT } from '@quoin/store'
+import { type OutputStore, outputs as outputKeys, progressFields, TxUpdate } from '@quoin/txo'
+import { GroupCommit } from './group-commit.ts'
 import {
   type EngineOutpoint,
   type EngineOutput,
   engineRows,
   isAdmitted,
-  isMarked,
   type StoredOutput,
   storedOutputs,
-  storedOutputsOf
-} from './engine-rows.ts'
-import { commitWrites, type EngineWrite, type Fact, factsOf, provenPlace } from './engine-writes.ts'
-import { GroupCommit } from './group-commit.ts'
-import { outputs as outputKeys, progressFields } from './keys.ts'
-import type { OutputStore } from './output-store.ts'
-import { TxUpdate } from './tx-update.ts'
+  transactionOutputs
+} from './output-rows.ts'
+import {
+  commitWrites,
+  type EngineWrite,
+  provenPosition,
+  type VerifiedTransaction,
+  verifiedTransactions
+} from './storage-writes.ts'
 
 export interface AppliedTransaction {
   txid: string
@@ -41,8 +45,8 @@ export interface AppliedTransaction {
 
 const { progress, topicOutputs } = outputKeys.collections
 const { peer } = progressFields.collections
-/** Times in seconds are smaller than this for millennia to come, times in milliseconds have been greater since 1973. */
-const LEAST_MILLISECONDS = 1e11
+/** Unix times: in seconds they are smaller until the year 5138, in milliseconds they are greater since 1973. */
+const MIN_MILLISECONDS = 1e11
 
 export class EngineStorage {
   readonly #outputs: OutputStore
@@ -54,46 +58,54 @@ export class EngineStorage {
   }
 
   /**
-   * Admits an output to a topic, with its transaction and all that it rests on. One that the topic has already stays as
-   * it is. Refused with `ERR_TXO_CONFLICT` when the transaction spends what another one spends.
+   * Admits an output to a topic, with its transaction and its ancestry. An output that is in the topic stays unchanged.
+   * Refused with `ERR_TXO_CONFLICT` when the transaction spends an output that another transaction spends.
    */
   async insertOutput(output: EngineOutput): Promise<void> {
     const topic = output.topic as Topic
     const txid = parseTxid(output.txid)
     const seen = secondsOf(output.score)
     const outpoint = makeOutpoint(txid, output.outputIndex)
-    const [facts, [known]] = await Promise.all([
-      output.beef ? factsOf(this.#outputs, parseBeef(output.beef), txid, seen) : this.#storedFact(txid),
+    const [[subject, ...ancestors], [known]] = await Promise.all([
+      output.beef
+        ? verifiedTransactions(this.#outputs, parseBeef(output.beef), txid, seen)
+        : this.#storedTransaction(txid),
       storedOutputs(this.#outputs, [outpoint])
     ])
-    const [subject, ...ancestors] = facts as [Fact, ...Fact[]]
     const { transaction } = subject
     const satoshis = transaction.outputs[output.outputIndex]?.satoshis
     if (satoshis === undefined) {
-      throw new QuoinError('ERR_KEY_VALUE', `the transaction has ${transaction.outputCount} outputs`, {
-        txid: output.txid,
-        outputIndex: output.outputIndex
-      })
+      throw new QuoinError(
+        'ERR_KEY_VALUE',
+        `output index out of range: ${output.outputIndex} of ${transaction.outputCount} outputs`,
+        {
+          txid: output.txid,
+          outputIndex: output.outputIndex
+        }
+      )
     }
-    const change = new TxUpdate(txid, { seen })
+    const update = new TxUpdate(txid, { seen })
     if (!known || !isAdmitted(known, topic)) {
       const inputs = output.outputsConsumed.map(each => makeOutpoint(parseTxid(each.txid), each.outputIndex))
-      change.output(output.outputIndex, { satoshis }).admit(topic, output.outputIndex, { inputs })
-      if (output.spent) change.markSpent(topic, output.outputIndex)
+      update.output(output.outputIndex, { satoshis }).admit(topic, output.outputIndex, { inputs })
+      if (output.spent) update.markSpent(topic, output.outputIndex)
     }
-    await this.#commits.add({ changes: [change], facts: [{ ...subject, spends: true }, ...ancestors] })
+    await this.#commits.add({
+      updates: [update],
+      transactions: [{ ...subject, savesSpends: true }, ...ancestors]
+    })
   }
 
-  async #storedFact(txid: Txid): Promise<Fact[]> {
+  async #storedTransaction(txid: Txid): Promise<[VerifiedTransaction]> {
     const { transactions } = this.#outputs
     const [transaction, bump] = await Promise.all([transactions.get(txid), transactions.proof(txid)])
-    if (transaction) return [{ txid, transaction, bump, seen: undefined, spends: true }]
-    throw new QuoinError('ERR_TX_UNKNOWN', 'an output without BEEF, of a transaction that is not stored', {
+    if (transaction) return [{ txid, transaction, bump, seen: undefined, savesSpends: true }]
+    throw new QuoinError('ERR_TX_UNKNOWN', 'the transaction is not stored: insert its output with a BEEF', {
       txid: formatTxid(txid)
     })
   }
 
-  /** Spent ones too, unless told. Without a topic it is the row of any one that has it. */
+  /** Spent or not unless `spent` is given. Without a topic, the row of any topic that admitted the output. */
   async findOutput(
     txid: string,
     outputIndex: number,
@@ -114,17 +126,17 @@ export class EngineStorage {
   ): Promise<EngineOutput[]> {
     const known = outpoints.map(outpointOf).filter(each => each !== undefined)
     const found = await storedOutputs(this.#outputs, known)
-    return engineRows(this.#outputs, found.filter(isThere), { includeBEEF })
+    return engineRows(this.#outputs, found.filter(isDefined), { includeBEEF })
   }
 
   /** The rows of all topics. */
   async findOutputsForTransaction(txid: string, includeBEEF = false): Promise<EngineOutput[]> {
     if (!isTxid(txid)) return []
-    const found = await storedOutputsOf(this.#outputs, parseTxid(txid))
+    const found = await transactionOutputs(this.#outputs, parseTxid(txid))
     return engineRows(this.#outputs, found, { includeBEEF })
   }
 
-  /** What is not spent, from the score `since` on, in the order of scores; all of it unless there is a limit. */
+  /** Unspent outputs from the score `since` on, in the order of scores, without a limit unless given. */
   async findUTXOsForTopic(topic: string, since = 0, limit = 0, includeBEEF = false): Promise<EngineOutput[]> {
     const most = limit > 0 ? limit : Number.POSITIVE_INFINITY
     const rows: EngineOutput[] = []
@@ -142,7 +154,7 @@ export class EngineStorage {
             topic
           )
           for (const [i, each] of unspent.entries()) if (each) found.set(candidates[i]!.member, each)
-          return unspent.map(isThere)
+          return unspent.map(isDefined)
         }
       })
       const outputs = page.rows.map(({ member }) => found.get(member)!)
@@ -152,25 +164,27 @@ export class EngineStorage {
     return rows
   }
 
-  /** Those of the outputs that nobody spends, as far as the topic knows. */
+  /** Outputs without a spender and without the topic's mark; undefined for the others. */
   async #unspent(outpoints: readonly Outpoint[], topic: string): Promise<(StoredOutput | undefined)[]> {
     const [spenders, found] = await Promise.all([
       this.#outputs.spends(outpoints),
       storedOutputs(this.#outputs, outpoints)
     ])
-    return found.map((each, i) => (each && !spenders[i] && !isMarked(each, topic) ? each : undefined))
+    return found.map((each, i) =>
+      each && !spenders[i] && !each.state.isMarkedSpent(topic as Topic) ? each : undefined
+    )
   }
 
-  /** The topic has it no longer; others may. Its transaction stays, as part of what others rest on. */
+  /** Removes an output from one topic. Its transaction stays stored: other transactions descend from it. */
   deleteOutput(txid: string, outputIndex: number, topic: string): Promise<void> {
-    return this.#say(new TxUpdate(parseTxid(txid)).removeFromTopic(topic as Topic, outputIndex))
+    return this.#commit(new TxUpdate(parseTxid(txid)).removeFromTopic(topic as Topic, outputIndex))
   }
 
   markUTXOAsSpent(txid: string, outputIndex: number, topic: string): Promise<void> {
-    return this.#say(new TxUpdate(parseTxid(txid)).markSpent(topic as Topic, outputIndex))
+    return this.#commit(new TxUpdate(parseTxid(txid)).markSpent(topic as Topic, outputIndex))
   }
 
-  /** Nothing to do: what consumes an output follows from what spends it. */
+  /** Does nothing: the consumers of an output are derived from its spender. */
   async updateConsumedBy(
     _txid: string,
     _outputIndex: number,
@@ -179,19 +193,19 @@ export class EngineStorage {
   ): Promise<void> {}
 
   /**
-   * Learns the proofs that the BEEF has of a stored transaction and of what it rests on. One that does not hold
-   * together teaches nothing, and is no reason to stop: the engine makes such BEEF for every child of a transaction
-   * with a new proof, as it puts that proof on all other inputs of the child that are proved.
+   * Saves the proofs in the BEEF of a stored transaction and of its ancestors. A malformed BEEF is ignored: the engine
+   * makes one for every child of a newly proved transaction, since it puts the proof on all proved inputs of the child.
    */
   async updateTransactionBEEF(txid: string, beef: readonly number[]): Promise<void> {
     const subject = parseTxid(txid)
     if (!(await this.#outputs.transactions.get(subject))) return
-    const parsed = ifWellFormed(() => parseBeef(beef))
+    const parsed = parseWellFormed(beef)
     if (!parsed) return
-    await this.#commits.add({ changes: [], facts: await factsOf(this.#outputs, parsed, subject) })
+    const transactions = await verifiedTransactions(this.#outputs, parsed, subject)
+    await this.#commits.add({ updates: [], transactions })
   }
 
-  /** A proof says more than a height does, so it is only of use where there is none. */
+  /** A height is used only for a transaction without a block position: a proof gives height and index. */
   async updateOutputBlockHeight(
     txid: string,
     outputIndex: number,
@@ -202,14 +216,14 @@ export class EngineStorage {
     const [row] = await storedOutputs(this.#outputs, [outpoint])
     const record = await this.#outputs.record(parseTxid(txid))
     if (!row || !isAdmitted(row, topic) || record?.position) return
-    await this.#say(new TxUpdate(parseTxid(txid), { position: { height: blockHeight, index: 0n } }))
+    await this.#commit(new TxUpdate(parseTxid(txid), { position: { height: blockHeight, index: 0n } }))
   }
 
-  /** It may be the first word of a transaction whose proof came with one that rests on it. */
+  /** The proof may be stored before the transaction has a record, from the BEEF of a descendant. */
   async insertAppliedTransaction({ txid, topic }: AppliedTransaction): Promise<void> {
     const subject = parseTxid(txid)
-    const position = provenPlace(subject, await this.#outputs.transactions.proof(subject))
-    await this.#say(new TxUpdate(subject, { position }).markApplied(topic as Topic))
+    const position = provenPosition(subject, await this.#outputs.transactions.proof(subject))
+    await this.#commit(new TxUpdate(subject, { position }).markApplied(topic as Topic))
   }
 
   async doesAppliedTransactionExist({ txid, topic }: AppliedTransaction): Promise<boolean> {
@@ -233,15 +247,15 @@ export class EngineStorage {
     return since ? Number(new TextDecoder().decode(since)) : 0
   }
 
-  #say(change: TxUpdate): Promise<void> {
-    return this.#commits.add({ changes: [change], facts: [] })
+  #commit(update: TxUpdate): Promise<void> {
+    return this.#commits.add({ updates: [update], transactions: [] })
   }
 }
 
-const isThere = <T>(each: T | undefined): each is T => each !== undefined
+const isDefined = <T>(each: T | undefined): each is T => each !== undefined
 const isTxid = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text)
 
-/** Undefined for what cannot be the name of an output, so that a question about it has the answer that there is none. */
+/** Undefined for an invalid outpoint, which is looked up like an unknown one. */
 const outpointOf = ({ txid, outputIndex }: EngineOutpoint): Outpoint | undefined =>
   isTxid(txid) && outputIndex >= 0 && outputIndex <= 0xffffffff && Number.isInteger(outputIndex)
     ? makeOutpoint(parseTxid(txid), outputIndex)
@@ -249,15 +263,15 @@ const outpointOf = ({ txid, outputIndex }: EngineOutpoint): Outpoint | undefined
 
 const parseBeef = (beef: readonly number[]): Beef => Beef.parse(Uint8Array.from(beef))
 
-const ifWellFormed = <T>(parse: () => T): T | undefined => {
+const parseWellFormed = (beef: readonly number[]): Beef | undefined => {
   try {
-    return parse()
+    return parseBeef(beef)
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_BEEF_FORMAT') return undefined
+    if (hasCode(error, 'ERR_BEEF_FORMAT')) return undefined
     throw error
   }
 }
 
-/** The engine scores by the clock, in milliseconds. Any other score says nothing of when it was. */
+/** The engine's scores are milliseconds of the clock; any other score is not a time. */
 const secondsOf = (score: number | undefined): number | undefined =>
-  score !== undefined && score >= LEAST_MILLISECONDS ? score / 1000 : undefined
+  score !== undefined && score >= MIN_MILLISECONDS ? score / 1000 : undefined

@@ -5,10 +5,10 @@
 import { KnexStorage } from '@bsv/overlay'
 import { Beef, type Bump, type Transaction } from '@quoin/chain'
 import { formatTxid, parseTxid } from '@quoin/primitives'
+import { type BlockPosition, scoreOf } from '@quoin/txo'
 import createKnex, { type Knex } from 'knex'
-import type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
 import type { AppliedTransaction } from './engine-storage.ts'
-import { type BlockPosition, scoreOf } from './position.ts'
+import type { EngineOutpoint, EngineOutput } from './output-rows.ts'
 
 /** What its migrations come to. They do not run on SQLite themselves: one has `INSERT IGNORE`. */
 export const openKnex = async (

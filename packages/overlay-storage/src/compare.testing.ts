@@ -3,12 +3,12 @@
 import { Beef, type Bump } from '@quoin/chain'
 import { compareBytes, formatTxid, makeOutpoint, parseTxid, toHex } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
+import { compareIndexes } from '@quoin/txo'
 import { expect } from 'vitest'
-import { compareIndexes } from './compare.ts'
-import type { CorrectedStorage } from './engine-knex.testing.ts'
-import type { Storage } from './engine-program.testing.ts'
-import type { EngineOutpoint, EngineOutput } from './engine-rows.ts'
-import { TOPICS, type World } from './engine-world.testing.ts'
+import type { CorrectedStorage } from './knex-storage.testing.ts'
+import type { EngineOutpoint, EngineOutput } from './output-rows.ts'
+import type { Storage } from './program.testing.ts'
+import { TOPICS, type World } from './world.testing.ts'
 
 const HOSTS = ['https://a.example', 'https://b.example:8080/x']
 

@@ -3,13 +3,11 @@ import type { Storage as OverlayStorage } from '@bsv/overlay'
 import { type BeefTransaction, type Transaction, writeBeef, writeTransaction } from '@quoin/chain'
 import type { Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
+import { OutputStore, TxUpdate, verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
-import { beefContent, differences } from './engine-compare.testing.ts'
+import { beefContent, differences } from './compare.testing.ts'
 import { EngineStorage } from './engine-storage.ts'
-import { idOf, script, TOPICS, World } from './engine-world.testing.ts'
-import { OutputStore } from './output-store.ts'
-import { TxUpdate } from './tx-update.ts'
-import { verifyIndex } from './verify.ts'
+import { idOf, script, TOPICS, World } from './world.testing.ts'
 
 const [ONE, TWO] = TOPICS
 const NO_PROOFS = new Map()
