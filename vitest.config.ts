@@ -4,7 +4,7 @@ import { sourceAliases } from './scripts/packages.mjs'
 
 export default defineConfig({
   test: {
-    include: ['{packages,apps,bench,test}/**/*.test.ts'],
+    include: ['{packages,apps,examples,bench,test}/**/*.test.ts'],
     // The fault simulator is preloaded by the linker of Linux.
     exclude: [...configDefaults.exclude, ...(process.platform === 'linux' ? [] : ['test/faults/**'])],
     setupFiles: ['test/seed.ts'],

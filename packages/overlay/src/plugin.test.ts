@@ -7,7 +7,6 @@ import { openStore } from '@quoin/store'
 import { event, OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
-import { hello } from './examples/hello.ts'
 import { definePlugin, Engine, installPlugins, type Plugin } from './index.ts'
 
 let outputs: OutputStore
@@ -22,6 +21,15 @@ const about = (name: string) => ({
 })
 const install = (...plugins: Plugin[]) => installPlugins(plugins, { outputs })
 const topic = { ...about('topic'), admit: () => ({ outputs: [0] }) }
+/** Declares an event, and has a lookup in Quoin's form. */
+const tagged = definePlugin({
+  name: 'tagged',
+  setup: ({ events }) => {
+    const { tag } = events({ tag: event('tag', 'Outputs by a tag.', text('name', { except: ':' })) })
+    const lookup = { ...about('tagged'), index: () => ({ events: [tag.text('a')] }), lookup: async () => [] }
+    return { topics: { tm_tagged: topic }, lookups: { ls_tagged: lookup } }
+  }
+})
 
 describe('a plug-in', () => {
   it('has events and collections of its own, written in the commit of the admission', async () => {
@@ -72,7 +80,7 @@ describe('a plug-in', () => {
       name,
       setup: () => ({ topics: { [`tm_${name}`]: topic }, lookups: { [`ls_${name}`]: service as never } })
     })
-    const { delivery } = await install(plugin('one'), plugin('two'), hello)
+    const { delivery } = await install(plugin('one'), plugin('two'), tagged)
     expect(delivery).toEqual({ ls_one: { home: ['tm_one'] }, ls_two: { home: ['tm_two'] } })
   })
 
@@ -117,7 +125,7 @@ describe('it is refused', () => {
       }
     }
     await expect(install(events)).rejects.toMatchObject({ code: 'ERR_KEYSPACE_DECLARATION' })
-    await expect(install(hello, hello)).rejects.toMatchObject({ code: 'ERR_KEYSPACE_DECLARATION' })
+    await expect(install(tagged, tagged)).rejects.toMatchObject({ code: 'ERR_KEYSPACE_DECLARATION' })
   })
 
   it('when a topic of it has the name of another, or none that a topic can have', async () => {
@@ -135,6 +143,6 @@ describe('it is refused', () => {
         asked: outputs.events.asked.bind(outputs.events)
       }
     })
-    await expect(installPlugins([hello], { outputs: fixed })).rejects.toMatchObject({ code: 'ERR_PLUGIN' })
+    await expect(installPlugins([tagged], { outputs: fixed })).rejects.toMatchObject({ code: 'ERR_PLUGIN' })
   })
 })

@@ -67,7 +67,7 @@ export const demo = async ({ exit = false, store, port, json = false }: DemoOpti
 /** On port 8080, where clients look for a local node, or on another one when a program has that already. */
 const start = async (store: string, port: string | undefined): Promise<Node> => {
   const { loadConfig, startNode } = await server()
-  const { hello } = await import('@quoin/overlay')
+  const { hello } = await import('./hello.ts')
   const started = (at: string) => {
     const options = { store, chain: 'dev', port: at, logLevel: 'warn', 'bsv21.activation': 'all' }
     return startNode(loadConfig({ options }).config, { plugins: [hello] })

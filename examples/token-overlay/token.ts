@@ -1,24 +1,23 @@
 /**
- * A token with conservation. An output holds an amount for a key: a PushDrop of that key with the fields
+ * A token whose supply is conserved. A token output is a PushDrop of the holder's key with the fields
  *
- *     'tok' ‹amount, in decimal›                   a transfer
- *     'tok' ‹amount, in decimal› ‹signature›       a mint
+ *     'tok' <decimal amount>                  a transfer
+ *     'tok' <decimal amount> <signature>      a mint
  *
- * The transfers of a transaction come to exactly what the tokens that it spends come to, or none of them is a token. A
- * mint is signed by the issuer for one coin, which the transaction spends first: no coin is spent twice, so no mint is.
+ * The transfers of a transaction sum to the tokens that it spends; otherwise the topic admits none of them. The issuer
+ * signs a mint for the first input of its transaction. A coin is spent once, so a signature mints once.
  */
 import { readSignature, sha256, type Transaction, verifySignature } from '@quoin/chain'
 import { hex } from '@quoin/keyspace'
+import { type Admittance, type Candidate, definePlugin, type Plugin } from '@quoin/overlay'
 import { fromHex, toHex } from '@quoin/primitives'
 import { decodePushDrop, event } from '@quoin/txo'
-import { definePlugin, type Plugin } from '../plugin.ts'
-import type { Admittance, Candidate } from '../types.ts'
 
 interface Token {
-  /** The public key that may spend it. */
+  /** The public key that can spend the output. */
   readonly holder: Uint8Array
   readonly amount: bigint
-  /** Of the issuer, on a mint. */
+  /** The issuer's signature; only a mint has one. */
   readonly signature: Uint8Array | undefined
 }
 
@@ -35,7 +34,7 @@ const decodeToken = (script: Uint8Array): Token | undefined => {
 
 const textOf = (field: Uint8Array): string => Buffer.from(field).toString('latin1')
 
-/** What the issuer signs: so much, for this key, in the transaction that spends this coin first. */
+/** The digest that the issuer signs: the coin of the first input, the index of the output, its amount and holder. */
 export const mintDigest = (
   coin: { readonly txid: Uint8Array; readonly vout: number },
   vout: number,
@@ -50,7 +49,7 @@ const isMint = (issuer: Uint8Array, { inputs }: Transaction, vout: number, token
   return verifySignature(signature, mintDigest(inputs[0]!, vout, token.holder, token.amount), issuer)
 }
 
-const admit = (issuer: Uint8Array, { transaction, previousCoins }: Candidate): Admittance => {
+const evaluate = (issuer: Uint8Array, { transaction, previousCoins }: Candidate): Admittance => {
   const sum = (all: readonly { readonly amount: bigint }[]): bigint =>
     all.reduce((total, { amount }) => total + amount, 0n)
   const tokens = transaction.outputs.flatMap(({ script }, vout) => {
@@ -64,10 +63,10 @@ const admit = (issuer: Uint8Array, { transaction, previousCoins }: Candidate): A
   const reason = ({ signature }: Token): string =>
     signature
       ? 'the issuer did not sign this mint'
-      : `${sent} tokens are sent, and ${spent} are spent: they have to be the same`
+      : `the transaction sends ${sent} tokens and spends ${spent}: the sums must be equal`
   return {
     outputs: [...admitted].map(({ vout }) => vout),
-    // Its history shows where a token comes from, back to the mint.
+    // Spent tokens stay, so that a lookup can prove the history back to the mint.
     retain: previousCoins.map(({ input }) => input),
     refused: Object.fromEntries(
       tokens.filter(each => !admitted.has(each)).map(each => [each.vout, reason(each)])
@@ -75,20 +74,20 @@ const admit = (issuer: Uint8Array, { transaction, previousCoins }: Candidate): A
   }
 }
 
-/** The token of an issuer, by the public key. */
+/** The token of one issuer, named by its public key. */
 export const tokenOf = (issuer: Uint8Array): Plugin => {
   const about = {
-    getDocumentation: async () => `Tokens of ${toHex(issuer)}. Ask for \`{ holder }\`, a public key in hex.`,
+    getDocumentation: async () => `Tokens of ${toHex(issuer)}. Query: \`{ "holder": public key in hex }\`.`,
     getMetaData: async () => ({ name: 'Token', shortDescription: 'A token with conservation.' })
   }
   return definePlugin({
     name: 'token',
     setup: ({ outputs, events }) => {
       const { held } = events({
-        held: event('held', 'Tokens by the key that may spend them.', hex('holder', { length: 33 }))
+        held: event('held', 'Tokens by the public key that can spend them.', hex('holder', { length: 33 }))
       })
       return {
-        topics: { tm_token: { ...about, admit: candidate => admit(issuer, candidate) } },
+        topics: { tm_token: { ...about, admit: candidate => evaluate(issuer, candidate) } },
         lookups: {
           ls_token: {
             ...about,

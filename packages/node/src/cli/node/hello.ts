@@ -1,7 +1,7 @@
-/** Hello world: a topic that admits messages, each the one field of a PushDrop output, and a lookup that finds them. */
+/** The overlay of `quoin demo`: a topic admits messages, PushDrop outputs with one field; a lookup finds them by text. */
 import { escaped } from '@quoin/keyspace'
+import { definePlugin } from '@quoin/overlay'
 import { decodePushDrop, event } from '@quoin/txo'
-import { definePlugin } from '../plugin.ts'
 
 const about = {
   getDocumentation: async () => '`{ message?, limit? }`',
