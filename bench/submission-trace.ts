@@ -13,7 +13,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Engine, hello, installPlugins } from '@quoin/overlay'
+import { Engine, installPlugins } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import {
@@ -24,6 +24,7 @@ import {
   TestChain,
   withKeyHash
 } from '../packages/chain/src/verify/signed.testing.ts'
+import { hello } from '../packages/node/src/cli/node/hello.ts'
 
 const ANCESTORS = 30
 const WARM_UPS = 20
