@@ -4,7 +4,8 @@
  */
 import { fileURLToPath } from 'node:url'
 import { createContext, runInContext } from 'node:vm'
-import { auditLayout, collection, escaped, keyspace, parseLayout, text, tick9, u64 } from '@quoin/keyspace'
+import { auditLayout, collection, escaped, keyspace, parseLayout, text, u64 } from '@quoin/keyspace'
+import { tick9 } from '@quoin/liquidity/components'
 import { toHex } from '@quoin/primitives'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'

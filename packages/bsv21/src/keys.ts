@@ -1,17 +1,15 @@
 /** The keys of the BSV21 pipeline (seeds 000 and 003): a queue for each token, the operator's lists, and events. */
+
+import { address, outpoint, tokenId, txid } from '@quoin/chain/components'
 import {
-  address,
   collection,
   escaped,
   keyspace,
-  outpoint,
   queueOf,
   rawValue,
   setOf,
   single,
   sortedSetOf,
-  tokenId,
-  txid,
   word
 } from '@quoin/keyspace'
 import { event, events } from '@quoin/txo'

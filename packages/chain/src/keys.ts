@@ -3,6 +3,8 @@
  * by txid, each stored once and apart from the other. What belongs to one transaction begins alike, here and in the
  * layers above: so it lies on one page of an embedded database.
  */
+
+import { txid } from '@quoin/chain/components'
 import {
   bytes,
   collection,
@@ -11,7 +13,6 @@ import {
   rawValue,
   single,
   sortedSetOf,
-  txid,
   u32,
   value,
   word

@@ -3,14 +3,17 @@ import { readFileSync } from 'node:fs'
 import { fromHex, QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { outpoint, txid } from '../../chain/src/components.ts'
+import { denom, tick9 } from '../../liquidity/src/components.ts'
 import { auditLayout } from './audit.ts'
 import { parseLayout } from './layout-file.ts'
 import type { Subject } from './proof/findings.ts'
 
+const COMPONENTS = { denom, tick9, outpoint, txid }
 const EXAMPLE = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/example-layout.json', import.meta.url), 'utf8')
 )
-const audit = (layout: unknown) => auditLayout(parseLayout(JSON.stringify(layout)))
+const audit = (layout: unknown) => auditLayout(parseLayout(JSON.stringify(layout), COMPONENTS))
 const one = (key: unknown, scans: unknown = []) => ({ name: 'x', collections: [{ name: 'c', key, scans }] })
 
 describe('the example of the command', () => {
@@ -117,7 +120,7 @@ describe('every codec', () => {
     [{ txid: 'x' }, 32],
     [{ outpoint: 'x' }, 36]
   ])('%j is taken', (part, width) => {
-    const { subjects } = parseLayout(JSON.stringify(one(['k', part])))
+    const { subjects } = parseLayout(JSON.stringify(one(['k', part])), COMPONENTS)
     expect(subjects[0]!.layout.parts[1]!.language.fixedLength).toBe(width)
     expect(audit(one(['k', part], [[]])).sound).toBe(true)
   })
@@ -289,7 +292,8 @@ describe('layouts of all codecs at random', () => {
           JSON.stringify({
             name: 'random',
             collections: given.map((each, i) => ({ name: `n${i}`, ...each }))
-          })
+          }),
+          COMPONENTS
         )
         const { findings } = auditLayout({ name: 'random', subjects })
         for (const { property, collections: names, witness, prefix, message } of findings) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { txid } from '../../chain/src/components.ts'
 import {
   type AnyKeyspace,
   canonicalLayout,
@@ -9,7 +10,6 @@ import {
   rawValue,
   sortedSetOf,
   text,
-  txid,
   u32,
   u64,
   word

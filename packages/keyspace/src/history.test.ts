@@ -5,8 +5,10 @@
 
 import { QuoinError } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
+import { outpoint, topic, txid } from '../../chain/src/components.ts'
+import { denom } from '../../liquidity/src/components.ts'
 import { auditLayout } from './audit.ts'
-import { bytes, collection, decimal, denom, hex, outpoint, raw, text, topic, txid, u32 } from './index.ts'
+import { bytes, collection, decimal, hex, raw, text, u32 } from './index.ts'
 import { keyspace } from './keyspace.ts'
 import { parseLayout } from './layout-file.ts'
 import type { Finding } from './proof/findings.ts'
@@ -34,7 +36,7 @@ const of = (findings: readonly Finding[], property: string, ...collections: stri
 
 /** The findings on a layout file. */
 const audited = (layout: unknown): readonly Finding[] =>
-  auditLayout(parseLayout(JSON.stringify(layout))).findings
+  auditLayout(parseLayout(JSON.stringify(layout), { denom })).findings
 
 describe('concentrated liquidity, before its first release', () => {
   it('the first tick key had no separator: pool 1 tick 10 is pool 11 tick 0', () => {

@@ -10,7 +10,8 @@ import { liquidityChain } from '@quoin/liquidity'
 import { parseTxid, type TokenId } from '@quoin/primitives'
 import { outputs } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
-import { address, collection, decimal, escaped, keyspace, raw, topic, u64 } from './index.ts'
+import { address, topic } from '../../chain/src/components.ts'
+import { collection, decimal, escaped, keyspace, raw, u64 } from './index.ts'
 
 interface OrderedBinary {
   writeKey(key: unknown, target: Uint8Array, offset: number, inSequence?: boolean): number

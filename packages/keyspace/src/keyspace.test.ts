@@ -3,10 +3,11 @@
 import { toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import { address, outpoint } from '../../chain/src/components.ts'
+import { tick9 } from '../../liquidity/src/components.ts'
 import { type KeyPart, partsOf } from './declaration.ts'
 import { keyReader, keyWriter } from './generate.ts'
 import {
-  address,
   alphabet,
   base58,
   bech32,
@@ -18,11 +19,9 @@ import {
   KeyspaceGroup,
   keyspace,
   lengthPrefixed,
-  outpoint,
   raw,
   rawValue,
   text,
-  tick9,
   u8,
   u64
 } from './index.ts'

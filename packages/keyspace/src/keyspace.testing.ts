@@ -1,5 +1,6 @@
 /** For tests: a keyspace with collections of every kind, and random keys of it. */
 import fc from 'fast-check'
+import { tick9 } from '../../liquidity/src/components.ts'
 import type { Collection } from './collection.ts'
 import {
   bytes,
@@ -13,7 +14,6 @@ import {
   lengthPrefixed,
   raw,
   terminated,
-  tick9,
   u8,
   u16,
   u64,

@@ -4,12 +4,11 @@
  */
 import { fromHex, QuoinError } from '@quoin/primitives'
 import { type Codec, type Component, component } from './codec.ts'
-import { base58, bech32, denom } from './components/address.ts'
-import { outpoint, txid } from './components/bitcoin.ts'
+import { base58, bech32 } from './components/base-text.ts'
 import { bytes, hex } from './components/bytes.ts'
 import { decimal } from './components/decimal.ts'
 import { f64 } from './components/float.ts'
-import { i64, tick9, u8, u16, u32, u64 } from './components/integer.ts'
+import { i64, u8, u16, u32, u64 } from './components/integer.ts'
 import { escaped, text } from './components/text.ts'
 import { type KeyPart, partsOf, promisedScan } from './declaration.ts'
 import { Layout, type Part } from './layout.ts'
@@ -25,8 +24,11 @@ const MAX_COLLECTIONS = 1000
 const MAX_PARTS = 64
 const MAX_LENGTH = 512
 
-/** Reads the text of a layout file. */
-export const parseLayout = (source: string): LayoutFile => {
+/** Components without options that a layout file may use beside those of this package, by codec name. */
+export type LayoutComponents = Readonly<Record<string, (name: string) => Component>>
+
+/** Parses the text of a layout file. */
+export const parseLayout = (source: string, components: LayoutComponents = {}): LayoutFile => {
   let file: unknown
   try {
     file = JSON.parse(source)
@@ -36,7 +38,13 @@ export const parseLayout = (source: string): LayoutFile => {
   const { name, collections } = record(file, '$', ['name', 'collections'])
   const list = array(collections, '$.collections', MAX_COLLECTIONS)
   const names = new Set<string>()
-  const codecs: Codecs = new Map()
+  const codecs: Codecs = {
+    known: {
+      ...CODECS,
+      ...Object.fromEntries(Object.entries(components).map(([codec, make]) => [codec, { options: [], make }]))
+    },
+    made: new Map()
+  }
   return {
     name: nonEmpty(name, '$.name'),
     subjects: list.map((each, i) => {
@@ -49,8 +57,18 @@ export const parseLayout = (source: string): LayoutFile => {
   }
 }
 
-/** Codecs by name and options: a file of many collections has few, and each is made and checked once. */
-type Codecs = Map<string, Codec<unknown>>
+interface Codecs {
+  /** The codecs that a file may name. */
+  readonly known: Readonly<Record<string, LayoutCodec>>
+  /** Codecs by name and options: a file of many collections has few, and each is made and checked once. */
+  readonly made: Map<string, Codec<unknown>>
+}
+
+/** The options that a codec takes, and the constructor of its component. */
+interface LayoutCodec {
+  readonly options: readonly (keyof Options)[]
+  readonly make: (name: string, options: Options) => Component
+}
 
 const parseCollection = (given: unknown, path: string, codecs: Codecs): Subject => {
   const { name, key, scans } = record(given, path, ['name', 'key', 'scans'])
@@ -74,17 +92,12 @@ interface Options {
   readonly max?: bigint
 }
 
-/** Each codec: the options it takes, and how to make its component. */
-const CODECS: Record<
-  string,
-  { options: readonly (keyof Options)[]; make: (name: string, options: Options) => Component }
-> = {
+const CODECS: Readonly<Record<string, LayoutCodec>> = {
   u8: { options: ['max'], make: (name, { max }) => u8(name, atMost(max, 0xff)) },
   u16be: { options: ['max'], make: (name, { max }) => u16(name, atMost(max, 0xffff)) },
   u32be: { options: ['max'], make: (name, { max }) => u32(name, atMost(max, 0xffffffff)) },
   u64be: { options: ['max'], make: (name, { max }) => u64(name, max === undefined ? {} : { max }) },
   i64be: { options: [], make: i64 },
-  tick9: { options: [], make: tick9 },
   f64: { options: [], make: f64 },
   bytes: { options: ['length', 'max'], make: (name, options) => bytes(name, lengths(options)) },
   hex: { options: ['length', 'max'], make: (name, options) => hex(name, lengths(options)) },
@@ -102,10 +115,7 @@ const CODECS: Record<
     make: (name, { except }) => escaped(name, except === undefined ? {} : { reserved: except })
   },
   bech32: { options: ['max'], make: (name, options) => bech32(name, lengths(options)) },
-  base58: { options: ['max'], make: (name, options) => base58(name, lengths(options)) },
-  denom: { options: [], make: denom },
-  txid: { options: [], make: txid },
-  outpoint: { options: [], make: outpoint }
+  base58: { options: ['max'], make: (name, options) => base58(name, lengths(options)) }
 }
 
 const atMost = (max: bigint | undefined, width: number): { max?: number } => {
@@ -123,8 +133,9 @@ const lengths = ({ length, max }: Options): { length?: number; max?: number } =>
 const parsePart = (given: unknown, path: string, codecs: Codecs): KeyPart => {
   if (typeof given === 'string') return given
   const entries = Object.entries(record(given, path))
-  const named = entries.filter(([name]) => name === 'raw' || Object.hasOwn(CODECS, name))
-  if (named.length === 0) throw malformed(path, `no codec name; one of: raw ${Object.keys(CODECS).join(' ')}`)
+  const named = entries.filter(([name]) => name === 'raw' || Object.hasOwn(codecs.known, name))
+  if (named.length === 0)
+    throw malformed(path, `no codec name; one of: raw ${Object.keys(codecs.known).join(' ')}`)
   if (named.length > 1) throw malformed(path, `two codec names, ${named.map(([name]) => name).join(' and ')}`)
   const [codec, value] = named[0]!
   if (codec === 'raw') {
@@ -133,7 +144,7 @@ const parsePart = (given: unknown, path: string, codecs: Codecs): KeyPart => {
       throw malformed(`${path}.raw`, 'literal bytes in hexadecimal')
     return located(`${path}.raw`, () => fromHex(value))
   }
-  const { options, make } = CODECS[codec]!
+  const { options, make } = codecs.known[codec]!
   const name = nonEmpty(value, `${path}.${codec}`)
   const settings: Record<string, unknown> = {}
   for (const [option, setting] of entries) {
@@ -152,8 +163,8 @@ const parsePart = (given: unknown, path: string, codecs: Codecs): KeyPart => {
       .map(([option, setting]) => [option, `${setting}`])
       .sort()
   ])
-  const made = codecs.get(key) ?? located(path, () => make(name, settings as Options).codec)
-  codecs.set(key, made)
+  const made = codecs.made.get(key) ?? located(path, () => make(name, settings as Options).codec)
+  codecs.made.set(key, made)
   return component(name, made)
 }
 

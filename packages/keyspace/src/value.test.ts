@@ -1,12 +1,13 @@
 import { parseOutpoint, parseTxid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { outpoint, txid } from '../../chain/src/components.ts'
+import { tick9 } from '../../liquidity/src/components.ts'
 import type { Component } from './codec.ts'
-import { outpoint, txid } from './components/bitcoin.ts'
 import { bytes } from './components/bytes.ts'
 import { decimal } from './components/decimal.ts'
 import { f64 } from './components/float.ts'
-import { tick9, u32, u64 } from './components/integer.ts'
+import { u32, u64 } from './components/integer.ts'
 import { text } from './components/text.ts'
 import {
   describeShape,

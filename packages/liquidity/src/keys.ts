@@ -9,17 +9,16 @@ import {
   bytes,
   collection,
   decimal,
-  denom,
   hex,
   keyspace,
   raw,
   single,
-  tick9,
   u64,
   type Value,
   value,
   word
 } from '@quoin/keyspace'
+import { denom, tick9 } from '@quoin/liquidity/components'
 import {
   accumulatorCodec,
   accumulatorRecordCodec,

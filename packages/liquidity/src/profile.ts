@@ -8,7 +8,6 @@ import {
   bech32,
   collection,
   decimal,
-  denom,
   json,
   type KeyRange,
   keyspace,
@@ -18,6 +17,7 @@ import {
   value,
   word
 } from '@quoin/keyspace'
+import { denom } from '@quoin/liquidity/components'
 import { HOOK_ACTIONS, liquidityChain, liquiditySeed } from './keys.ts'
 import { reservesCodec } from './reserves.ts'
 import { type IncentiveRecordBody, incentiveCodec, intCodec, u64Value, uint64Codec } from './values.ts'

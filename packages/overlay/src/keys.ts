@@ -1,17 +1,7 @@
 /** The keys of the overlay engine: judgements, the cursors of lookup services, and queues. */
-import {
-  alphabet,
-  collection,
-  hash,
-  json,
-  keyspace,
-  outpoint,
-  queueOf,
-  text,
-  topic,
-  txid,
-  u32
-} from '@quoin/keyspace'
+
+import { outpoint, topic, txid } from '@quoin/chain/components'
+import { alphabet, collection, hash, json, keyspace, queueOf, text, u32 } from '@quoin/keyspace'
 
 const NAME = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-'
 

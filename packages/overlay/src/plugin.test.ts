@@ -1,7 +1,8 @@
 /** What a plug-in may have of its own, and when it is refused. */
 
+import { txid } from '@quoin/chain/components'
 import { DevChain } from '@quoin/dev-chain'
-import { collection, json, text, txid } from '@quoin/keyspace'
+import { collection, json, text } from '@quoin/keyspace'
 import { makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { event, OutputStore } from '@quoin/txo'

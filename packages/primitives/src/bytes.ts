@@ -34,6 +34,31 @@ export const fromHex = (text: string): Uint8Array => {
   )
 }
 
+const DIGITS = '0123456789abcdef'
+const digit = (code: number): number => (code <= 0x39 ? code - 0x30 : code - 0x57)
+
+/** Writes the hexadecimal text of `value`, from its last byte to its first when `reversed`. */
+export const writeHex = (value: Uint8Array, target: Uint8Array, offset: number, reversed = false): number => {
+  const end = offset + 2 * value.length
+  for (let i = 0; i < value.length; i++) {
+    const byte = value[reversed ? value.length - 1 - i : i]!
+    target[offset + 2 * i] = DIGITS.charCodeAt(byte >> 4)
+    target[offset + 2 * i + 1] = DIGITS.charCodeAt(byte & 15)
+  }
+  return end
+}
+
+/** Reads lower-case hexadecimal text, from its end to its start when `reversed`. */
+export const readHex = (source: Uint8Array, start: number, end: number, reversed = false): Uint8Array => {
+  const length = (end - start) / 2
+  const value = new Uint8Array(length)
+  for (let i = 0; i < length; i++) {
+    value[reversed ? length - 1 - i : i] =
+      (digit(source[start + 2 * i]!) << 4) | digit(source[start + 2 * i + 1]!)
+  }
+  return value
+}
+
 /** A copy of `source[start..end)`. Not just `slice`: that of a Node Buffer shares its memory. */
 export const copyOf = (source: Uint8Array, start = 0, end = source.length): Uint8Array =>
   source.constructor === Uint8Array ? source.slice(start, end) : new Uint8Array(source.subarray(start, end))

@@ -7,10 +7,12 @@ export {
   equalBytes,
   fromHex,
   prefixEnd,
+  readHex,
   shortHex,
   startsWith,
   successor,
-  toHex
+  toHex,
+  writeHex
 } from './bytes.ts'
 export * from './chars.ts'
 export * from './copies.ts'

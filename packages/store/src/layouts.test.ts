@@ -1,3 +1,4 @@
+import { txid } from '@quoin/chain/components'
 import {
   type AnyKeyspace,
   collection,
@@ -6,7 +7,6 @@ import {
   keyspace,
   rawValue,
   sortedSetOf,
-  txid,
   u32,
   u64
 } from '@quoin/keyspace'

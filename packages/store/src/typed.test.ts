@@ -1,7 +1,8 @@
 /** Declared collections read and written through the store, on keyspaces that ship. */
 
 import { bsv21 } from '@quoin/bsv21'
-import { collection, escaped, keyspace, logOf, outpoint, single, u32, word } from '@quoin/keyspace'
+import { outpoint } from '@quoin/chain/components'
+import { collection, escaped, keyspace, logOf, single, u32, word } from '@quoin/keyspace'
 import { makeOutpoint, parseTxid, type Topic } from '@quoin/primitives'
 import { outputFields, outputs, satoshisFields } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'

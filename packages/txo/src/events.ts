@@ -4,9 +4,9 @@
  * outputs that have it, `z:{event}`, and the spent ones among them, `z:{event}:spnd`.
  */
 import { parseAddress } from '@quoin/chain'
+import { address, outpoint, txidHex } from '@quoin/chain/components'
 import {
   type AnyKeyspace,
-  address,
   type Collection,
   type Component,
   collection,
@@ -14,9 +14,7 @@ import {
   type KeyspaceGroup,
   keyspace,
   type Members,
-  outpoint,
-  sortedSetOf,
-  txidHex
+  sortedSetOf
 } from '@quoin/keyspace'
 import { memoize, type Outpoint, QuoinError } from '@quoin/primitives'
 

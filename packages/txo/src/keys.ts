@@ -9,8 +9,9 @@
  * What is known of a transaction is a field of `h:spnd`, beside the spends: everything that the conditions of a write
  * depend on is one hash.
  */
+
+import { address, outpoint, topic, txid } from '@quoin/chain/components'
 import {
-  address,
   alphabet,
   bytes,
   collection,
@@ -21,14 +22,11 @@ import {
   keyspace,
   listOf,
   logOf,
-  outpoint,
   queueOf,
   rawValue,
   single,
   sortedSetOf,
   text,
-  topic,
-  txid,
   u32,
   u64,
   word

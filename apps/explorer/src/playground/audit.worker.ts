@@ -1,5 +1,7 @@
 /** Proves a layout beside the page, with the code of `quoin/keyspace` itself, so that typing never waits for a proof. */
+import { outpoint, txid } from '@quoin/chain/components'
 import { type AuditReport, auditLayout, PROPERTIES, parseLayout } from '@quoin/keyspace'
+import { denom, tick9 } from '@quoin/liquidity/components'
 import { QuoinError } from '@quoin/primitives'
 
 export type Outcome =
@@ -15,7 +17,7 @@ export type Outcome =
 const audit = ({ turn, text }: { readonly turn: number; readonly text: string }): Outcome => {
   const since = performance.now()
   try {
-    const report = auditLayout(parseLayout(text))
+    const report = auditLayout(parseLayout(text, { tick9, denom, txid, outpoint }))
     return { turn, report, milliseconds: performance.now() - since, properties: PROPERTIES }
   } catch (error) {
     if (!(error instanceof QuoinError)) throw error

@@ -1,5 +1,5 @@
 /** Raw bytes in a key: of one length, as hexadecimal text, with their length before them, or to the end. */
-import { copyOf, toHex, valueError } from '@quoin/primitives'
+import { copyOf, readHex, toHex, valueError, writeHex } from '@quoin/primitives'
 import { Codec, type Component, component } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import { Language } from '../language/language.ts'
@@ -25,7 +25,7 @@ const lengths = (min: number, max: number): string =>
   min === max ? `${min} bytes` : max === FOREVER ? `at least ${min} bytes` : `${min} to ${max} bytes`
 
 /** Bytes as they are, of `length`, the one codec behind every fixed-width component that is not a number. */
-export const fixedBytes = <T extends Uint8Array>(
+export const fixedBytesCodec = <T extends Uint8Array>(
   name: string,
   phrase: string,
   length: number,
@@ -51,7 +51,7 @@ export const bytes = <const N extends string>(
   { length, max }: { readonly length?: number; readonly max?: number } = {}
 ): Component<N, Uint8Array> => {
   onlyOne('bytes', length, max)
-  if (length !== undefined) return component(name, fixedBytes('bytes', `${length} bytes`, length, toHex))
+  if (length !== undefined) return component(name, fixedBytesCodec('bytes', `${length} bytes`, length, toHex))
   const most = max ?? FOREVER
   return component(
     name,
@@ -69,30 +69,6 @@ export const bytes = <const N extends string>(
       show: toHex
     })
   )
-}
-
-const DIGITS = '0123456789abcdef'
-const digit = (code: number): number => (code <= 0x39 ? code - 0x30 : code - 0x57)
-
-/** Writes the hexadecimal text of `value`, from its last byte to its first when `reversed`. */
-export const putHex = (value: Uint8Array, target: Uint8Array, offset: number, reversed = false): number => {
-  const end = offset + 2 * value.length
-  for (let i = 0; i < value.length; i++) {
-    const byte = value[reversed ? value.length - 1 - i : i]!
-    target[offset + 2 * i] = DIGITS.charCodeAt(byte >> 4)
-    target[offset + 2 * i + 1] = DIGITS.charCodeAt(byte & 15)
-  }
-  return end
-}
-
-export const getHex = (source: Uint8Array, start: number, end: number, reversed = false): Uint8Array => {
-  const length = (end - start) / 2
-  const value = new Uint8Array(length)
-  for (let i = 0; i < length; i++) {
-    value[reversed ? length - 1 - i : i] =
-      (digit(source[start + 2 * i]!) << 4) | digit(source[start + 2 * i + 1]!)
-  }
-  return value
 }
 
 export interface HexOptions {
@@ -115,14 +91,14 @@ export const hex = <const N extends string>(
     new Codec<Uint8Array>({
       name: 'hex',
       phrase: 'hexadecimal encoding',
-      language: Language.of(repeat(repeat(chars(DIGITS), 2), least, most)),
+      language: Language.of(repeat(repeat(chars('0123456789abcdef'), 2), least, most)),
       order: 'bytes',
       orderName: 'lexicographic',
       put(value, target, offset) {
         if (!isBytes(value, least, most)) throw valueError('hex', value, lengths(least, most))
-        return putHex(value, target, offset)
+        return writeHex(value, target, offset)
       },
-      read: (source, start, end) => getHex(source, start, end),
+      read: (source, start, end) => readHex(source, start, end),
       show: toHex
     })
   )

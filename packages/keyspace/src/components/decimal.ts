@@ -7,23 +7,13 @@
 import { readAscii, valueError } from '@quoin/primitives'
 import { Codec, type Component, component } from '../codec.ts'
 import { Language } from '../language/language.ts'
-import { alt, between, chars, type Pattern, range, repeat, seq } from '../language/pattern.ts'
+import { decimalUpTo } from '../language/pattern.ts'
 
 export interface DecimalOptions {
   /** The width of the integer the text stands for. 64 unless said otherwise. */
   readonly bits?: number
   /** The largest value, where it is less than the width allows. */
   readonly max?: bigint
-}
-
-/** The decimals from 0 to `max`. */
-export const upTo = (max: bigint): Pattern => {
-  const digits = Array.from(max.toString(), digit => digit.charCodeAt(0))
-  const least = [0x31, ...digits.slice(1).fill(0x30)]
-  const options = [chars('0')]
-  if (max > 0n) options.push(between(least, digits, 0x30, 0x39))
-  if (digits.length > 1) options.push(seq(range(0x31, 0x39), repeat(range(0x30, 0x39), 0, digits.length - 2)))
-  return alt(...options)
 }
 
 const cache = new Map<bigint, Codec<bigint>>()
@@ -34,7 +24,7 @@ const decimalCodec = (max: bigint): Codec<bigint> => {
   const codec = new Codec<bigint>({
     name: 'decimal',
     phrase: 'string encoding',
-    language: Language.of(upTo(max)),
+    language: Language.of(decimalUpTo(max)),
     order: 'shortlex',
     orderName: 'numeric',
     text(value) {

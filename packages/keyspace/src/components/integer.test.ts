@@ -2,8 +2,8 @@ import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { notCanonical } from '../proof/canonical.ts'
-import { i32, i64, tick9, u8, u16, u32, u64 } from './integer.ts'
-import { accepts, altered, byNumber, bytesOf, codecLaws, hexOf, refusal, wordOf } from './laws.testing.ts'
+import { i32, i64, u8, u16, u32, u64 } from './integer.ts'
+import { altered, byNumber, bytesOf, codecLaws, hexOf, refusal, wordOf } from './laws.testing.ts'
 
 const big = (value: bigint, width: number): Uint8Array => bytesOf(value.toString(16).padStart(2 * width, '0'))
 const unsigned = (bytes: Uint8Array): bigint => BigInt(`0x${hexOf(bytes) || '0'}`)
@@ -77,21 +77,6 @@ codecLaws('i64, a signed integer of 64 bits', {
   compare: byNumber
 })
 
-codecLaws('tick9, a sign byte and the two’s complement', {
-  codec: tick9('tick').codec,
-  kind: 'bigint',
-  values: signed64,
-  pairs: neighbours(signed64, nextSigned64),
-  near: fc
-    .tuple(fc.constantFrom(0x00, 0x04, 0x05, 0x06, 0x07, 0xff), fc.uint8Array({ minLength: 7, maxLength: 9 }))
-    .map(([sign, rest]) => Uint8Array.of(sign, ...rest)),
-  encode: value => Uint8Array.of(value < 0n ? 5 : 6, ...big(BigInt.asUintN(64, value), 8)),
-  isWord: bytes =>
-    bytes.length === 9 && ((bytes[0] === 5 && bytes[1]! >= 0x80) || (bytes[0] === 6 && bytes[1]! < 0x80)),
-  order: 'bytes',
-  compare: byNumber
-})
-
 for (const [max, { codec }, width] of [
   [0, u8('n', { max: 0 }), 1],
   [9, u8('n', { max: 9 }), 1],
@@ -132,7 +117,6 @@ describe('the domain of an integer', () => {
     ['i32', i32('n').codec, [-(2 ** 31) - 1, 2 ** 31, -1.5, Number.NaN, Number.POSITIVE_INFINITY]],
     ['u64', u64('n').codec, [-1n, 2n ** 64n, 2n ** 128n]],
     ['i64', i64('n').codec, [-(2n ** 63n) - 1n, 2n ** 63n, 2n ** 64n]],
-    ['tick9', tick9('n').codec, [-(2n ** 63n) - 1n, 2n ** 63n, 2n ** 64n]],
     ['u8 up to 9', u8('n', { max: 9 }).codec, [10, -1, 9.5]],
     ['u64 up to the supply', u64('n', { max: SUPPLY }).codec, [SUPPLY + 1n, -1n]]
   ] as const)('%s refuses the numbers outside of it', (_, codec, outside) => {
@@ -179,39 +163,6 @@ describe('the words of integers', () => {
     ['i64', i64('n').codec, 2n ** 63n - 1n, 'ffffffffffffffff']
   ] as const)('are big endian and start at the least value: %s', (_, codec, value, word) => {
     expect(hexOf(wordOf<unknown>(codec, value))).toBe(word)
-  })
-
-  it.each([
-    [0n, '060000000000000000'],
-    [1n, '060000000000000001'],
-    [-1n, '05ffffffffffffffff'],
-    [-200n, '05ffffffffffffff38'],
-    [-124n, '05ffffffffffffff84'],
-    [-108_000_000n, '05fffffffff9900d00'],
-    [-108_000_001n, '05fffffffff9900cff'],
-    [-270_000_000n, '05ffffffffefe82080'],
-    [342_000_000n, '060000000014628180'],
-    [-(2n ** 63n), '058000000000000000'],
-    [2n ** 63n - 1n, '067fffffffffffffff']
-  ])('tick9 of %d is the word of seed 004', (value, word) => {
-    const { codec } = tick9('tick')
-    expect(hexOf(wordOf(codec, value))).toBe(word)
-    expect(codec.read(bytesOf(word), 0, 9)).toBe(value)
-  })
-
-  it.each([
-    ['-2 with the sign of a positive number', '06fffffffffffffffe'],
-    ['0 with the sign of a negative number', '050000000000000000'],
-    ['2 with the sign of a negative number', '050000000000000002'],
-    ['the sign byte 00', '000000000000000001'],
-    ['the sign byte 07', '070000000000000001'],
-    ['the sign byte ff', 'ffffffffffffffffff'],
-    ['no sign byte', '0000000000000001'],
-    ['a tenth byte', '06000000000000000100'],
-    ['the sign byte alone', '06'],
-    ['nothing', '']
-  ])('tick9 has no word with %s', (_, word) => {
-    expect(accepts(tick9('tick').codec, bytesOf(word))).toBe(false)
   })
 })
 

@@ -1,11 +1,11 @@
 /**
  * Integers of fixed width, most significant byte first. Unsigned ones are plain; signed ones have the top bit
- * flipped, so that the bytes sort as the numbers do. `tick9` is the nine-byte form of seed 004.
+ * flipped, so that the bytes sort as the numbers do.
  */
 import { valueError } from '@quoin/primitives'
 import { Codec, type Component, component } from '../codec.ts'
 import { Language } from '../language/language.ts'
-import { alt, any, between, range, repeat, seq } from '../language/pattern.ts'
+import { any, between, repeat } from '../language/pattern.ts'
 
 /**
  * A view of the bytes last written or read. Keys go through one buffer or come from few, and a view is several
@@ -124,27 +124,6 @@ const signed64 = new Codec<bigint>({
   show: String
 })
 
-const tick = new Codec<bigint>({
-  name: 'tick9',
-  phrase: '9 byte signed tick encoding',
-  language: Language.of(
-    alt(
-      seq(range(0x05, 0x05), range(0x80, 0xff), repeat(any, 7)),
-      seq(range(0x06, 0x06), range(0x00, 0x7f), repeat(any, 7))
-    )
-  ),
-  order: 'bytes',
-  orderName: 'numeric',
-  put(value, target, offset) {
-    if (!isSigned(value)) throw valueError('tick9', value, SIGNED)
-    const end = put64(value, target, offset + 1)
-    target[offset] = target[offset + 1]! < 0x80 ? 0x06 : 0x05
-    return end
-  },
-  read: (source, start) => viewOf(source).getBigInt64(start + 1),
-  show: String
-})
-
 const U8 = small(1, false)
 const U16 = small(2, false)
 const U32 = small(4, false)
@@ -166,6 +145,3 @@ export const u64 = <const N extends string>(name: N, { max }: Bounded<bigint> = 
   component(name, max === undefined ? U64 : unsigned64(max))
 export const i32 = <const N extends string>(name: N): Component<N, number> => component(name, I32)
 export const i64 = <const N extends string>(name: N): Component<N, bigint> => component(name, signed64)
-
-/** Seed 004, 0x01: a sign byte (05 below zero, 06 otherwise) before the eight bytes of the two's complement. */
-export const tick9 = <const N extends string>(name: N): Component<N, bigint> => component(name, tick)

@@ -86,3 +86,13 @@ export const utf8 = (except: ByteSet = ByteSet.of()): Pattern => {
     Number.POSITIVE_INFINITY
   )
 }
+
+/** Decimal text of the integers from 0 to `max`, without leading zeros. */
+export const decimalUpTo = (max: bigint): Pattern => {
+  const digits = Array.from(max.toString(), digit => digit.charCodeAt(0))
+  const least = [0x31, ...digits.slice(1).fill(0x30)]
+  const options = [chars('0')]
+  if (max > 0n) options.push(between(least, digits, 0x30, 0x39))
+  if (digits.length > 1) options.push(seq(range(0x31, 0x39), repeat(range(0x30, 0x39), 0, digits.length - 2)))
+  return alt(...options)
+}

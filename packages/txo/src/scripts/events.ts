@@ -3,7 +3,9 @@
  * form. Whether a token output is good is for the topics to judge, whose events have names of their own (`id:`, `sym:`,
  * `p2pkh:` …); so each of these stands under the name of its format, and cannot be mistaken for one of theirs.
  */
-import { address, decimal, escaped, hex, tokenId, word } from '@quoin/keyspace'
+
+import { address, tokenId } from '@quoin/chain/components'
+import { decimal, escaped, hex, word } from '@quoin/keyspace'
 import { event, events } from '../events.ts'
 
 /** Text from strangers. Slashes stay as they are: media types are full of them. */

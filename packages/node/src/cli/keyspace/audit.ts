@@ -1,6 +1,8 @@
 /** `quoin keyspace audit`: somebody else's layout, from a file. */
 import { closeSync, openSync, readSync } from 'node:fs'
+import { outpoint, txid } from '@quoin/chain/components'
 import { auditLayout, PROPERTIES, parseLayout } from '@quoin/keyspace'
+import { denom, tick9 } from '@quoin/liquidity/components'
 import { QuoinError } from '@quoin/primitives'
 import { EXIT } from '../exit.ts'
 import { paint, plural, print, printJson } from '../terminal.ts'
@@ -11,7 +13,7 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024
 const MAX_PRINTED = 20
 
 export const audit = (file: string, json: boolean): number => {
-  const report = auditLayout(parseLayout(read(file)))
+  const report = auditLayout(parseLayout(read(file), { tick9, denom, txid, outpoint }))
   if (json) {
     printJson(report)
     return report.sound ? EXIT.ok : EXIT.no

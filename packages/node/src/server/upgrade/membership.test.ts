@@ -1,8 +1,9 @@
 /** The migration of the logs of version 0.1: the membership log says what the index has, and what peers list stays. */
 
 import type { Transaction } from '@quoin/chain'
+import { topic, txid } from '@quoin/chain/components'
 import { DevChain } from '@quoin/dev-chain'
-import { collection, keyspace, logOf, topic, txid } from '@quoin/keyspace'
+import { collection, keyspace, logOf } from '@quoin/keyspace'
 import { overlay, syncResponse } from '@quoin/overlay'
 import { formatTxid, makeOutpoint, type Topic } from '@quoin/primitives'
 import type { Store } from '@quoin/store'

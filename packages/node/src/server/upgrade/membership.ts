@@ -4,7 +4,8 @@
  * rolled back transactions, then the outputs of each transaction in the order of arrival, each output once.
  */
 import { bytesKey } from '@quoin/chain'
-import { collection, json, keyspace, logOf, outpoint, topic, txid } from '@quoin/keyspace'
+import { outpoint, topic, txid } from '@quoin/chain/components'
+import { collection, json, keyspace, logOf } from '@quoin/keyspace'
 import { type Judgement, overlay } from '@quoin/overlay'
 import {
   makeOutpoint,

@@ -2,16 +2,9 @@
  * Migrations: small named steps, each from some fingerprints of collections to others. A step that was cut off runs again
  * and finds in the store which rows are left.
  */
-import {
-  type Collection,
-  collection,
-  json,
-  type Keyspace,
-  keyspace,
-  rawValue,
-  txid,
-  u32
-} from '@quoin/keyspace'
+
+import { txid } from '@quoin/chain/components'
+import { type Collection, collection, json, type Keyspace, keyspace, rawValue, u32 } from '@quoin/keyspace'
 import { successor } from '@quoin/primitives'
 import { type Layouts, layoutsOf, type Store } from '@quoin/store'
 import { LAYOUTS_0_1 } from './layouts-0.1.ts'

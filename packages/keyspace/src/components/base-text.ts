@@ -1,7 +1,4 @@
-/**
- * Addresses and denominations as text. What is proved is the shape (alphabet and length); the checksum inside
- * an address is no property of key layouts and is checked where an address enters the system.
- */
+/** Base58 and bech32 text. The proof covers alphabet and length; a checksum is checked where the text enters a system. */
 import { type Component, component } from '../codec.ts'
 import { chars, type Length, repeat, seq, word } from '../language/pattern.ts'
 import { asciiBytes, asciiCodec } from './text.ts'
@@ -17,10 +14,6 @@ export const base58 = <const N extends string>(
   { min = 1, max = FOREVER }: Length = {}
 ): Component<N, string> =>
   component(name, asciiCodec('base58', 'base58 text', repeat(chars(BASE58), min, max)))
-
-/** A Bitcoin address: a version byte, a 20-byte hash and a checksum make 25 to 35 base58 characters. */
-export const address = <const N extends string>(name: N): Component<N, string> =>
-  component(name, addressCodec)
 
 export interface Bech32Options extends Length {
   /** The part before the separator `1`, for example `osmo`. Any lower-case letters and digits unless given. */
@@ -45,15 +38,3 @@ export const bech32 = <const N extends string>(
       length
     )
   )
-
-/** A Cosmos SDK coin denomination: a letter, then 2 to 127 of letters, digits and `/ : . _ -`. */
-export const denom = <const N extends string>(name: N): Component<N, string> => component(name, denomCodec)
-
-const addressCodec = asciiCodec<string>('base58', 'base58 address', repeat(chars(BASE58), 25, 35))
-
-const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
-const denomCodec = asciiCodec<string>(
-  'denom',
-  'denom',
-  seq(chars(LETTERS), repeat(chars(`${LETTERS}0123456789/:._-`), 2, 127))
-)

@@ -2,7 +2,6 @@ import {
   formatOutpoint,
   formatTxid,
   makeOutpoint,
-  type Outpoint,
   parseOutpoint,
   parseTxid,
   type TokenId,
@@ -13,21 +12,20 @@ import {
 } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { outpoint, tokenId, topic, txid, txidHex } from './bitcoin.ts'
 import {
   accepts,
   byBytes,
   byCodePoint,
   bytesOf,
   codecLaws,
-  errorOf,
   hexOf,
   latin1,
   refusal,
   textOver,
   utf8,
   wordOf
-} from './laws.testing.ts'
+} from '../../keyspace/src/components/laws.testing.ts'
+import { address, outpoint, tokenId, topic, txid, txidHex } from './components.ts'
 
 /** The coinbase transaction of the first block, as people write it and as it is hashed. */
 const DISPLAY = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b'
@@ -97,6 +95,7 @@ codecLaws('tokenId', {
   compare: byCodePoint
 })
 
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const TOPIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-'
 codecLaws('topic', {
   codec: topic('t').codec,
@@ -116,31 +115,6 @@ describe('a txid', () => {
     expect(latin1(wordOf(txidHex('t').codec, parseTxid(DISPLAY)))).toBe(DISPLAY)
     expect(hexOf(wordOf(txid('t').codec, parseTxid(DISPLAY)))).toBe(INTERNAL)
     for (const { codec } of [txid('t'), txidHex('t')]) expect(codec.show(parseTxid(DISPLAY))).toBe(DISPLAY)
-  })
-
-  it('is read from digits of either case and shown in lower case', () => {
-    fc.assert(
-      fc.property(displays, display => {
-        expect(formatTxid(parseTxid(display))).toBe(display)
-        expect(formatTxid(parseTxid(display.toUpperCase()))).toBe(display)
-      })
-    )
-  })
-
-  it.each([
-    ['63 digits', DISPLAY.slice(1)],
-    ['65 digits', `${DISPLAY}0`],
-    ['66 digits', `${DISPLAY}00`],
-    ['nothing', ''],
-    ['another letter', `g${DISPLAY.slice(1)}`],
-    ['a prefix', `0x${DISPLAY.slice(2)}`],
-    ['a space', `${DISPLAY} `],
-    ['a line end', `${DISPLAY}\n`]
-  ])('is not %s', (_, given) => {
-    expect(errorOf(() => parseTxid(given))).toMatchObject({
-      code: 'ERR_KEY_VALUE',
-      details: { codec: 'txid' }
-    })
   })
 
   it('must be 32 bytes long in a key', () => {
@@ -180,100 +154,15 @@ describe('an outpoint', () => {
     )
   })
 
-  it('sorts after the outpoints of the same transaction with a smaller number', () => {
-    fc.assert(
-      fc.property(txids, vouts, vouts, (id, a, b) => {
-        expect(Math.sign(Buffer.compare(makeOutpoint(id, a), makeOutpoint(id, b)))).toBe(Math.sign(a - b))
-      })
-    )
-  })
-
-  it('has no other separator', () => {
-    const others = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).filter(
-      char => !'._:i'.includes(char)
-    )
-    const taken = [...others, '', '..', '__'].filter(separator => {
-      try {
-        return parseOutpoint(`${DISPLAY}${separator}1`)
-      } catch (error) {
-        expect(error).toMatchObject({ code: 'ERR_KEY_VALUE', details: { codec: 'outpoint' } })
-        return false
-      }
-    })
-    expect(taken).toStrictEqual([])
-  })
-
-  it.each([
-    '',
-    '00',
-    '01',
-    '-1',
-    '+1',
-    '1.0',
-    '1e1',
-    '0x1',
-    ' 1',
-    '1 ',
-    '1\n',
-    '4294967296',
-    '9999999999',
-    '42949672950'
-  ])('has no output number %j', vout => {
-    expect(errorOf(() => parseOutpoint(`${DISPLAY}_${vout}`))).toMatchObject({ code: 'ERR_KEY_VALUE' })
-  })
-
-  it.each([
-    ['too few digits', `${DISPLAY.slice(1)}.0`],
-    ['too many digits', `0${DISPLAY}.0`],
-    ['another letter', `g${DISPLAY.slice(1)}.0`],
-    ['the txid alone', DISPLAY],
-    ['nothing', ''],
-    ['a space before', ` ${DISPLAY}.0`]
-  ])('is not %s', (_, given) => {
-    expect(errorOf(() => parseOutpoint(given))).toMatchObject({ code: 'ERR_KEY_VALUE' })
-  })
-
-  it('has an output number of 32 bits', () => {
-    expect(voutOf(makeOutpoint(parseTxid(DISPLAY), MAX_VOUT))).toBe(MAX_VOUT)
-    for (const vout of [-1, 1.5, 2 ** 32, Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(
-        errorOf(() => makeOutpoint(parseTxid(DISPLAY), vout)),
-        `${vout}`
-      ).toMatchObject({
-        code: 'ERR_KEY_VALUE'
-      })
-    }
-  })
-
   it('must be 36 bytes long in a key', () => {
     for (const length of [0, 32, 35, 37]) {
       expect(refusal(outpoint('o').codec, new Uint8Array(length))).toMatchObject({ code: 'ERR_KEY_VALUE' })
     }
   })
-
-  it('is understood inside a larger buffer too', () => {
-    const whole = new Uint8Array(48).fill(0xee)
-    whole.set(parseOutpoint(`${DISPLAY}.7`), 5)
-    const view = whole.subarray(5, 41) as Outpoint
-    expect(voutOf(view)).toBe(7)
-    expect(formatOutpoint(view)).toBe(`${DISPLAY}.7`)
-  })
 })
 
-describe('what is shown', () => {
-  it.each([
-    ['bytes', (hex: string): Uint8Array => bytesOf(hex)],
-    ['a Buffer, whose slice is no copy', (hex: string): Uint8Array => Buffer.from(hex, 'hex')]
-  ])('stays as it was: %s', (_, make) => {
-    const id = make(INTERNAL) as Txid
-    expect(formatTxid(id)).toBe(DISPLAY)
-    expect(hexOf(id)).toBe(INTERNAL)
-    const point = make(`${INTERNAL}00000007`) as Outpoint
-    expect(formatOutpoint(point)).toBe(`${DISPLAY}.7`)
-    expect(hexOf(point)).toBe(`${INTERNAL}00000007`)
-  })
-
-  it('stays as it was in the store when the key was read from a Buffer', () => {
+describe('the text of a key that was read from a Buffer', () => {
+  it('leaves the bytes as they are', () => {
     const { codec } = outpoint('o')
     const source = Buffer.from(`${INTERNAL}00000007`, 'hex')
     const point = codec.read(source, 0, source.length)
@@ -331,5 +220,32 @@ describe('a topic', () => {
   it('may hold a token id', () => {
     const name = `tm_${DISPLAY}_0` as Topic
     expect(latin1(wordOf(topic('t').codec, name))).toBe(name)
+  })
+})
+
+codecLaws('address', {
+  codec: address('a').codec,
+  kind: 'string',
+  values: textOver(BASE58, 25, 35),
+  near: textOver(BASE58, 24, 36).map(utf8),
+  encode: utf8,
+  isWord: bytes => /^[1-9A-HJ-NP-Za-km-z]{25,35}$/.test(latin1(bytes)),
+  order: 'bytes',
+  compare: byCodePoint
+})
+
+describe('an address', () => {
+  it.each([
+    ['the genesis address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+    ['the shortest address of 20 zero bytes', '1111111111111111111114oLvT2']
+  ])('is written as it is: %s', (_, value) => {
+    expect(latin1(wordOf(address('a').codec, value))).toBe(value)
+  })
+
+  it.each([
+    ['24 characters', '1'.repeat(24), 24],
+    ['36 characters', '1'.repeat(36), 35]
+  ])('is refused at the byte when it has %s', (_, value, offset) => {
+    expect(refusal(address('a').codec, value)).toMatchObject({ code: 'ERR_KEY_VALUE', details: { offset } })
   })
 })

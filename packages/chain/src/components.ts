@@ -1,26 +1,33 @@
-/** Key components for the identifiers of transactions, outputs, tokens and topics. */
+/** Key components of Bitcoin: identifiers of transactions, outputs and tokens, topics and addresses. */
+
+import {
+  asciiCodec,
+  Codec,
+  type Component,
+  component,
+  fixedBytesCodec,
+  Language,
+  pattern
+} from '@quoin/keyspace'
 import {
   formatOutpoint,
   formatTxid,
   MAX_VOUT,
   type Outpoint,
+  readHex,
   type TokenId,
   type Topic,
   type Txid,
-  valueError
+  valueError,
+  writeHex
 } from '@quoin/primitives'
-import { Codec, type Component, component } from '../codec.ts'
-import { Language } from '../language/language.ts'
-import { chars, repeat, seq } from '../language/pattern.ts'
-import { fixedBytes, getHex, putHex } from './bytes.ts'
-import { upTo } from './decimal.ts'
-import { asciiCodec } from './text.ts'
 
+const { chars, decimalUpTo, repeat, seq } = pattern
 const HEX = chars('0123456789abcdef')
 const TOPIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-'
 
-const txidCodec = fixedBytes<Txid>('txid', '32 byte txid', 32, formatTxid)
-const outpointCodec = fixedBytes<Outpoint>('outpoint', '36 byte outpoint', 36, formatOutpoint)
+const txidCodec = fixedBytesCodec<Txid>('txid', '32 byte txid', 32, formatTxid)
+const outpointCodec = fixedBytesCodec<Outpoint>('outpoint', '36 byte outpoint', 36, formatOutpoint)
 
 const txidHexCodec = new Codec<Txid>({
   name: 'txidHex',
@@ -30,16 +37,16 @@ const txidHexCodec = new Codec<Txid>({
   orderName: 'lexicographic',
   put(value, target, offset) {
     if (!(value instanceof Uint8Array) || value.length !== 32) throw valueError('txidHex', value, '32 bytes')
-    return putHex(value, target, offset, true)
+    return writeHex(value, target, offset, true)
   },
-  read: (source, start, end) => getHex(source, start, end, true) as Txid,
+  read: (source, start, end) => readHex(source, start, end, true) as Txid,
   show: formatTxid
 })
 
 const tokenIdCodec = asciiCodec<TokenId>(
   'tokenId',
   'token id',
-  seq(repeat(HEX, 64), chars('_'), upTo(BigInt(MAX_VOUT)))
+  seq(repeat(HEX, 64), chars('_'), decimalUpTo(BigInt(MAX_VOUT)))
 )
 const topicCodec = asciiCodec<Topic>('topic', 'topic', repeat(chars(TOPIC), 1, 128))
 
@@ -53,3 +60,10 @@ export const tokenId = <const N extends string>(name: N): Component<N, TokenId> 
   component(name, tokenIdCodec)
 /** The name of an overlay topic: 1 to 128 letters, digits and `. _ -`. */
 export const topic = <const N extends string>(name: N): Component<N, Topic> => component(name, topicCodec)
+
+const BASE58 = chars('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
+const addressCodec = asciiCodec<string>('base58', 'base58 address', repeat(BASE58, 25, 35))
+
+/** A Bitcoin address: a version byte, a 20-byte hash and a checksum make 25 to 35 base58 characters. */
+export const address = <const N extends string>(name: N): Component<N, string> =>
+  component(name, addressCodec)

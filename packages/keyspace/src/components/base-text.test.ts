@@ -1,7 +1,7 @@
 import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { address, base58, bech32, denom } from './address.ts'
+import { base58, bech32 } from './base-text.ts'
 import {
   byCodePoint,
   codecLaws,
@@ -39,14 +39,6 @@ codecLaws('base58 of two to four characters', {
   isWord: bytes => /^[1-9A-HJ-NP-Za-km-z]{2,4}$/.test(latin1(bytes))
 })
 
-codecLaws('address', {
-  ...shared,
-  codec: address('a').codec,
-  values: textOver(BASE58, 25, 35),
-  near: textOver(BASE58, 24, 36).map(utf8),
-  isWord: bytes => /^[1-9A-HJ-NP-Za-km-z]{25,35}$/.test(latin1(bytes))
-})
-
 const hrps = textOver(`${DIGITS}${LOWER}`, 1, 90)
 const data = textOver(BECH32, 6, 60)
 codecLaws('bech32 with any human-readable part', {
@@ -77,31 +69,14 @@ codecLaws('bech32 of one chain and of bounded length', {
   isWord: bytes => /^osmo1[02-9ac-hj-np-z]{8,10}$/.test(latin1(bytes))
 })
 
-const DENOM = `${LOWER}${UPPER}${DIGITS}/:._-`
-codecLaws('denom', {
-  ...shared,
-  codec: denom('d').codec,
-  values: fc.tuple(textOver(LOWER + UPPER, 1, 1), textOver(DENOM, 2, 127)).map(parts => parts.join('')),
-  near: fc.oneof(
-    textOver('aZ9/:._- ', 0, 5).map(utf8),
-    fc.tuple(fc.constantFrom('a', '9'), textOver(DENOM, 125, 129)).map(parts => utf8(parts.join('')))
-  ),
-  isWord: bytes => /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/.test(latin1(bytes))
-})
-
-describe('addresses', () => {
+describe('base58 and bech32 text', () => {
   it.each([
-    ['the genesis address', address('a').codec, '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
-    ['the shortest address of 20 zero bytes', address('a').codec, '1111111111111111111114oLvT2'],
     ['the example of BIP-173', bech32('a').codec, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
     [
       'a human-readable part with a 1 in it',
       bech32('a').codec,
       'split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w'
-    ],
-    ['a native coin', denom('d').codec, 'uosmo'],
-    ['a pool share', denom('d').codec, 'gamm/pool/1'],
-    ['an IBC coin', denom('d').codec, 'ibc/27394FB092D2ECCD56123C74F36E4C1F926001CEADA9CA97EA622B25F41E5EB2']
+    ]
   ])('are written as they are: %s', (_, codec, value) => {
     expect(latin1(wordOf(codec, value))).toBe(value)
   })
@@ -111,16 +86,10 @@ describe('addresses', () => {
     ['an l in base58', base58('b').codec, 'l', 0],
     ['an empty base58', base58('b').codec, '', 0],
     ['a character outside ASCII', base58('b').codec, '1\u0141', 1],
-    ['an address of 24 characters', address('a').codec, '1'.repeat(24), 24],
-    ['an address of 36 characters', address('a').codec, '1'.repeat(36), 35],
     ['upper-case bech32', bech32('a').codec, 'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', 0],
     ['a b in the data of bech32', bech32('a', { hrp: 'osmo' }).codec, 'osmo1qqqqqqb', 11],
     ['bech32 of another chain', bech32('a', { hrp: 'osmo' }).codec, 'cosmos1qqqqqq', 0],
-    ['a checksum of five', bech32('a', { hrp: 'osmo' }).codec, 'osmo1qqqqq', 10],
-    ['a denom of two characters', denom('d').codec, 'ab', 2],
-    ['a denom that begins with a digit', denom('d').codec, '1abc', 0],
-    ['a denom of 129 characters', denom('d').codec, 'a'.repeat(129), 128],
-    ['a denom with a |', denom('d').codec, 'uos|mo', 3]
+    ['a checksum of five', bech32('a', { hrp: 'osmo' }).codec, 'osmo1qqqqq', 10]
   ])('are refused at the byte: %s', (_, codec, value, offset) => {
     expect(refusal(codec, value)).toMatchObject({ code: 'ERR_KEY_VALUE', details: { offset } })
   })
