@@ -9,6 +9,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(process.platform === 'linux' ? [] : ['test/faults/**'])],
     setupFiles: ['test/seed.ts'],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Its modules name one another without extensions, which Node by itself does not understand.
     server: { deps: { inline: [/@1sat/] } },
     // Of two cores vitest would leave one idle.
