@@ -1,12 +1,12 @@
 /** The command `quoin`. */
+
+import { EXIT, exitHelp, printJson } from '@quoin/primitives/command'
 import { Command, CommanderError } from 'commander'
 import { version } from '../version.ts'
-import { EXIT, EXIT_HELP } from './exit.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
 import { addLiquidityCommands } from './liquidity/commands.ts'
 import { addNodeCommands } from './node/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
-import { printJson } from './terminal.ts'
 import { addTokenCommands } from './tokens/commands.ts'
 import { addVerifyCommands } from './verify/commands.ts'
 
@@ -33,7 +33,7 @@ Examples:
   quoin token <id>                     what a BSV21 token is, and who has it
   quoin liquidity --help               pools, ticks and positions of a Cosmos chain
 
-${EXIT_HELP}`
+${exitHelp('quoin')}`
   )
   .exitOverride()
 

@@ -4,8 +4,7 @@ import { outpoint, txid } from '@quoin/chain/components'
 import { auditLayout, PROPERTIES, parseLayout } from '@quoin/keyspace'
 import { denom, tick9 } from '@quoin/liquidity/components'
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { paint, plural, print, printJson } from '../terminal.ts'
+import { EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 
 /** The largest file that is read: 1,000 collections need about a tenth of it. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024

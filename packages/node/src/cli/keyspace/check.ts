@@ -1,8 +1,7 @@
 /** `quoin keyspace check`: the proofs of everything that is shipped. */
 import { type Finding, PROPERTIES, type Proof, type Verdict } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { milliseconds, paint, plural, print, printJson, table } from '../terminal.ts'
+import { EXIT, milliseconds, paint, plural, print, printJson, table } from '@quoin/primitives/command'
 import { shipped } from './shipped.ts'
 
 export const check = async (json: boolean): Promise<number> => {

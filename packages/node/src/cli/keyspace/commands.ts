@@ -1,6 +1,7 @@
 /** `quoin keyspace …`: what each command takes, and the help that teaches it. */
+
+import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
-import { finish } from '../exit.ts'
 import { audit } from './audit.ts'
 import { check } from './check.ts'
 import { diff } from './diff.ts'

@@ -1,7 +1,6 @@
 /** `quoin keyspace diff`: two keyspaces, collection by collection. */
 import { type CollectionChange, diffKeyspaces } from '@quoin/keyspace'
-import { EXIT } from '../exit.ts'
-import { paint, print, printJson } from '../terminal.ts'
+import { EXIT, paint, print, printJson } from '@quoin/primitives/command'
 import { findKeyspace } from './shipped.ts'
 
 const COLOURS = { same: 'dim', changed: 'yellow', 'only in first': 'red', 'only in second': 'green' } as const

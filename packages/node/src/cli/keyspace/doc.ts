@@ -1,7 +1,6 @@
 /** `quoin keyspace doc`: the reference of all keys. */
 import { describeKeyspace, documentKeyspaces } from '@quoin/keyspace'
-import { EXIT } from '../exit.ts'
-import { printJson } from '../terminal.ts'
+import { EXIT, printJson } from '@quoin/primitives/command'
 import { shipped } from './shipped.ts'
 
 export const doc = async (json: boolean): Promise<number> => {

@@ -1,8 +1,7 @@
 /** `quoin keyspace explain`: a raw key, component by component. */
 import type { Explanation } from '@quoin/keyspace'
 import { fromHex, shortHex, toHex } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { type Colour, paint, print, printJson, table } from '../terminal.ts'
+import { type Colour, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { findKeyspace, shipped } from './shipped.ts'
 
 export const explain = async (hex: string, space: string | undefined, json: boolean): Promise<number> => {

@@ -1,6 +1,7 @@
 /** `quoin liquidity …`: what each command takes, and the help that teaches it. */
+
+import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
-import { finish } from '../exit.ts'
 import { type DepthOptions, depth } from './depth.ts'
 import { type ExplainOptions, explain } from './explain.ts'
 import { pools } from './pools.ts'

@@ -1,8 +1,7 @@
 /** `quoin liquidity depth`: how far the price goes for how much; as a table, as JSON, as a picture. */
 import { writeFileSync } from 'node:fs'
 import type { DepthPoint } from '@quoin/liquidity'
-import { EXIT } from '../exit.ts'
-import { type Colour, paint, print, printJson, table } from '../terminal.ts'
+import { type Colour, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { liquidity, parseId, parseLimit, parsePercent, withLiquidity } from './open.ts'
 import { short } from './pools.ts'
 

@@ -1,9 +1,8 @@
 /** `quoin liquidity explain`: a raw key of a node's store, and its value, given or looked up. */
 import type { ExplainedSpan } from '@quoin/keyspace'
 import { fromHex, shortHex, toHex } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
+import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { existing } from '../store-url.ts'
-import { paint, print, printJson, table } from '../terminal.ts'
 import { liquidity, parseProfile } from './open.ts'
 
 export interface ExplainOptions {

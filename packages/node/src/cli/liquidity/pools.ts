@@ -1,6 +1,5 @@
 /** `quoin liquidity pools`: all pools, in the order of their numbers. */
-import { EXIT } from '../exit.ts'
-import { paint, print, printJson, table } from '../terminal.ts'
+import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { liquidity, withLiquidity } from './open.ts'
 
 export const pools = async (url: string, json: boolean): Promise<number> => {

@@ -2,8 +2,7 @@
 
 import type { Liquidity, Position } from '@quoin/liquidity'
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { paint, print, printJson, table } from '../terminal.ts'
+import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { liquidity, parseId, parseLimit, take, withLiquidity } from './open.ts'
 
 export interface PositionsOptions {

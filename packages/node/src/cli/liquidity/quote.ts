@@ -1,6 +1,5 @@
 /** `quoin liquidity quote`: what a swap would give, or cost. Nothing is written. */
-import { EXIT } from '../exit.ts'
-import { print, printJson, table } from '../terminal.ts'
+import { EXIT, print, printJson, table } from '@quoin/primitives/command'
 import { liquidity, parseCoin, parseId, withLiquidity } from './open.ts'
 import { short } from './pools.ts'
 

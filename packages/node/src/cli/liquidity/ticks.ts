@@ -1,6 +1,5 @@
 /** `quoin liquidity ticks`: the ticks of a pool, from any of them, in either direction. */
-import { EXIT } from '../exit.ts'
-import { paint, print, printJson, table } from '../terminal.ts'
+import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { liquidity, parseId, parseLimit, parseTick, poolOf, take, withLiquidity } from './open.ts'
 import { short } from './pools.ts'
 

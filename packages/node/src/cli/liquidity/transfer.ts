@@ -4,9 +4,8 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Encoding, LoadProgress, Schema } from '@quoin/liquidity'
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
+import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { existing } from '../store-url.ts'
-import { count, paint, plural, print, printJson } from '../terminal.ts'
 import { liquidity, parseProfile } from './open.ts'
 
 interface Format {

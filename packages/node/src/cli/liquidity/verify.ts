@@ -1,6 +1,5 @@
 /** `quoin liquidity verify`: whether every index and every sum is what follows from the positions. */
-import { EXIT } from '../exit.ts'
-import { paint, plural, print, printJson } from '../terminal.ts'
+import { EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { parseLimit, withLiquidity } from './open.ts'
 
 export const verify = async (url: string, limit: string, json: boolean): Promise<number> => {

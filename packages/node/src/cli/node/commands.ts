@@ -1,6 +1,7 @@
 /** `quoin serve`, `quoin demo` and what is done with a node: what each command takes, and the help that teaches it. */
+
+import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
-import { finish } from '../exit.ts'
 import type { DemoOptions } from './demo.ts'
 import { DEFAULT_URL } from './http.ts'
 import type { ImportOptions } from './import.ts'

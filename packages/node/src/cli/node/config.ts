@@ -1,7 +1,7 @@
 /** `quoin config`: the configuration that a node would have here, with nothing secret in it. */
+
+import { EXIT, paint, print, printJson } from '@quoin/primitives/command'
 import { stringify } from 'yaml'
-import { EXIT } from '../exit.ts'
-import { paint, print, printJson } from '../terminal.ts'
 import { configFile } from './deployment.ts'
 import type { ServeOptions } from './serve.ts'
 import { configOf, configuration } from './settings.ts'

@@ -5,10 +5,9 @@
  */
 import { type FileRecord, fileSize, parseBeefText, recordsOf } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
+import { bytes, count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { FileProgress } from '@quoin/txo'
 import type { Config, OpenNode, Take } from '../../server/index.ts'
-import { EXIT } from '../exit.ts'
-import { bytes, count, paint, plural, print, printJson } from '../terminal.ts'
 import { signals } from './running.ts'
 import { configOf, server } from './settings.ts'
 import { duration } from './status.ts'

@@ -1,8 +1,7 @@
 /** `quoin lookup`: asks a lookup service of a node, and says what outputs it found. */
 import { Beef } from '@quoin/chain'
 import { formatTxid, QuoinError, toHex } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { count, paint, plural, print, printJson, table } from '../terminal.ts'
+import { count, EXIT, paint, plural, print, printJson, table } from '@quoin/primitives/command'
 import { askJson } from './http.ts'
 
 interface LookupAnswer {

@@ -3,8 +3,7 @@
 import { basename, isAbsolute } from 'node:path'
 import type { DeliveryState, HostedModuleState } from '@quoin/overlay'
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { count, paint, plural, print, printJson, table } from '../terminal.ts'
+import { count, EXIT, paint, plural, print, printJson, table } from '@quoin/primitives/command'
 import { askJson } from './http.ts'
 import { duration } from './status.ts'
 

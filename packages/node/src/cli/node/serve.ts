@@ -1,7 +1,7 @@
 /** `quoin serve`: a node, until it is told to end. */
+
+import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import type { LoadedConfig, Node } from '../../server/index.ts'
-import { EXIT } from '../exit.ts'
-import { paint, print, printJson, table } from '../terminal.ts'
 import { configFile, deploymentRows } from './deployment.ts'
 import { signals, untilEnded } from './running.ts'
 import { configOf, server } from './settings.ts'

@@ -1,6 +1,5 @@
 /** `quoin status`: how a node does, and whether it is ready. */
-import { EXIT } from '../exit.ts'
-import { bytes, count, paint, print, printJson, table } from '../terminal.ts'
+import { bytes, count, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { ask, askJson } from './http.ts'
 
 interface Status {

@@ -4,8 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { beefOf } from '@quoin/chain'
 import type { Steak } from '@quoin/overlay'
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { paint, print, printJson } from '../terminal.ts'
+import { EXIT, paint, print, printJson } from '@quoin/primitives/command'
 import { askJson } from './http.ts'
 
 export interface SubmitOptions {

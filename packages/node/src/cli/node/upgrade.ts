@@ -1,7 +1,6 @@
 /** `quoin upgrade`: a store of an earlier version becomes one of this version. */
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
-import { count, paint, plural, print, printJson } from '../terminal.ts'
+import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { signals } from './running.ts'
 import { configOf, server } from './settings.ts'
 import { duration } from './status.ts'

@@ -1,7 +1,6 @@
 /** `quoin store backup`: a copy of one state, read back. */
-import { EXIT } from '../exit.ts'
+import { EXIT, print, printJson } from '@quoin/primitives/command'
 import { existing } from '../store-url.ts'
-import { print, printJson } from '../terminal.ts'
 import { store, summary, watched } from './work.ts'
 
 export const backup = async (url: string, directory: string, json: boolean): Promise<number> => {

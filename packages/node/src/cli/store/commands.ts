@@ -1,6 +1,7 @@
 /** `quoin store …`: what each command takes, and the help that teaches it. */
+
+import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
-import { finish } from '../exit.ts'
 import { backup } from './backup.ts'
 import { restore } from './restore.ts'
 import { stats } from './stats.ts'

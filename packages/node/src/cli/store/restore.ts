@@ -1,6 +1,5 @@
 /** `quoin store restore`: a new store from a backup. */
-import { EXIT } from '../exit.ts'
-import { print, printJson } from '../terminal.ts'
+import { EXIT, print, printJson } from '@quoin/primitives/command'
 import { store, summary, watched } from './work.ts'
 
 export const restore = async (directory: string, url: string, json: boolean): Promise<number> => {

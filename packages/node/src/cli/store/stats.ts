@@ -1,9 +1,8 @@
 /** `quoin store stats`: how large a store is, and what it runs on. */
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { EXIT } from '../exit.ts'
+import { bytes, count, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { existing } from '../store-url.ts'
-import { bytes, count, paint, print, printJson, table } from '../terminal.ts'
 import { store } from './work.ts'
 
 export const stats = async (url: string, json: boolean): Promise<number> => {

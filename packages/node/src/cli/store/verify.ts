@@ -1,8 +1,7 @@
 /** `quoin store verify`: whether a backup is what it says, or whether every row of a store is whole. */
 import { QuoinError } from '@quoin/primitives'
+import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { InspectedRow } from '@quoin/store'
-import { EXIT } from '../exit.ts'
-import { count, paint, plural, print, printJson } from '../terminal.ts'
 import { progressOn } from '../verify/progress.ts'
 import { store, summary, watched } from './work.ts'
 

@@ -1,6 +1,7 @@
 /** Long work on a store: how far it is, on a terminal, and an end to it by Ctrl-C that leaves nothing half done. */
+
+import { bytes, count } from '@quoin/primitives/command'
 import type { Backup, BackupOptions } from '@quoin/store'
-import { bytes, count } from '../terminal.ts'
 
 /** Loaded when a command needs it: `quoin --help` does not wait for databases. */
 export const store = () => import('@quoin/store')

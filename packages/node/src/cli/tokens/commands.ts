@@ -1,6 +1,7 @@
 /** `quoin token` and `quoin tokens`: what a node knows of BSV21 tokens. */
+
+import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
-import { finish } from '../exit.ts'
 import { DEFAULT_URL } from '../node/http.ts'
 
 interface Asking {

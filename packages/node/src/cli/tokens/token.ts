@@ -1,8 +1,7 @@
 /** `quoin token`: one token, as a node knows it. */
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
+import { count, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { ask, askJson } from '../node/http.ts'
-import { count, paint, print, printJson, table } from '../terminal.ts'
 import { shownAmount, shownSymbol } from './shown.ts'
 
 interface Details {

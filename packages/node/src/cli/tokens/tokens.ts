@@ -1,8 +1,7 @@
 /** `quoin tokens`: the tokens that a node knows. */
 import { QuoinError } from '@quoin/primitives'
-import { EXIT } from '../exit.ts'
+import { EXIT, print, printJson, table } from '@quoin/primitives/command'
 import { askJson } from '../node/http.ts'
-import { print, printJson, table } from '../terminal.ts'
 import { shownAmount, shownSymbol } from './shown.ts'
 
 interface Page {

@@ -1,6 +1,7 @@
 /** `quoin verify` and `quoin repair`. */
+
+import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
-import { finish } from '../exit.ts'
 import { type RepairCommand, repair } from './repair.ts'
 import { type VerifyCommand, verify } from './verify.ts'
 

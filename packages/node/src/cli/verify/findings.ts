@@ -1,6 +1,6 @@
 /** Findings as they are printed: each as it comes, or the first of them as JSON in the end. */
 import type { Finding, FindingKind } from '@quoin/chain'
-import { paint, print } from '../terminal.ts'
+import { paint, print } from '@quoin/primitives/command'
 
 export class Findings {
   readonly #limit: number

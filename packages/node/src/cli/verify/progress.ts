@@ -1,5 +1,5 @@
 /** How far long work is, and the time left, on a terminal. */
-import { count } from '../terminal.ts'
+import { count } from '@quoin/primitives/command'
 
 const EVERY_MS = 100
 

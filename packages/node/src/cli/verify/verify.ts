@@ -2,10 +2,9 @@
 
 import type { Finding } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
+import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { Store, StoreReads } from '@quoin/store'
-import { EXIT } from '../exit.ts'
 import { existing } from '../store-url.ts'
-import { count, paint, plural, print, printJson } from '../terminal.ts'
 import { type Checks, checkFacts, checkIndex } from './check.ts'
 import { Findings } from './findings.ts'
 import { openForLong } from './open.ts'

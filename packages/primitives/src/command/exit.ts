@@ -1,25 +1,29 @@
-/** Exit codes, and how an error reaches the person or the program that ran the command. */
-import { QuoinError } from '@quoin/primitives'
+/** Exit codes of commands, and errors as their output. */
+import { QuoinError } from '../error.ts'
 import { printJson } from './terminal.ts'
 
 export const EXIT = {
   ok: 0,
-  /** The question was answered, and the answer is no: unsound, no such key, damaged. */
+  /** Done, and the answer is no: unsound, no such key, damaged. */
   no: 1,
-  /** The question was wrong: usage, a malformed file. */
+  /** The command line or a file is wrong. */
   usage: 2,
-  /** A defect in quoin. */
+  /** A defect in the program. */
   defect: 3
 } as const
 
-export const EXIT_HELP = `Exit codes:
+export const exitHelp = (program: string): string => `Exit codes:
   0  done, and the answer is yes
   1  done, and the answer is no (a layout is unsound, a key fits nothing, a backup is damaged)
   2  the command line, a file or the place to write to is wrong
-  3  a defect in quoin`
+  3  a defect in ${program}`
 
-/** Runs a command: its exit code, or its error in words (as JSON on standard output when that was asked for). */
-export const finish = async (json: boolean, work: () => number | Promise<number>): Promise<void> => {
+/** Runs a command and sets the exit code of the process. An error is printed: with `json` as JSON on standard output. */
+export const finish = async (
+  json: boolean,
+  work: () => number | Promise<number>,
+  program = 'quoin'
+): Promise<void> => {
   try {
     process.exitCode = await work()
   } catch (error) {
@@ -34,6 +38,6 @@ export const finish = async (json: boolean, work: () => number | Promise<number>
       : error instanceof Error
         ? error.stack
         : String(error)
-    process.stderr.write(`quoin: ${text}\n`)
+    process.stderr.write(`${program}: ${text}\n`)
   }
 }

@@ -1,4 +1,4 @@
-/** What the command prints: tables and colours for people on a terminal, JSON for programs. */
+/** Tables and colours for people on a terminal, JSON for programs. */
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const
 export type Colour = keyof typeof CODES
