@@ -493,7 +493,8 @@ describe('command', () => {
     ['a missing name', [], 'NAME is missing'],
     ['an unknown name', ['no-such-bench'], 'no benchmark named "no-such-bench"'],
     ['an unknown option', ['keyspace', '--fast'], "Unknown option '--fast'"],
-    ['two names', ['one', 'two'], 'one NAME at a time'],
+    ['two names', ['keyspace', 'txo'], 'one NAME at a time'],
+    ['--save of some cases', ['keyspace', '--save', '--only', 'x'], '--save and --only exclude each other'],
     ['--quick with --full', ['keyspace', '--quick', '--full'], '--quick and --full exclude each other']
   ])('exits with 2 for %s and lists the names on stderr', (_, args, reason) => {
     const { status, stdout, stderr } = run(...args)

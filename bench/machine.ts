@@ -1,4 +1,4 @@
-/** Names what a number was measured on: without it, a number cannot be compared with another. */
+/** The machine and the commit of a measurement: without them, a number cannot be compared with another. */
 
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -10,10 +10,23 @@ function commit(directory: string): string | undefined {
   return status === 0 ? stdout.trim() : undefined
 }
 
-export function describeMachine(directory: string): string {
+export type Machine = {
+  readonly node: string
+  readonly cpu: string
+  readonly cores: number
+  readonly commit: string | undefined
+}
+
+export function machineOf(directory: string): Machine {
   const cores = cpus()
-  const parts = [`node ${process.version}`, cores[0]?.model.trim() ?? 'unknown CPU', `${cores.length} cores`]
-  const revision = commit(directory)
-  if (revision !== undefined) parts.push(`commit ${revision}`)
-  return parts.join(', ')
+  return {
+    node: process.version,
+    cpu: cores[0]?.model.trim() ?? 'unknown CPU',
+    cores: cores.length,
+    commit: commit(directory)
+  }
+}
+
+export function describeMachine({ node, cpu, cores, commit }: Machine): string {
+  return [`node ${node}`, cpu, `${cores} cores`, ...(commit ? [`commit ${commit}`] : [])].join(', ')
 }

@@ -9,6 +9,12 @@ export type Work = () => unknown
 /** Milliseconds since some fixed moment. */
 export type Clock = () => number
 
+/** Processor time of this process, all of its threads, in milliseconds. Child processes are not in it. */
+export const processorClock: Clock = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 export type Limits = {
   /** Milliseconds to spend, warm-up included. */
   readonly budget: number
@@ -17,8 +23,8 @@ export type Limits = {
 }
 
 type Contestant = {
-  /** Calls the work so many times; returns the milliseconds this took. */
-  readonly time: (calls: number) => Promise<number>
+  /** Calls the work so many times; returns how long that took, and its cost on the meter. */
+  readonly time: (calls: number) => Promise<{ readonly elapsed: number; readonly cost: number }>
   /** Calls that make one sample. */
   readonly calls: number
   readonly samples: number[]
@@ -44,24 +50,24 @@ repeat(() => 0, 10_000)
 repeat(() => '', 10_000)
 
 /** Warms up for at least `warmUp` milliseconds, and meanwhile finds how many calls make a sample. */
-async function prepare(work: Work, warmUp: number, clock: Clock): Promise<Contestant> {
+async function prepare(work: Work, warmUp: number, clock: Clock, meter: Clock): Promise<Contestant> {
   const end = clock() + warmUp
   const first = work()
   sink.last = await first
   const isAsync = first instanceof Promise
-  const time = async (calls: number): Promise<number> => {
-    const begin = clock()
+  const time: Contestant['time'] = async calls => {
+    const [begin, before] = [clock(), meter()]
     // Awaiting synchronous work would cost more than the work.
     if (isAsync) await repeatAwaiting(work, calls)
     else repeat(work, calls)
-    return clock() - begin
+    return { cost: meter() - before, elapsed: clock() - begin }
   }
   let calls = 1
   // The first call does not count: it may have paid for something that is done only once.
-  let elapsed = await time(calls)
+  let { elapsed } = await time(calls)
   while (elapsed < sampleMs || clock() < end) {
     if (elapsed < sampleMs) calls *= 2
-    elapsed = await time(calls)
+    elapsed = (await time(calls)).elapsed
   }
   return { time, calls: Math.max(1, Math.round((calls * sampleMs) / elapsed)), samples: [] }
 }
@@ -71,22 +77,23 @@ function turns(count: number, round: number): number[] {
   return Array.from({ length: count }, (_, turn) => (turn + round) % count)
 }
 
-/** Returns for each work its samples, in milliseconds per call. */
+/** Returns for each work its samples, in milliseconds of the meter per call. The clock keeps the budget. */
 export async function measure(
   works: readonly Work[],
   { budget, minRounds }: Limits,
-  clock: Clock
+  clock: Clock,
+  meter = clock
 ): Promise<number[][]> {
   const end = clock() + budget
   const contestants: Contestant[] = []
   for (const work of works) {
-    contestants.push(await prepare(work, (budget * warmUpShare) / works.length, clock))
+    contestants.push(await prepare(work, (budget * warmUpShare) / works.length, clock, meter))
   }
   let round = 0
   do {
     for (const turn of turns(works.length, round)) {
       const { time, calls, samples } = contestants[turn]!
-      samples.push((await time(calls)) / calls)
+      samples.push((await time(calls)).cost / calls)
     }
     round++
   } while (round < minRounds || clock() < end)

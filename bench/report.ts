@@ -3,7 +3,7 @@
 import type { Case, Row, Sheet } from './case.ts'
 
 /** More digits than a measurement deserves, few enough to read. */
-function rounded(value: number | null): number | null {
+export function rounded(value: number | null): number | null {
   return value === null ? null : Number(value.toPrecision(6))
 }
 
@@ -20,7 +20,7 @@ export function jsonLine(bench: string, row: Row): string {
   })
 }
 
-function digits(value: number, count: number): string {
+export function digits(value: number, count: number): string {
   return value.toLocaleString('en-US', { maximumSignificantDigits: count })
 }
 

@@ -2,10 +2,14 @@
 
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect, parseArgs } from 'node:util'
+import type { Row, Sheet } from './case.ts'
+import { compareWith } from './compare.ts'
 import { findBenches } from './find.ts'
 import type { Scale, Suite } from './harness.ts'
-import { describeMachine } from './machine.ts'
+import { describeMachine, machineOf } from './machine.ts'
+import { processorTimes } from './processor-time.ts'
 import { jsonLine, sheetJsonLines, sheetLines, table } from './report.ts'
+import { saveResult } from './results.ts'
 import { runCases, type Time } from './schedule.ts'
 import { endAfter } from './watchdog.ts'
 
@@ -28,12 +32,15 @@ function usage(names: readonly string[]): string {
     [' --quick', 'within a minute, less precise'],
     [' --full', 'with the largest sizes, which may take long'],
     [' --only TEXT', 'only the cases with that text in their names'],
-    [' --json', 'one JSON object per line, for programs']
+    [' --json', 'one JSON object per line, for programs'],
+    [' --save', 'write bench/results/NAME.json; then: npm run bench:tables']
   ].map(([option, meaning]) => `  npm run bench -- ${example}${option?.padEnd(14)}${meaning}`)
   return [
-    'Usage: npm run bench -- NAME [--quick] [--json] [--full] [--only TEXT]',
+    'Usage: npm run bench -- NAME [--quick] [--json] [--full] [--only TEXT] [--save]',
+    '       npm run bench -- --compare REF [NAME…] [--rounds N]',
     '',
-    'Measures our code against its peers, turn by turn in one process.',
+    'Measures our code against its peers, turn by turn in one process. With --compare: the processor time of the',
+    'working tree against that of a commit; the exit code is 1 if a case became slower beyond noise.',
     '',
     ...examples,
     '',
@@ -49,6 +56,10 @@ type Arguments = {
   readonly scale: Scale
   readonly only: string
   readonly json: boolean
+  readonly save: boolean
+  readonly compare: string | undefined
+  readonly rounds: number
+  readonly isProcessorTime: boolean
   readonly help: boolean
 }
 
@@ -60,12 +71,30 @@ function readArguments(): Arguments {
       full: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       json: { type: 'boolean', default: false },
+      save: { type: 'boolean', default: false },
+      compare: { type: 'string' },
+      rounds: { type: 'string', default: '5' },
+      // What --compare runs at both commits.
+      'processor-time': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false }
     }
   })
-  const { quick, full, only, json, help } = values
+  const { quick, full, only, json, save, compare, help } = values
   if (quick && full) throw new Error('--quick and --full exclude each other')
-  return { names: positionals, scale: quick ? 'quick' : full ? 'full' : 'normal', only, json, help }
+  if (save && only !== '') throw new Error('--save and --only exclude each other: a result has all cases')
+  const rounds = Number(values.rounds)
+  if (!(Number.isInteger(rounds) && rounds > 0)) throw new Error(`invalid --rounds: ${values.rounds}`)
+  return {
+    names: positionals,
+    scale: quick ? 'quick' : full ? 'full' : 'normal',
+    only,
+    json,
+    save,
+    compare,
+    rounds,
+    isProcessorTime: values['processor-time'],
+    help
+  }
 }
 
 async function loadSuite(file: string): Promise<Suite> {
@@ -84,7 +113,13 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
 }
 
-async function runBench(name: string, file: string, { scale, only, json }: Arguments): Promise<number> {
+/** The command that gives a result again. */
+function commandOf(name: string, scale: Scale): string {
+  return `npm run bench -- ${name}${scale === 'normal' ? '' : ` --${scale}`} --save`
+}
+
+async function runBench(name: string, file: string, args: Arguments): Promise<number> {
+  const { scale, only, json, save } = args
   const isQuick = scale === 'quick'
   if (isQuick) {
     const seconds = quickLimit / 1000
@@ -95,39 +130,55 @@ async function runBench(name: string, file: string, { scale, only, json }: Argum
     progress(`${running}: ${text}`)
   )
   const chosen = cases.filter(each => each.name.includes(only))
-  const sheets: string[] = []
+  const rows: Row[] = []
+  const sheets: (Sheet & { readonly name: string })[] = []
+  const machine = machineOf(repository)
   closeWhenInterrupted(close)
   try {
     if (chosen.length === 0) throw new Error(`no case of "${name}" has "${only}" in its name`)
+    const time = isQuick ? quick : unhurried
+    if (args.isProcessorTime) {
+      for (const each of await processorTimes(chosen, time, clock)) print(JSON.stringify(each))
+      return 0
+    }
     const { head, line } = table(chosen)
     if (!json) {
-      print(`${name}: ${describeMachine(repository)}`)
+      print(`${name}: ${describeMachine(machine)}`)
       print(
         'Medians, of races means; a ratio above 1 means ours is better; spread is half the interquartile range.'
       )
       for (const note of notes) print(note)
       if (chosen.some(each => each.kind !== 'sheet')) print(`\n${head}`)
     }
-    const skipped = await runCases(chosen, isQuick ? quick : unhurried, clock, {
+    const skipped = await runCases(chosen, time, clock, {
       started: (title, index) => {
         running = `[${index + 1}/${chosen.length}] ${title}`
         progress(running)
       },
-      finished: rows => {
+      finished: found => {
         clearProgress()
-        for (const row of rows) print(json ? jsonLine(name, row) : line(row))
+        rows.push(...found)
+        for (const row of found) print(json ? jsonLine(name, row) : line(row))
       },
       sheet: (title, sheet) => {
-        sheets.push(...(json ? sheetJsonLines(name, title, sheet) : ['', ...sheetLines(title, sheet)]))
+        sheets.push({ name: title, ...sheet })
       }
     })
-    if (skipped.length === 0) return 0
+    if (skipped.length === 0) {
+      if (save) {
+        const result = { bench: name, command: commandOf(name, scale), machine, rows, sheets }
+        complain(`bench: saved ${saveResult(repository, result)}`)
+      }
+      return 0
+    }
     complain(`bench: no time was left in --quick for: ${skipped.join(', ')}`)
     return 1
   } finally {
     clearProgress()
     // Those that were made, also when a later case has failed.
-    for (const text of sheets) print(text)
+    for (const { name: title, ...sheet } of sheets)
+      for (const text of json ? sheetJsonLines(name, title, sheet) : ['', ...sheetLines(title, sheet)])
+        print(text)
     await close()
   }
 }
@@ -167,12 +218,23 @@ async function main(): Promise<number> {
     print(help)
     return 0
   }
+  for (const name of args.names)
+    if (!benches.has(name)) return refuse(`there is no benchmark named "${name}"`)
+  if (args.compare !== undefined) {
+    const isSame = await compareWith({
+      repository,
+      ref: args.compare,
+      benches: args.names.length > 0 ? args.names : [...benches.keys()],
+      rounds: args.rounds,
+      print,
+      progress: text => (process.stderr.isTTY ? undefined : complain(`bench: ${text}`))
+    })
+    return isSame ? 0 : 1
+  }
   const [name, ...more] = args.names
   if (name === undefined) return refuse('which benchmark? A NAME is missing')
   if (more.length > 0) return refuse(`one NAME at a time; given: ${args.names.join(' ')}`)
-  const file = benches.get(name)
-  if (file === undefined) return refuse(`there is no benchmark named "${name}"`)
-  return runBench(name, file, args)
+  return runBench(name, benches.get(name)!, args)
 }
 
 try {
