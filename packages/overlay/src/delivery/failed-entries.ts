@@ -34,6 +34,8 @@ export class FailedEntries {
   readonly #reasons = new Map<string, string>()
   /** When leased and waiting entries are looked at again, by the clock of the process. */
   #nextLook = 0
+  /** The end of the pause after a lease without items: the clock of the store may be behind. */
+  #emptyUntil = 0
 
   constructor(outputs: OutputStore, service: string, { backoff, limit }: RetryOptions = RETRY) {
     this.#outputs = outputs
@@ -54,7 +56,8 @@ export class FailedEntries {
     const { due, leased, waiting } = await this.#queue.stats()
     if (due > 0) {
       const [first] = (await this.#queue.list('due', { limit: 1 })).items
-      return first && Math.max(0, first.score * 1000 - Date.now())
+      const untilDue = first ? first.at * 1000 - Date.now() : 0
+      return Math.max(0, untilDue, this.#emptyUntil - performance.now())
     }
     if (leased + waiting === 0) return undefined
     // A lease of a process that is gone may have ended.
@@ -123,6 +126,7 @@ export class FailedEntries {
   /** Tries up to `limit` entries that are due at the same time, each after the earlier failed entries of its outputs. */
   async retry(tell: Tell, limit: number, forSeconds: number): Promise<void> {
     const leases = await this.#queue.lease(limit, forSeconds)
+    if (leases.length === 0) this.#emptyUntil = performance.now() + LOOK_MS
     const predecessors = leases.map(({ item }) => this.#predecessor(item))
     await Promise.all(
       leases.map((lease, i) => {
