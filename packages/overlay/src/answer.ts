@@ -6,6 +6,7 @@
 import { type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
 import { type Outpoint, type Txid, toHex, txidOf, voutOf } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
+import { boundBeef } from './hosting/index.ts'
 import { consumedInputs } from './removal.ts'
 import type { Found, History } from './types.ts'
 
@@ -92,7 +93,7 @@ const walk = async (
 ): Promise<ReadonlySet<string> | undefined> => {
   const wanted = async (outpoint: Outpoint, depth: number): Promise<boolean> => {
     if (typeof history === 'number') return depth <= history
-    const beef = await outputs.transactions.beef(txidOf(outpoint))
+    const beef = boundBeef(await outputs.transactions.beef(txidOf(outpoint)), 0)
     return history([...beef], voutOf(outpoint), depth)
   }
   if (!(await wanted(tip, 0))) return undefined

@@ -17,6 +17,7 @@ import {
   voutOf
 } from '@quoin/primitives'
 import type { MembershipChange, OutputStore } from '@quoin/txo'
+import { boundBeef } from '../hosting/bounded-beef.ts'
 import { overlay } from '../keys.ts'
 import type { HostedLookup } from '../types.ts'
 
@@ -131,7 +132,8 @@ export class Notifier {
     return [transaction, stored === undefined ? undefined : new Uint8Array(Buffer.from(stored, 'base64'))]
   }
 
+  /** Bounded for services that read it with `@bsv/sdk`. */
   async #atomicBeef(txid: Txid): Promise<Uint8Array> {
-    return this.#outputs.transactions.beef(txid, { atomic: true })
+    return boundBeef(await this.#outputs.transactions.beef(txid, { atomic: true }), 0)
   }
 }

@@ -12,22 +12,24 @@ import { formatTxid, QuoinError } from '@quoin/primitives'
 const MOST_VISITS = 10_000
 const MOST_COMPARISONS = 50_000_000
 
-/** A BEEF that is read in bounded time: the same bytes if it is bounded already. */
-export const boundBeef = (given: Uint8Array | Beef): Uint8Array => {
+/**
+ * A BEEF that is read in bounded time: the same bytes if it is bounded already. Refuses one whose subject and `leastLevels`
+ * levels of ancestors are over the limit; a reader that needs the outputs of its inputs needs one level.
+ */
+export const boundBeef = (given: Uint8Array | Beef, leastLevels: 0 | 1 = 1): Uint8Array => {
   const beef = given instanceof Beef ? given : Beef.parse(given)
   const nodes = beef.bumps.reduce((sum, { size }) => sum + size, 1)
   const mostVisits = Math.min(MOST_VISITS, MOST_COMPARISONS / nodes)
   const graph = new Graph(beef)
   if (graph.visits(graph.depth) <= mostVisits) return beef.bytes
-  // The sources of its own inputs are what a reader needs in any case.
-  if (graph.visits(1) > mostVisits + graph.inputs) {
+  if (graph.visits(leastLevels) > mostVisits + graph.inputs) {
     throw new QuoinError(
       'ERR_BEEF_EXPANSION',
       `the direct sources of a transaction spend one another so often that reading them takes more than ${Math.floor(mostVisits)} visits`,
       { txid: formatTxid(beef.subject), most: Math.floor(mostVisits) }
     )
   }
-  let levels = 1
+  let levels: number = leastLevels
   for (let tooMany = graph.depth; tooMany - levels > 1; ) {
     const middle = (levels + tooMany) >>> 1
     if (graph.visits(middle) <= mostVisits) levels = middle

@@ -1,7 +1,6 @@
 /** Topics and lookups of a hosted module, as the engine sees them: each call goes to the process, and its answer is checked. */
 import { QuoinError } from '@quoin/primitives'
 import type { HostedLookup, HostedTopic, LookupFormula, Mode } from '../types.ts'
-import { boundBeef } from './bounded-beef.ts'
 import { PluginFailure } from './calls.ts'
 import type { HostedModule } from './hosted-module.ts'
 import { type DescribedLookup, type DescribedTopic, serviceKey } from './protocol.ts'
@@ -36,7 +35,7 @@ export const hostedLookup = (module: HostedModule, describe: Describe<DescribedL
         module.call({
           type: 'history',
           selector,
-          args: [boundBeef(Uint8Array.from(beef)), outputIndex, depth]
+          args: [Uint8Array.from(beef), outputIndex, depth]
         })
       )
   return {
