@@ -76,7 +76,13 @@ describe('a plug-in', () => {
   })
 
   it('whose lookup service has a database of its own waits for it in the submissions to its own topics', async () => {
-    const service = { ...topic, admissionMode: 'locking-script', outputEvicted: async () => undefined }
+    const service = {
+      ...about('service'),
+      admissionMode: 'locking-script',
+      outputAdmittedByTopic: async () => undefined,
+      outputEvicted: async () => undefined,
+      lookup: async () => []
+    }
     const plugin = (name: string): Plugin => ({
       name,
       setup: () => ({ topics: { [`tm_${name}`]: topic }, lookups: { [`ls_${name}`]: service as never } })

@@ -20,6 +20,7 @@ import {
   scriptEvents
 } from '@quoin/txo'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
+import { checkedService } from './hosting/module-exports.ts'
 import { overlay } from './keys.ts'
 import { type Logger, SILENT } from './logger.ts'
 import type { TopicFamily } from './topics.ts'
@@ -123,16 +124,21 @@ const contextOf = (
 
 const take = <T>(
   plugin: string,
-  kind: string,
+  kind: 'topic' | 'lookup',
   all: Record<string, T>,
   given: Readonly<Record<string, T>> = {}
 ): void => {
   for (const [name, each] of Object.entries(given)) {
-    if (!/^[\w.-]{1,128}$/.test(name) || Object.hasOwn(all, name)) {
-      throw new QuoinError('ERR_PLUGIN', `${plugin} has a ${kind} whose name is taken or none: ${name}`, {
-        plugin,
-        name
-      })
+    checkedService({ module: `the plug-in ${plugin}` }, kind, name, each)
+    if (Object.hasOwn(all, name)) {
+      throw new QuoinError(
+        'ERR_PLUGIN',
+        `the plug-in ${plugin} has the ${kind} ${name}, whose name is taken`,
+        {
+          plugin,
+          name
+        }
+      )
     }
     all[name] = each
   }

@@ -22,6 +22,7 @@ import { kvstore } from '@quoin/kvstore'
 import {
   Engine,
   type EngineOptions,
+  importPlugin,
   installPlugins,
   type Logger,
   type Plugin,
@@ -39,7 +40,7 @@ import { LIMITS, type Limits } from './limits.ts'
 import { jsonLogger } from './log.ts'
 import type { Part } from './parts.ts'
 import { pluginParts } from './plugin-parts.ts'
-import { loadPlugins, openPluginHost, withHosted } from './plugins.ts'
+import { openPluginHost, withHosted } from './plugins.ts'
 import { ProofWatch } from './proof-watch.ts'
 import { Reorgs } from './reorgs.ts'
 import { createServer, type Server } from './server.ts'
@@ -145,7 +146,7 @@ const open = async (
 ) => {
   // Ends after the engine, whose last deliveries go to the processes.
   const host = await openPluginHost(config, logger, closing)
-  const all = [...plugins, ...(await loadPlugins(host?.inProcess ?? []))]
+  const all = [...plugins, ...(await Promise.all((host?.inProcess ?? []).map(importPlugin)))]
   const store = await openStore(config.store)
   closing.add(() => store.close())
   const keyspaces = nodeStore()

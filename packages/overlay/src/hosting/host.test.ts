@@ -123,7 +123,11 @@ describe("a plug-in of Quoin's form", () => {
     const own = fixture('own.mjs')
     const records = fixture('own.mjs', { export: 'records' })
     const { host } = await hostOf([own, records])
-    expect(host.inProcess).toEqual([own, records])
+    const { href: url } = new URL('./fixtures/own.mjs', import.meta.url)
+    expect(host.inProcess).toEqual([
+      { spec: own, url },
+      { spec: records, url }
+    ])
     expect(host.topics).toEqual({})
     expect(host.states()).toEqual([])
   })
@@ -181,10 +185,10 @@ describe('a module is refused', () => {
     ['noAdmission', 'ls_x', /invalid admissionMode: undefined/],
     ['wrongSpends', 'ls_x', /invalid spendNotificationMode: "always"; expected none or txid/],
     ['wrongAdmission', undefined, /without a name: set `name: tm_…` or `name: ls_…`/],
-    ['number', 'tm_x', /tm_x that is no object: number/],
+    ['number', 'tm_x', /tm_x that is not an object: number/],
     ['throwing', 'tm_x', /the factory failed: no configuration/],
     ['Throwing', 'tm_x', /the class cannot be built: no arguments/],
-    ['nothing', 'ls_x', /ls_x that is no object: undefined/],
+    ['nothing', 'ls_x', /ls_x that is not an object: undefined/],
     ['records', undefined, /topic tm_x without identifyAdmissibleOutputs/],
     ['wrongName', undefined, /invalid name: tm x/],
     ['missing', 'tm_x', /has no export missing; it exports .*wrongAdmission/],

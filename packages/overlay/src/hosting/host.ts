@@ -6,6 +6,7 @@ import type { Logger } from '../logger.ts'
 import type { HostedLookup, HostedTopic } from '../types.ts'
 import { HostedModule, type HostedModuleState } from './hosted-module.ts'
 import { hostedLookup, hostedTopic } from './hosted-services.ts'
+import type { InProcessModule } from './in-process.ts'
 import type { DescribedLookup, DescribedSpec, DescribedTopic } from './protocol.ts'
 import { compareDescriptions, type ReloadReport } from './reload-report.ts'
 import type { HostOptions, ModuleSpec } from './spec.ts'
@@ -14,8 +15,8 @@ export interface PluginHost {
   /** By name, as the modules describe them last. */
   readonly topics: Readonly<Record<string, HostedTopic>>
   readonly lookups: Readonly<Record<string, HostedLookup>>
-  /** Specs of modules of Quoin's own form that did not ask for isolation: the caller loads them in its process. */
-  readonly inProcess: readonly ModuleSpec[]
+  /** Modules of Quoin's form that did not ask for isolation, for `importPlugin`. */
+  readonly inProcess: readonly InProcessModule[]
   /** By the name of a lookup: the topics and the concurrency of its spec. */
   readonly delivery: Readonly<Record<string, DeliveryOptions>>
   states(): HostedModuleState[]
@@ -52,7 +53,7 @@ class Host implements PluginHost {
   #topics: Readonly<Record<string, HostedTopic>> = {}
   #lookups: Readonly<Record<string, HostedLookup>> = {}
   #delivery: Readonly<Record<string, DeliveryOptions>> = {}
-  #inProcess: readonly ModuleSpec[] = []
+  #inProcess: readonly InProcessModule[] = []
   #modules: readonly HostedModule[]
 
   constructor(specs: readonly ModuleSpec[], options: HostOptions) {
@@ -79,7 +80,7 @@ class Host implements PluginHost {
     return this.#delivery
   }
 
-  get inProcess(): readonly ModuleSpec[] {
+  get inProcess(): readonly InProcessModule[] {
     return this.#inProcess
   }
 
@@ -87,7 +88,10 @@ class Host implements PluginHost {
     const outcomes = await Promise.allSettled(this.#modules.map(module => module.start()))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     this.#inProcess = this.#modules.flatMap(({ specs, description }) =>
-      specs.filter((_, i) => description[i]!.form === 'quoin')
+      specs.flatMap((spec, i) => {
+        const { form, url } = description[i]!
+        return form === 'quoin' ? [{ spec, url }] : []
+      })
     )
     const isUsed = ({ description }: HostedModule): boolean =>
       description.some(({ form }) => form === 'hosted')

@@ -2,5 +2,6 @@
 export { boundBeef } from './bounded-beef.ts'
 export { hostPlugins, type PluginHost } from './host.ts'
 export type { HostedModuleState, ModuleStatus } from './hosted-module.ts'
+export { type InProcessModule, importPlugin } from './in-process.ts'
 export type { ReloadReport, ServiceChange } from './reload-report.ts'
 export type { HostOptions, Hydration, ModuleSpec } from './spec.ts'

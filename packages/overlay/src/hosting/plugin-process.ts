@@ -12,6 +12,7 @@ import { serialize } from 'node:v8'
 import type { Logger } from '../logger.ts'
 import { FrameReader, FrameTooLong, frameHead } from './frames.ts'
 import { LineBuffer, OutputLog } from './output-log.ts'
+import { RESOLVE_FLAG } from './packages.ts'
 import { ANSWER_BYTES, type Answer, CONTROL_FD, CONTROL_LINE, MESSAGES_FD, type Request } from './protocol.ts'
 import { parseAnswer } from './reading.ts'
 
@@ -49,8 +50,7 @@ export class PluginProcess {
       process.execPath,
       [
         `--max-old-space-size=${Math.ceil(memoryMb * HEAP_SHARE)}`,
-        // Packages are resolved from the directory of the plug-in.
-        '--experimental-import-meta-resolve',
+        RESOLVE_FLAG,
         fileURLToPath(new URL(ENTRY, import.meta.url)),
         String(memoryMb)
       ],

@@ -75,6 +75,8 @@ export interface DescribedLookup extends DescribedService {
 export interface DescribedSpec {
   /** `quoin`: a plug-in of Quoin's own form that did not ask for isolation. */
   readonly form: 'quoin' | 'hosted'
+  /** The URL that the module was imported from. */
+  readonly url: string
   readonly services: readonly (DescribedTopic | DescribedLookup)[]
   /** Migrations that ran. */
   readonly migrations: readonly string[]

@@ -104,13 +104,14 @@ export const parseDescription = (value: unknown, specs: number): DescribedSpec[]
 }
 
 const parseDescribedSpec = (value: unknown): DescribedSpec => {
-  const { form, services, migrations, warnings } = fields(value, 'description')
+  const { form, url, services, migrations, warnings } = fields(value, 'description')
   const all = list(services, 'services')
   if (all.length > MAX_SERVICES) {
     throw new InvalidAnswer(`invalid services: ${all.length}, at most ${MAX_SERVICES}`)
   }
   return {
     form: oneOf(form, ['quoin', 'hosted'] as const, 'form'),
+    url: text(url, 'url', 10_000),
     services: all.map(parseService),
     migrations: texts(migrations, 'migrations'),
     warnings: texts(warnings, 'warnings')

@@ -92,7 +92,7 @@ class Reloader {
       if (this.#settings.has(file)) print(`${shown(file)} changed: restart quoin dev to apply it`)
     }
     const host = this.#host!
-    const inProcess = new Set(host.inProcess.map(({ module }) => module))
+    const inProcess = new Set(host.inProcess.map(({ spec }) => spec.module))
     for (const [module, known] of this.#files) {
       const [changed] = [...files].filter(file => known.has(file) || this.#broken.has(module))
       if (changed === undefined || this.#settings.has(changed)) continue

@@ -1,6 +1,6 @@
 /** Databases of plug-ins (BRC-102 `hydrateWith`): a `Db` of MongoDB, and a Knex with its migrations. One of each kind. */
 import { QuoinError } from '@quoin/primitives'
-import { importPackage } from './packages.ts'
+import { importPackage } from '../packages.ts'
 
 const SELECTION_MS = 10_000
 /** The name of the database where a URL has none. */

@@ -1,8 +1,8 @@
 /** A plug-in of Quoin's form that is set up apart from the node: without its store, so with topics alone. */
 import { QuoinError } from '@quoin/primitives'
 import type { Installed, Plugin, PluginContext } from '../../plugin.ts'
+import { pluginError } from '../module-exports.ts'
 import type { ModuleSpec } from '../spec.ts'
-import { pluginError } from './exports.ts'
 
 export const setUpIsolated = async (
   spec: ModuleSpec,

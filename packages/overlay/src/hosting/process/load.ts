@@ -1,31 +1,27 @@
 /** Loads a module for its specs: imports it, builds the export of each spec, connects databases, describes the services. */
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { QuoinError } from '@quoin/primitives'
+import { importModule } from '../import-module.ts'
+import {
+  construct,
+  type ExportedService,
+  exportOf,
+  isObject,
+  isPlugin,
+  pluginError,
+  servicesOf
+} from '../module-exports.ts'
+import { resolvePackage } from '../packages.ts'
 import type { DescribedSpec, LoadRequest } from '../protocol.ts'
 import { serviceKey } from '../protocol.ts'
 import type { ModuleSpec } from '../spec.ts'
 import { Databases, type Knex, type Migration, runMigrations } from './databases.ts'
-import {
-  type ExportedService,
-  exportOf,
-  isClass,
-  isObject,
-  isPlugin,
-  isRecord,
-  pluginError,
-  servicesOfRecords,
-  singleService
-} from './exports.ts'
 import { HistorySelectors } from './history-selectors.ts'
 import { setUpIsolated } from './isolated-plugin.ts'
 import { lookupService } from './lookup-service.ts'
-import { resolvePackage } from './packages.ts'
 import type { HostedService } from './service.ts'
 import { topicService } from './topic-service.ts'
-import { isTypeScript, registerTypeScript } from './typescript.ts'
 
 export class LoadedModule {
   readonly description: readonly DescribedSpec[]
@@ -75,7 +71,6 @@ export const loadModule = async (request: LoadRequest): Promise<LoadedModule> =>
   const [first] = request.specs
   const url = locate(first!)
   const directory = url.startsWith('file:') ? dirname(fileURLToPath(url)) : first!.directory
-  if (isTypeScript(url)) await registerTypeScript(fileURLToPath(url), first!.compilerOptions)
   const namespace = await importModule(first!, url)
   for (const spec of request.specs) {
     const built = await build(spec, exportOf(spec, namespace), databases, directory)
@@ -87,6 +82,7 @@ export const loadModule = async (request: LoadRequest): Promise<LoadedModule> =>
     }
     description.push({
       form: built.form,
+      url,
       services: hosted.map(({ described }) => described),
       migrations: built.migrations,
       warnings: hosted.flatMap(({ warnings }) => warnings)
@@ -111,48 +107,27 @@ const locate = (spec: ModuleSpec): string => {
   throw pluginError(spec, `is missing: run \`npm install ${module}\` in ${directory}`)
 }
 
-const importModule = async (spec: ModuleSpec, url: string): Promise<Readonly<Record<string, unknown>>> => {
-  try {
-    return (await import(url)) as Readonly<Record<string, unknown>>
-  } catch (error) {
-    throw pluginError(spec, `cannot be loaded: ${loadReason(error, url)}`)
-  }
-}
-
-/** The error of a module, with the place of a syntax error, which Node tells on the command line alone. */
-const loadReason = (error: unknown, url: string): string => {
-  if (!(error instanceof Error)) return String(error)
-  if (!(error instanceof SyntaxError) || !/^file:.*\.[cm]?js$/.test(url)) return error.message
-  const { status, stderr } = spawnSync(process.execPath, ['--check', fileURLToPath(url)], {
-    encoding: 'utf8'
-  })
-  return status === 0 ? error.message : `${error.message} (${stderr.split('\n', 1)[0]})`
-}
-
 const build = async (
   spec: ModuleSpec,
   exported: unknown,
   databases: Databases,
   directory: string
 ): Promise<BuiltSpec> => {
-  let value = exported
+  const isConstructed = typeof exported === 'function'
+  const args = isConstructed ? await argumentsOf(spec, databases, directory) : []
+  let value = await construct(spec, exported, args)
   let migrations: readonly Migration[] = []
-  if (typeof value === 'function') {
-    value = await make(spec, value as (...args: unknown[]) => unknown, databases, directory)
-    if (isObject(value) && 'service' in value) {
-      migrations = (value['migrations'] as readonly Migration[] | undefined) ?? []
-      if (!Array.isArray(migrations)) throw pluginError(spec, 'has migrations that are no array')
-      value = value['service']
-    }
+  if (isConstructed && isObject(value) && 'service' in value) {
+    migrations = (value['migrations'] as readonly Migration[] | undefined) ?? []
+    if (!Array.isArray(migrations)) throw pluginError(spec, 'has migrations that are no array')
+    value = value['service']
   }
   if (isPlugin(value)) {
     if (!(spec.isolate ?? value.isolate)) return { form: 'quoin', services: [], migrations: [] }
-    const services = servicesOfRecords(spec, await setUpIsolated(spec, value))
+    const services = servicesOf(spec, await setUpIsolated(spec, value))
     return hosted(spec, services, [])
   }
-  const services = isRecord(value)
-    ? servicesOfRecords(spec, value as Readonly<Record<string, unknown>>)
-    : [singleService(spec, value)]
+  const services = servicesOf(spec, value)
   const isOwn = services.length > 0 && services.every(({ form }) => form === 'quoin')
   if (isOwn && !spec.isolate) return { form: 'quoin', services: [], migrations: [] }
   const ran =
@@ -179,23 +154,16 @@ const hosted = (
   return { form: 'hosted', services, migrations }
 }
 
-/** Calls a factory or a class with its database and options. */
-const make = async (
-  spec: ModuleSpec,
-  made: (...args: unknown[]) => unknown,
+/** What a class or a factory is called with. */
+const argumentsOf = async (
+  { hydrateWith, options }: ModuleSpec,
   databases: Databases,
   directory: string
-): Promise<unknown> => {
+): Promise<unknown[]> => {
   const args: unknown[] = []
-  if (spec.hydrateWith === 'mongo') args.push(await databases.mongo(directory))
-  if (spec.hydrateWith === 'knex') args.push((await databases.knex(directory)) satisfies Knex)
+  if (hydrateWith === 'mongo') args.push(await databases.mongo(directory))
+  if (hydrateWith === 'knex') args.push((await databases.knex(directory)) satisfies Knex)
   // A class with default parameters is built without arguments, as LARS and CARS build it.
-  if (spec.options !== undefined) args.push(spec.options)
-  try {
-    return await (isClass(made) ? new made(...args) : made(...args))
-  } catch (error) {
-    if (error instanceof QuoinError) throw error
-    const how = isClass(made) ? 'the class cannot be built' : 'the factory failed'
-    throw pluginError(spec, `${how}: ${error instanceof Error ? error.message : String(error)}`)
-  }
+  if (options !== undefined) args.push(options)
+  return args
 }

@@ -1,10 +1,10 @@
 /** A lookup in the form of `@bsv/overlay` in its process: bytes become scripts and arrays of numbers. */
 import type { LookupQuestion } from '@bsv/sdk'
 import type { LookupService } from '../../types.ts'
-import { type ExportedService, isObject } from './exports.ts'
+import { type ExportedService, isObject } from '../module-exports.ts'
+import { importPackage } from '../packages.ts'
 import type { HistorySelectors, Selector } from './history-selectors.ts'
 import { toNumbers } from './numbers.ts'
-import { importPackage } from './packages.ts'
 import { aboutService, type HostedService } from './service.ts'
 
 interface ScriptClass {

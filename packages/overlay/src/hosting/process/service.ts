@@ -1,8 +1,8 @@
 /** A topic or a lookup in its process: how it is described to the node, and the methods that the node calls. */
 
 import type { MetaData } from '../../types.ts'
+import { type ExportedService, isObject } from '../module-exports.ts'
 import { type DescribedLookup, type DescribedTopic, DOCUMENTATION_CHARS } from '../protocol.ts'
-import { type ExportedService, isObject } from './exports.ts'
 
 export interface HostedService {
   readonly described: DescribedTopic | DescribedLookup

@@ -1,6 +1,6 @@
 /** A topic in its process. Topics of Quoin's form get a parsed transaction, topics of `@bsv/overlay` get arrays of numbers. */
 import type { Mode, QuoinTopic, TopicManager } from '../../types.ts'
-import { type ExportedService, isObject } from './exports.ts'
+import { type ExportedService, isObject } from '../module-exports.ts'
 import { toNumbers } from './numbers.ts'
 import { aboutService, type HostedService } from './service.ts'
 

@@ -3,9 +3,9 @@
  * form. Topics are called `tm_…` and lookups `ls_…`, which says what an export is meant to be where its methods do not.
  */
 import { QuoinError } from '@quoin/primitives'
-import type { Plugin } from '../../plugin.ts'
-import { ADMISSION_MODES, SPEND_MODES } from '../../types.ts'
-import type { ModuleSpec } from '../spec.ts'
+import type { Plugin } from '../plugin.ts'
+import { ADMISSION_MODES, SPEND_MODES } from '../types.ts'
+import type { ModuleSpec } from './spec.ts'
 
 type Kind = 'topic' | 'lookup'
 /** `quoin`: the form with `admit` and `index`; `foreign`: that of `@bsv/overlay`. */
@@ -18,6 +18,9 @@ export interface ExportedService {
   readonly form: Form
   readonly service: Methods
 }
+
+/** The module or the plug-in that has a topic or lookup, for errors. */
+export type ServiceOwner = Pick<ModuleSpec, 'module' | 'export'>
 
 type Namespace = Readonly<Record<string, unknown>>
 
@@ -51,7 +54,7 @@ export const exportOf = (spec: ModuleSpec, namespace: Namespace): unknown => {
 export const isPlugin = (value: unknown): value is Plugin & { readonly isolate?: boolean } =>
   isObject(value) && typeof value['name'] === 'string' && typeof value['setup'] === 'function'
 
-export const isRecord = (value: unknown): boolean =>
+const isRecord = (value: unknown): boolean =>
   isObject(value) && (isObject(value['topics']) || isObject(value['lookups']))
 
 const TOPIC_METHODS = ['identifyAdmissibleOutputs', 'getDocumentation', 'getMetaData']
@@ -61,14 +64,33 @@ const QUOIN_METHODS = {
   lookup: ['index', 'lookup', 'getDocumentation', 'getMetaData']
 }
 
+/** The value that a spec's class, factory or export is. */
+export const construct = async (
+  spec: ModuleSpec,
+  exported: unknown,
+  args: readonly unknown[]
+): Promise<unknown> => {
+  if (typeof exported !== 'function') return exported
+  try {
+    return await (isClass(exported) ? new exported(...args) : exported(...args))
+  } catch (error) {
+    const failure = isClass(exported) ? 'the class cannot be built' : 'the factory failed'
+    throw pluginError(spec, `${failure}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 const isService = (value: Methods): boolean =>
   [...TOPIC_METHODS, ...LOOKUP_METHODS, 'admit', 'index'].some(each => typeof value[each] === 'function')
 
-/** Topics and lookups of records, each checked. */
-export const servicesOfRecords = (spec: ModuleSpec, records: Methods): ExportedService[] => {
+/** Topics and lookups that the value of a spec is or has, each checked. */
+export const servicesOf = (spec: ModuleSpec, value: unknown): ExportedService[] =>
+  isRecord(value) ? servicesOfRecords(spec, value as Methods) : [singleService(spec, value)]
+
+const servicesOfRecords = (spec: ModuleSpec, records: Methods): ExportedService[] => {
   const services = (['topic', 'lookup'] as const).flatMap(kind => {
     const record = records[`${kind}s`] ?? {}
-    if (!isObject(record)) throw pluginError(spec, `has ${kind}s that are no record by name`)
+    if (!isObject(record))
+      throw pluginError(spec, `has invalid ${kind}s; expected an object with an entry for each name`)
     return Object.entries(record).map(([name, service]) => checkedService(spec, kind, name, service))
   })
   if (spec.name === undefined) return services
@@ -79,7 +101,7 @@ export const servicesOfRecords = (spec: ModuleSpec, records: Methods): ExportedS
 }
 
 /** One topic or lookup that a class, a factory or an instance is. */
-export const singleService = (spec: ModuleSpec, service: unknown): ExportedService => {
+const singleService = (spec: ModuleSpec, service: unknown): ExportedService => {
   if (spec.name === undefined) {
     throw pluginError(spec, 'is one topic or lookup without a name: set `name: tm_…` or `name: ls_…`')
   }
@@ -98,7 +120,13 @@ const kindOf = (spec: ModuleSpec, name: string, service: unknown): Kind => {
   )
 }
 
-const checkedService = (spec: ModuleSpec, kind: Kind, name: string, service: unknown): ExportedService => {
+/** Refuses with `ERR_PLUGIN` a topic or lookup that lacks a method of its form. */
+export const checkedService = (
+  spec: ServiceOwner,
+  kind: Kind,
+  name: string,
+  service: unknown
+): ExportedService => {
   if (!/^[\w.-]{1,128}$/.test(name)) {
     throw pluginError(
       spec,
@@ -106,7 +134,7 @@ const checkedService = (spec: ModuleSpec, kind: Kind, name: string, service: unk
     )
   }
   if (!isObject(service)) {
-    throw pluginError(spec, `has a ${kind} ${name} that is no object: ${described(service)}`)
+    throw pluginError(spec, `has a ${kind} ${name} that is not an object: ${described(service)}`)
   }
   const form = typeof service[kind === 'topic' ? 'admit' : 'index'] === 'function' ? 'quoin' : 'foreign'
   const methods = form === 'quoin' ? QUOIN_METHODS[kind] : kind === 'topic' ? TOPIC_METHODS : LOOKUP_METHODS
@@ -121,7 +149,7 @@ const checkedService = (spec: ModuleSpec, kind: Kind, name: string, service: unk
   return { kind, name, form, service }
 }
 
-const checkModes = (spec: ModuleSpec, name: string, service: Methods): void => {
+const checkModes = (spec: ServiceOwner, name: string, service: Methods): void => {
   const { admissionMode, spendNotificationMode } = service
   if (!(ADMISSION_MODES as readonly unknown[]).includes(admissionMode)) {
     throw pluginError(
@@ -140,12 +168,12 @@ const checkModes = (spec: ModuleSpec, name: string, service: Methods): void => {
 }
 
 /** Functions of ES5 are classes if their prototype has methods. */
-export const isClass = (made: unknown): made is new (...args: unknown[]) => unknown =>
+const isClass = (made: unknown): made is new (...args: unknown[]) => unknown =>
   typeof made === 'function' &&
   (/^class\b/.test(Function.prototype.toString.call(made)) ||
     Object.getOwnPropertyNames(made.prototype ?? {}).some(each => each !== 'constructor'))
 
-export const pluginError = (spec: ModuleSpec, problem: string): QuoinError => {
+export const pluginError = (spec: ServiceOwner, problem: string): QuoinError => {
   const named = spec.export === undefined ? '' : ` (export ${spec.export})`
   return new QuoinError('ERR_PLUGIN', `${spec.module}${named} ${problem}`, { module: spec.module })
 }
@@ -158,4 +186,6 @@ const described = (value: unknown): string =>
     ? JSON.stringify(value.slice(0, 100))
     : Array.isArray(value)
       ? 'an array'
-      : typeof value
+      : value === null
+        ? 'null'
+        : typeof value
