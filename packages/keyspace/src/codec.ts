@@ -41,8 +41,8 @@ export class Codec<T> {
   readonly show: CodecOptions<T>['show']
   readonly put: CodecOptions<T>['put']
   readonly text: CodecOptions<T>['text']
-  /** The width of a word when any bytes of it are one. */
-  readonly #width: number
+  /** The width of a word when any bytes of it are one, or else -1; known from the first write on. */
+  #width: number | undefined
 
   constructor({ name, phrase, language, order, orderName, read, show, put, text }: CodecOptions<T>) {
     if (!put === !text) {
@@ -57,7 +57,6 @@ export class Codec<T> {
     this.show = show
     this.put = put
     this.text = text
-    this.#width = language.isAllBytes ? language.fixedLength! : -1
   }
 
   /**
@@ -68,6 +67,7 @@ export class Codec<T> {
     if (!this.put) return this.#writeText(value, target, offset)
     const end = this.put(value, target, offset)
     if (end > target.length) throw bufferError(end, target.length)
+    this.#width ??= this.language.isAllBytes ? this.language.fixedLength! : -1
     if (end - offset === this.#width || this.language.matcher.departs(target, offset, end) === -1) return end
     throw strayValue(this, value, target, offset, end)
   }

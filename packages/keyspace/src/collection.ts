@@ -4,7 +4,7 @@
  */
 import { QuoinError, shortHex, toHex, valueError } from '@quoin/primitives'
 import type { After, Declaration, KeyOf, KeyPart, PrefixOf } from './declaration.ts'
-import { type KeyReader, keyReader, keyWriter } from './generate.ts'
+import { type KeyReader, type KeyWriter, keyReader, keyWriter } from './generate.ts'
 import { type Departure, type Layout, valuesOf } from './layout.ts'
 import { printable } from './notation.ts'
 import type { PromisedScan, Subject } from './proof/findings.ts'
@@ -24,38 +24,53 @@ export class Collection<
   readonly layout: Layout
   readonly value: V
   readonly about: string | undefined
-  /** The order that each part of the key gives. */
-  readonly orders: readonly OrderOfPart[]
   readonly scans: readonly PromisedScan[]
-  /** Writes the key into `target` at `offset` and returns the offset after it. */
-  readonly encodeInto: (target: Uint8Array, offset: number, ...key: KeyOf<P>) => number
-  readonly #read: KeyReader
+  #write: KeyWriter
+  #read: KeyReader
+  readonly #orders: () => readonly OrderOfPart[]
   readonly #ranges: Ranges
 
   /** @internal Collections are made by `keyspace`, which proves them first. */
   constructor(
     keyspace: string,
     subject: Subject,
-    orders: readonly OrderOfPart[],
+    orders: () => readonly OrderOfPart[],
     declaration: Declaration<P, S, V>
   ) {
     this.keyspace = keyspace
     this.name = subject.name
     this.layout = subject.layout
     this.scans = subject.scans
-    this.orders = orders
+    this.#orders = orders
     this.value = declaration.value
     this.about = declaration.about
     this.#ranges = new Ranges(subject.name, subject.layout, subject.scans, orders)
-    const steps = stepsOf(subject.layout)
-    this.encodeInto = keyWriter(steps)
-    const canCut = steps.steps.every(({ cut }) => cut !== 'none')
-    this.#read = canCut ? keyReader(steps) : key => this.#parse(key)
+    // The first key generates the functions for the ones after it: a program uses few of the collections it loads.
+    this.#write = (target, offset, ...key) => {
+      this.#write = keyWriter(stepsOf(this.layout))
+      return this.#write(target, offset, ...key)
+    }
+    this.#read = key => {
+      const steps = stepsOf(this.layout)
+      const canCut = steps.steps.every(({ cut }) => cut !== 'none')
+      this.#read = canCut ? keyReader(steps) : each => this.#parse(each)
+      return this.#read(key)
+    }
+  }
+
+  /** The order that each part of the key gives. */
+  get orders(): readonly OrderOfPart[] {
+    return this.#orders()
+  }
+
+  /** Writes the key into `target` at `offset` and returns the offset after it. */
+  get encodeInto(): (target: Uint8Array, offset: number, ...key: KeyOf<P>) => number {
+    return this.#write
   }
 
   /** The key as bytes of its own. */
   encode(...key: KeyOf<P>): Uint8Array {
-    return written(target => this.encodeInto(target, 0, ...key))
+    return written(target => this.#write(target, 0, ...key))
   }
 
   /** The components of a key; a coded error names the byte where the bytes are not one. */

@@ -6,6 +6,7 @@ import { QuoinError } from '@quoin/primitives'
 import { Collection } from './collection.ts'
 import { type Declaration, type KeyPart, partsOf, promisedScan, type Scan } from './declaration.ts'
 import { type Explanation, explain } from './explain.ts'
+import { describeSubject, fingerprintOf } from './fingerprint.ts'
 import { Layout, type Part } from './layout.ts'
 import type { Finding, PromisedScan, Subject } from './proof/findings.ts'
 import { PROPERTIES, type Proof, prove, proveDisjoint } from './proof/prove.ts'
@@ -28,24 +29,35 @@ export class Keyspace<D extends Declarations = Declarations> {
   readonly name: string
   readonly about: string
   readonly collections: CollectionsOf<D>
-  readonly proof: Proof
-  /** What was proved, in the order of declaration. */
+  /** The subjects of the proof, in the order of declaration. */
   readonly subjects: readonly Subject[]
+  /** A digest of the subjects. */
+  readonly fingerprint: string
+  #proved: ReturnType<typeof prove> | undefined
 
   /** @internal Keyspaces are made by `keyspace`. */
-  constructor(name: string, about: string, declarations: D) {
+  constructor(name: string, about: string, declarations: D, proved: readonly string[]) {
     this.name = name
     this.about = about
     this.subjects = Object.entries(declarations).map(([each, declaration]) => subjectOf(each, declaration))
-    const { orders, ...proof } = prove(this.subjects)
-    this.proof = proof
-    refuseUnsound(name, proof.findings)
+    this.fingerprint = fingerprintOf(this.subjects.map(describeSubject))
+    if (!proved.includes(this.fingerprint)) refuseUnsound(name, this.proof.findings)
     this.collections = Object.fromEntries(
       this.subjects.map(subject => [
         subject.name,
-        new Collection(name, subject, orders.get(subject)!, declarations[subject.name]!)
+        new Collection(name, subject, () => this.#proof.orders.get(subject)!, declarations[subject.name]!)
       ])
     ) as CollectionsOf<D>
+  }
+
+  /** All seven properties of the collections, decided here and not taken from the build. */
+  get proof(): Proof {
+    return this.#proof
+  }
+
+  get #proof(): ReturnType<typeof prove> {
+    this.#proved ??= prove(this.subjects)
+    return this.#proved
   }
 
   /** Whose key this is, or which collection it comes nearest to. */
@@ -74,27 +86,41 @@ export type AnyKeyspace = Omit<Keyspace, 'collections'>
 export const keyspace = <const D extends Declarations>(
   name: string,
   declarations: D,
-  { about = '' }: { readonly about?: string } = {}
-): Keyspace<D> => new Keyspace(name, about, declarations)
+  { about = '', proved = [] }: KeyspaceOptions = {}
+): Keyspace<D> => new Keyspace(name, about, declarations, proved)
+
+export interface KeyspaceOptions {
+  readonly about?: string
+  /**
+   * Fingerprints of declarations that the caller's build has proved, with the codecs that the caller ships. A
+   * declaration with another fingerprint is proved when it is defined.
+   */
+  readonly proved?: readonly string[]
+}
 
 /** Keyspaces that share one store. */
 export class KeyspaceGroup {
   readonly name: string
   readonly #members: AnyKeyspace[] = []
-  readonly #proofs: Proof[] = []
 
-  constructor(name: string, members: readonly AnyKeyspace[] = []) {
+  constructor(name: string, members: readonly AnyKeyspace[] = [], { proved = [] }: KeyspaceOptions = {}) {
     this.name = name
-    for (const member of members) this.add(member)
+    if (proved.includes(groupFingerprint(members))) this.#members.push(...members)
+    else for (const member of members) this.add(member)
   }
 
   get members(): readonly AnyKeyspace[] {
     return this.#members
   }
 
-  /** What joining each member took to prove: its collections against those of the members before it. */
+  /** The proof of each member's joining: its collections against those of the members before it. */
   get proofs(): readonly Proof[] {
-    return this.#proofs
+    return this.#members.map((member, i) => disjointFrom(member, this.#members.slice(0, i)))
+  }
+
+  /** A digest of the members, in the order of their joining. */
+  get fingerprint(): string {
+    return groupFingerprint(this.#members)
   }
 
   /** Proves a keyspace against all that are here and adds it, or refuses it and changes nothing. */
@@ -105,16 +131,20 @@ export class KeyspaceGroup {
         `${this.name} has a keyspace called ${member.name} already`
       )
     }
-    const proof = proveDisjoint(qualified(member), this.#members.flatMap(qualified))
-    refuseUnsound(`${member.name} in ${this.name}`, proof.findings)
+    refuseUnsound(`${member.name} in ${this.name}`, disjointFrom(member, this.#members).findings)
     this.#members.push(member)
-    this.#proofs.push(proof)
   }
 
   explain(key: Uint8Array): Explanation {
     return explain(key, this.#members)
   }
 }
+
+const disjointFrom = (member: AnyKeyspace, others: readonly AnyKeyspace[]): Proof =>
+  proveDisjoint(qualified(member), others.flatMap(qualified))
+
+const groupFingerprint = (members: readonly AnyKeyspace[]): string =>
+  fingerprintOf(members.map(({ name, fingerprint }) => `${name} ${fingerprint}`))
 
 /** The subjects of a keyspace under names that tell them from those of its neighbours. */
 const qualified = ({ name, subjects }: AnyKeyspace): Subject[] =>

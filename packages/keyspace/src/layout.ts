@@ -43,56 +43,55 @@ export interface Departure {
   readonly parts: readonly Part[]
 }
 
-export class Layout {
-  readonly parts: readonly Part[]
-  /** The moves of each state: within its part, and into the parts that may follow it. */
+interface Graph {
   readonly moves: readonly (readonly Edge[])[]
   readonly accepting: readonly boolean[]
-  /** The least number of bytes that complete a key from each state. */
   readonly rest: readonly number[]
-  readonly #part: readonly number[]
-  readonly #first: readonly number[]
+  /** The part of each state, and the first state of each part. */
+  readonly part: readonly number[]
+  readonly first: readonly number[]
+}
+
+export class Layout {
+  readonly parts: readonly Part[]
+  #built: Graph | undefined
 
   constructor(parts: readonly Part[]) {
     this.parts = parts
-    this.#first = parts.map((_, i) => parts.slice(0, i).reduce((sum, part) => sum + part.language.size, 0))
-    this.#part = parts.flatMap((part, i) => part.language.edges.map(() => i))
-    const accepting: boolean[] = []
-    const rest: number[] = []
-    const moves: Edge[][] = []
-    let entry: Edge[] = []
-    let tailNullable = true
-    let tailRest = 0
-    for (let i = parts.length - 1; i >= 0; i--) {
-      const { language } = parts[i]!
-      const first = this.#first[i]!
-      const own = language.edges.map(out => out.map(({ set, to }) => ({ set, to: first + to })))
-      language.edges.forEach((_, state) => {
-        accepting[first + state] = language.accepting[state]! && tailNullable
-        rest[first + state] = language.shortest[state]! + tailRest
-        moves[first + state] = language.accepting[state] ? [...own[state]!, ...entry] : own[state]!
-      })
-      entry = moves[first]!
-      tailNullable &&= language.acceptsEmpty
-      tailRest += language.minLength
-    }
-    this.accepting = accepting
-    this.rest = rest
-    this.moves = moves
+  }
+
+  /** Built when it is first needed: writing and reading most keys does without. */
+  get #graph(): Graph {
+    this.#built ??= graphOf(this.parts)
+    return this.#built
+  }
+
+  /** The moves of each state: within its part, and into the parts that may follow it. */
+  get moves(): readonly (readonly Edge[])[] {
+    return this.#graph.moves
+  }
+
+  get accepting(): readonly boolean[] {
+    return this.#graph.accepting
+  }
+
+  /** The least number of bytes that complete a key from each state. */
+  get rest(): readonly number[] {
+    return this.#graph.rest
   }
 
   /** The number of states; state 0 is the start. */
   get size(): number {
-    return this.#part.length
+    return this.#graph.part.length
   }
 
   partOf(state: number): number {
-    return this.#part[state]!
+    return this.#graph.part[state]!
   }
 
   /** The state within its part. */
   local(state: number): number {
-    return state - this.#first[this.#part[state]!]!
+    return state - this.#graph.first[this.#graph.part[state]!]!
   }
 
   get minLength(): number {
@@ -105,7 +104,7 @@ export class Layout {
 
   /** Whether the bytes read so far can be exactly the first `count` parts. */
   endsPrefix(state: number, count: number): boolean {
-    const at = this.#part[state]!
+    const at = this.#graph.part[state]!
     if (at >= count) return count === 0 && state === 0
     if (!this.parts[at]!.language.accepting[this.local(state)]) return false
     return this.parts.slice(at + 1, count).every(part => part.language.acceptsEmpty)
@@ -113,7 +112,7 @@ export class Layout {
 
   /** The shortest way to complete the part of `state` and all that follow. */
   complete(state: number): Run {
-    const at = this.#part[state]!
+    const at = this.#graph.part[state]!
     return [
       ...this.follow(state, this.parts[at]!.language.completion(this.local(state))),
       ...this.shortest(at + 1)
@@ -124,13 +123,13 @@ export class Layout {
   shortest(from: number, to = this.parts.length): Run {
     return this.parts
       .slice(from, to)
-      .flatMap((part, i) => this.follow(this.#first[from + i]!, part.language.completion(0)))
+      .flatMap((part, i) => this.follow(this.#graph.first[from + i]!, part.language.completion(0)))
   }
 
   /** The run of `bytes` within the part of `state`, from that state. */
   follow(state: number, bytes: readonly number[]): Run {
-    const first = this.#first[this.#part[state]!]!
-    const { edges } = this.parts[this.#part[state]!]!.language
+    const first = this.#graph.first[this.#graph.part[state]!]!
+    const { edges } = this.parts[this.#graph.part[state]!]!.language
     let at = this.local(state)
     return bytes.map(byte => {
       at = edges[at]!.find(edge => edge.set.has(byte))!.to
@@ -140,7 +139,7 @@ export class Layout {
 
   /** The run of a word of part number `part`, from its start. */
   word(part: number, bytes: readonly number[]): Run {
-    return this.follow(this.#first[part]!, bytes)
+    return this.follow(this.#graph.first[part]!, bytes)
   }
 
   /**
@@ -176,7 +175,7 @@ export class Layout {
       offset,
       expected: moves.reduce((sum, { set }) => sum.union(set), ByteSet.of()),
       mayEnd: states.some(state => this.accepting[state]),
-      parts: [...new Set(moves.map(({ to }) => this.parts[this.#part[to]!]!))]
+      parts: [...new Set(moves.map(({ to }) => this.parts[this.#graph.part[to]!]!))]
     }
   }
 
@@ -186,11 +185,35 @@ export class Layout {
     let end = 0
     this.parts.forEach((part, i) => {
       const start = end
-      while (end < run.length && this.#part[run[end]!.state] === i) end++
+      while (end < run.length && this.#graph.part[run[end]!.state] === i) end++
       spans.push({ part, start, end })
     })
     return { key, spans }
   }
+}
+
+const graphOf = (parts: readonly Part[]): Graph => {
+  const first = parts.map((_, i) => parts.slice(0, i).reduce((sum, part) => sum + part.language.size, 0))
+  const accepting: boolean[] = []
+  const rest: number[] = []
+  const moves: Edge[][] = []
+  let entry: Edge[] = []
+  let tailNullable = true
+  let tailRest = 0
+  for (let i = parts.length - 1; i >= 0; i--) {
+    const { language } = parts[i]!
+    const start = first[i]!
+    const own = language.edges.map(out => out.map(({ set, to }) => ({ set, to: start + to })))
+    language.edges.forEach((_, state) => {
+      accepting[start + state] = language.accepting[state]! && tailNullable
+      rest[start + state] = language.shortest[state]! + tailRest
+      moves[start + state] = language.accepting[state] ? [...own[state]!, ...entry] : own[state]!
+    })
+    entry = moves[start]!
+    tailNullable &&= language.acceptsEmpty
+    tailRest += language.minLength
+  }
+  return { moves, accepting, rest, part: parts.flatMap((part, i) => part.language.edges.map(() => i)), first }
 }
 
 /** The value of each component of a reading, by name. */

@@ -41,7 +41,7 @@ export class Ranges {
   readonly #name: string
   readonly #layout: Layout
   readonly #scans: readonly PromisedScan[]
-  readonly #orders: readonly OrderOfPart[]
+  readonly #orders: () => readonly OrderOfPart[]
   /** The number of components of a whole key. */
   readonly #components: number
   /** How to write the first so many parts. */
@@ -49,7 +49,12 @@ export class Ranges {
   /** For each number of components, whether a prefix of that many finds exactly the keys that have them. */
   readonly #exact: boolean[] = []
 
-  constructor(name: string, layout: Layout, scans: readonly PromisedScan[], orders: readonly OrderOfPart[]) {
+  constructor(
+    name: string,
+    layout: Layout,
+    scans: readonly PromisedScan[],
+    orders: () => readonly OrderOfPart[]
+  ) {
     this.#name = name
     this.#layout = layout
     this.#scans = scans
@@ -123,7 +128,7 @@ export class Ranges {
     const count = prefix.length + bound.length
     const parts = partsSpanned(this.#layout.parts, count)
     this.#layout.parts.slice(partsSpanned(this.#layout.parts, prefix.length), parts).forEach(part => {
-      const disorder = this.#orders[this.#layout.parts.indexOf(part)]!.value
+      const disorder = this.#orders()[this.#layout.parts.indexOf(part)]!.value
       if (part.kind === 'literal' || !disorder) return
       const { name, codec } = part.component
       const [small, large] = disorder.map(reading => codec.show(valuesOf(reading).get(name)))

@@ -141,7 +141,7 @@ const countedBytes = (min: number, max: number): Language => {
     to: min + i || max + 1
   }))
   const counting = Array.from({ length: max }, (_, i) => [{ set: ByteSet.all, to: i || max + 1 }])
-  return Language.from({
+  return Language.from(`counted{${min},${max}}`, {
     edges: [start, ...counting, []],
     accepting: [false, ...counting.map(() => false), true]
   })

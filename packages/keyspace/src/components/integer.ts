@@ -42,12 +42,7 @@ const readU32 = (source: Uint8Array, at: number): number =>
 const bigEndian = (value: bigint, width: number): number[] =>
   Array.from({ length: width }, (_, i) => Number((value >> BigInt(8 * (width - 1 - i))) & 0xffn))
 
-const widths = new Map<number, Language>()
-const anyOf = (width: number): Language => {
-  const known = widths.get(width) ?? Language.of(repeat(any, width))
-  widths.set(width, known)
-  return known
-}
+const anyOf = (width: number): Language => Language.of(repeat(any, width))
 
 /** An unsigned or signed integer of at most four bytes, as a number. */
 const small = (width: number, signed: boolean, max?: number): Codec<number> => {

@@ -83,6 +83,11 @@ export class ByteSet {
     return this.#words.every((word, i) => word === other.#words[i])
   }
 
+  /** The words as text: equal texts are equal sets. */
+  get notation(): string {
+    return Array.from(this.#words, word => word.toString(36)).join('.')
+  }
+
   /** For people: `'0'-'9' 'a'-'f'`, `'|'`, `any byte`, `80-ff`. */
   toString(): string {
     const ranges: [number, number][] = []

@@ -5,16 +5,15 @@
 import { QuoinError } from '@quoin/primitives'
 import { ByteSet } from './byteset.ts'
 import type { Automaton, Edge } from './language.ts'
-import { checkLength, type Length, type Pattern } from './pattern.ts'
+import type { Length, Pattern } from './pattern.ts'
 
 /** A component that needs more states than this is refused: proofs take time in the square of it. */
-const MAX_STATES = 4096
+export const MAX_STATES = 4096
 /** States on the way there, which only cost the time to make them smaller. */
 const MAX_INTERIM = 16 * MAX_STATES
 
 /** The automaton of the words of a pattern whose length in bytes is within bounds. */
 export const determinise = (pattern: Pattern, length: Length = {}): Automaton => {
-  checkLength(length)
   const nfa = thompson(pattern)
   const atoms = alphabetAtoms(nfa)
   return minimise(bounded(subsets(nfa, atoms), length), atoms)

@@ -2,11 +2,11 @@
  * A regular language over bytes, held as its minimal deterministic automaton without dead states: from every
  * state some word can still be completed. That last fact is what lets the proofs stop as soon as two runs meet.
  */
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, toHex } from '@quoin/primitives'
 import { ByteSet } from './byteset.ts'
-import { determinise } from './compile.ts'
+import { determinise, MAX_STATES } from './compile.ts'
 import { Matcher } from './matcher.ts'
-import type { Length, Pattern } from './pattern.ts'
+import { checkLength, type Length, type Pattern } from './pattern.ts'
 
 export interface Edge {
   readonly set: ByteSet
@@ -19,46 +19,86 @@ export interface Automaton {
   readonly accepting: readonly boolean[]
 }
 
-export class Language {
-  readonly edges: readonly (readonly Edge[])[]
-  readonly accepting: readonly boolean[]
-  /** For each state, the length of the shortest and of the longest word that completes it. */
+/** An automaton with the measures of its words. */
+interface Measured extends Automaton {
   readonly shortest: readonly number[]
   readonly longest: readonly number[]
-  /** The length of every word, when all have the same one. */
-  readonly fixedLength: number | undefined
-  /** Whether any bytes of the fixed length are a word, so that a length check is the whole check. */
   readonly isAllBytes: boolean
+}
+
+export class Language {
+  /** Text that determines the automaton without building it: equal texts are equal languages. */
+  readonly notation: string
+  readonly #build: () => Automaton
+  #measured: Measured | undefined
   #matcher: Matcher | undefined
 
-  private constructor(automaton: Automaton) {
-    if (automaton.edges.length === 0) {
-      throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'the component has no possible value')
-    }
-    this.edges = automaton.edges
-    this.accepting = automaton.accepting
-    this.shortest = shortestCompletions(automaton)
-    this.longest = longestCompletions(automaton)
-    this.fixedLength = this.minLength === this.maxLength ? this.minLength : undefined
-    this.isAllBytes =
-      this.fixedLength !== undefined && this.edges.flat().every(edge => edge.set.equals(ByteSet.all))
+  private constructor(notation: string, build: () => Automaton) {
+    this.notation = notation
+    this.#build = build
   }
 
-  /** The language of an automaton that is minimal and has no dead states. */
-  static from(automaton: Automaton): Language {
-    return new Language(automaton)
+  /** The language of an automaton that is minimal and has no dead states; `notation` determines it. */
+  static from(notation: string, automaton: Automaton): Language {
+    return new Language(notation, () => automaton)
   }
 
-  static of(pattern: Pattern, length: Length = {}): Language {
-    return new Language(determinise(pattern, length))
+  /**
+   * The words of a pattern. Equal patterns share one automaton, built when it is first needed; at once where it may be
+   * refused, being empty or too large.
+   */
+  static of(pattern: Pattern, { min = 0, max = Number.POSITIVE_INFINITY }: Length = {}): Language {
+    checkLength({ min, max })
+    const notation = `${notationOf(pattern)}{${min},${max}}`
+    const known = languages.get(notation)
+    if (known) return known
+    if (languages.size >= SHARED_LANGUAGES) languages.clear()
+    const language = new Language(notation, () => determinise(pattern, { min, max }))
+    const size = sizeOf(pattern)
+    if (size === 0 || size > MAX_STATES || min > 0 || Number.isFinite(max)) language.#automaton
+    languages.set(notation, language)
+    return language
   }
 
   /** The language of these bytes alone: literals are most of what keys are declared with, and need no search. */
   static word(bytes: Uint8Array): Language {
-    return new Language({
+    return new Language(toHex(bytes), () => ({
       edges: [...Array.from(bytes, (byte, i) => [{ set: ByteSet.of(byte), to: i + 1 }]), []],
       accepting: [...Array.from(bytes, () => false), true]
-    })
+    }))
+  }
+
+  get edges(): readonly (readonly Edge[])[] {
+    return this.#automaton.edges
+  }
+
+  get accepting(): readonly boolean[] {
+    return this.#automaton.accepting
+  }
+
+  /** For each state, the length of the shortest word that completes it. */
+  get shortest(): readonly number[] {
+    return this.#automaton.shortest
+  }
+
+  /** For each state, the length of the longest word that completes it. */
+  get longest(): readonly number[] {
+    return this.#automaton.longest
+  }
+
+  /** The length of every word, when all have the same one. */
+  get fixedLength(): number | undefined {
+    return this.minLength === this.maxLength ? this.minLength : undefined
+  }
+
+  /** Whether any bytes of the fixed length are a word, so that a length check is the whole check. */
+  get isAllBytes(): boolean {
+    return this.#automaton.isAllBytes
+  }
+
+  get #automaton(): Measured {
+    this.#measured ??= measured(this.#build())
+    return this.#measured
   }
 
   get size(): number {
@@ -132,6 +172,53 @@ export class Language {
     }
     return [...bytes, ...this.completion(at)]
   }
+}
+
+const SHARED_LANGUAGES = 1000
+/** The languages of patterns by notation. */
+const languages = new Map<string, Language>()
+
+const notationOf = (pattern: Pattern): string => {
+  switch (pattern.kind) {
+    case 'set':
+      return pattern.set.notation
+    case 'seq':
+      return `(${pattern.parts.map(notationOf).join(' ')})`
+    case 'alt':
+      return `(${pattern.options.map(notationOf).join('|')})`
+    case 'repeat':
+      return `${notationOf(pattern.of)}{${pattern.min},${pattern.max}}`
+  }
+}
+
+/** The sets of bytes that a word passes, each repetition counted; 0 where no word can pass. */
+const sizeOf = (pattern: Pattern): number => {
+  switch (pattern.kind) {
+    case 'set':
+      return pattern.set.isEmpty ? 0 : 1
+    case 'seq': {
+      const sizes = pattern.parts.map(sizeOf)
+      return sizes.includes(0) ? 0 : sizes.reduce((sum, size) => sum + size, 1)
+    }
+    case 'alt':
+      return pattern.options.reduce((sum, option) => sum + sizeOf(option), 0)
+    case 'repeat': {
+      const size = sizeOf(pattern.of)
+      if (size === 0) return pattern.min === 0 ? 1 : 0
+      return 1 + size * (Number.isFinite(pattern.max) ? pattern.max : pattern.min + 1)
+    }
+  }
+}
+
+const measured = (automaton: Automaton): Measured => {
+  if (automaton.edges.length === 0) {
+    throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'the component has no possible value')
+  }
+  const shortest = shortestCompletions(automaton)
+  const longest = longestCompletions(automaton)
+  const isAllBytes =
+    shortest[0] === longest[0] && automaton.edges.flat().every(({ set }) => set.equals(ByteSet.all))
+  return { ...automaton, shortest, longest, isAllBytes }
 }
 
 const shortestCompletions = ({ edges, accepting }: Automaton): number[] => {
