@@ -13,6 +13,7 @@ import {
   word
 } from '@quoin/keyspace'
 import { event, events } from '@quoin/txo'
+import { PROVED } from './proved.ts'
 
 export const bsv21 = keyspace(
   'bsv21',
@@ -49,16 +50,20 @@ export const bsv21 = keyspace(
       about: 'Tokens that are always active, and tokens that never are.'
     })
   },
-  { about: 'The BSV21 token pipeline.' }
+  { about: 'The BSV21 token pipeline.', proved: PROVED }
 )
 
-export const bsv21Events = events('bsv21', {
-  id: event('id', 'Outputs of a token.', tokenId('token')),
-  sym: event('sym', 'Deployments by symbol, which is any text.', escaped('symbol')),
-  p2pkh: event('p2pkh', 'Token outputs by holder.', address('holder'), tokenId('token')),
-  cos: event('cos', 'Token outputs by holder, behind a cosigner.', address('holder'), tokenId('token')),
-  ltm: event('ltm', 'Token outputs under a lock-to-mint contract.', tokenId('token')),
-  pow20: event('pow20', 'Token outputs under a proof-of-work contract.', tokenId('token')),
-  list: event('list', 'Token outputs for sale.', tokenId('token')),
-  listBy: event('list', 'Token outputs for sale by seller.', address('seller'), tokenId('token'))
-})
+export const bsv21Events = events(
+  'bsv21',
+  {
+    id: event('id', 'Outputs of a token.', tokenId('token')),
+    sym: event('sym', 'Deployments by symbol, which is any text.', escaped('symbol')),
+    p2pkh: event('p2pkh', 'Token outputs by holder.', address('holder'), tokenId('token')),
+    cos: event('cos', 'Token outputs by holder, behind a cosigner.', address('holder'), tokenId('token')),
+    ltm: event('ltm', 'Token outputs under a lock-to-mint contract.', tokenId('token')),
+    pow20: event('pow20', 'Token outputs under a proof-of-work contract.', tokenId('token')),
+    list: event('list', 'Token outputs for sale.', tokenId('token')),
+    listBy: event('list', 'Token outputs for sale by seller.', address('seller'), tokenId('token'))
+  },
+  { proved: PROVED }
+)

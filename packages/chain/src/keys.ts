@@ -20,6 +20,7 @@ import {
 import { QuoinError } from '@quoin/primitives'
 import { type ChainHeader, HEADER_LENGTH, parseHeader } from './headers/header.ts'
 import type { NetworkName } from './headers/networks.ts'
+import { PROVED } from './proved.ts'
 
 const blockHash = bytes('hash', { length: 32 })
 const WORK_LENGTH = 32
@@ -143,5 +144,5 @@ export const chain = keyspace(
       about: 'Transactions that the next block of the development chain will have.'
     })
   },
-  { about: 'Headers, transactions and proofs.' }
+  { about: 'Headers, transactions and proofs.', proved: PROVED }
 )

@@ -33,7 +33,7 @@ export {
 export { type CollectionChange, diffKeyspaces } from './diff.ts'
 export { describeKeyspace, documentKeyspaces, type KeyspaceDescription } from './document.ts'
 export type { ExplainedSpan, Explanation } from './explain.ts'
-export { type AnyKeyspace, type Keyspace, KeyspaceGroup, keyspace } from './keyspace.ts'
+export { type AnyKeyspace, type Keyspace, KeyspaceGroup, type KeyspaceOptions, keyspace } from './keyspace.ts'
 export { ByteSet } from './language/byteset.ts'
 export { Language } from './language/language.ts'
 export * as pattern from './language/pattern.ts'

@@ -10,6 +10,7 @@ import { alphabet, escaped, hex, word } from '@quoin/keyspace'
 import { type KvContent, type ProtocolID, protocolText } from '@quoin/kvstore-client/token'
 import { fromHex } from '@quoin/primitives'
 import { type EventDeclaration, event, events, unspent } from '@quoin/txo'
+import { PROVED } from './proved.ts'
 
 const digest = hex('digest', { length: 32 })
 
@@ -44,7 +45,8 @@ export const kvEvents = events(
       name,
       { ...each, prefix: `${PREFIX}:${each.prefix}` }
     ])
-  ) as unknown as typeof kvDeclarations
+  ) as unknown as typeof kvDeclarations,
+  { proved: PROVED }
 )
 
 /** Texts with more UTF-8 bytes are indexed by their SHA-256. */

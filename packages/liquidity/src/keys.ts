@@ -19,6 +19,7 @@ import {
   word
 } from '@quoin/keyspace'
 import { denom, tick9 } from '@quoin/liquidity/components'
+import { PROVED } from './proved.ts'
 import {
   accumulatorCodec,
   accumulatorRecordCodec,
@@ -160,7 +161,7 @@ export const liquiditySeed = keyspace(
     }),
     lockPositions
   },
-  { about: 'Concentrated liquidity as the document has it.' }
+  { about: 'Concentrated liquidity as the document has it.', proved: PROVED }
 )
 
 export const liquidityChain = keyspace(
@@ -228,5 +229,5 @@ export const liquidityChain = keyspace(
     ),
     spreadThreshold: constant('16', u64Value, 'The last pool whose spread accumulators are not scaled.')
   },
-  { about: 'Concentrated liquidity as the chain stores it.' }
+  { about: 'Concentrated liquidity as the chain stores it.', proved: PROVED }
 )

@@ -19,6 +19,7 @@ import {
 } from '@quoin/keyspace'
 import { denom } from '@quoin/liquidity/components'
 import { HOOK_ACTIONS, liquidityChain, liquiditySeed } from './keys.ts'
+import { PROVED } from './proved.ts'
 import { reservesCodec } from './reserves.ts'
 import { type IncentiveRecordBody, incentiveCodec, intCodec, u64Value, uint64Codec } from './values.ts'
 
@@ -54,7 +55,7 @@ export const liquidityBeside = keyspace(
       about: 'What the positions of a pool are worth at its price, exactly.'
     })
   },
-  { about: 'Beside concentrated liquidity of either profile.' }
+  { about: 'Beside concentrated liquidity of either profile.', proved: PROVED }
 )
 
 export const liquiditySeedBeside = keyspace(
@@ -88,7 +89,7 @@ export const liquiditySeedBeside = keyspace(
     ),
     spreadThreshold: number('spread-threshold', 'The last pool whose spread accumulators are not scaled.')
   },
-  { about: 'Beside the profile of the document: what it leaves out.' }
+  { about: 'Beside the profile of the document: what it leaves out.', proved: PROVED }
 )
 
 /** The keyspaces of a store that has a profile. */

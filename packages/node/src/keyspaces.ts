@@ -17,6 +17,7 @@ import {
   scriptEvents,
   spendFields
 } from '@quoin/txo'
+import { PROVED } from './proved.ts'
 
 /** The types of events that a node has before plug-ins register theirs. */
 export const nodeEvents = (): EventRegistry =>
@@ -35,7 +36,7 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
 ]
 
 /** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
-export const nodeStore = (): KeyspaceGroup => new KeyspaceGroup('node', nodeKeyspaces)
+export const nodeStore = (): KeyspaceGroup => new KeyspaceGroup('node', nodeKeyspaces, { proved: PROVED })
 
 const liquidityProfiles = [profileKeyspaces('seed'), profileKeyspaces('chain')]
 

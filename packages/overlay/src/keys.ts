@@ -2,6 +2,7 @@
 
 import { outpoint, topic, txid } from '@quoin/chain/components'
 import { alphabet, collection, hash, json, keyspace, queueOf, text, u32 } from '@quoin/keyspace'
+import { PROVED } from './proved.ts'
 
 const NAME = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-'
 
@@ -30,7 +31,7 @@ export const cursorFields = keyspace(
       about: 'The last position that needs no delivery.'
     })
   },
-  { about: 'Fields of the cursors of a lookup service.' }
+  { about: 'Fields of the cursors of a lookup service.', proved: PROVED }
 )
 
 export const overlay = keyspace(
@@ -99,5 +100,5 @@ export const overlay = keyspace(
       about: 'Outputs of a topic that another node has, to be fetched from it.'
     })
   },
-  { about: 'The overlay engine.' }
+  { about: 'The overlay engine.', proved: PROVED }
 )

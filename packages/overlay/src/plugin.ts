@@ -23,6 +23,7 @@ import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { checkedService } from './hosting/module-exports.ts'
 import { overlay } from './keys.ts'
 import { type Logger, SILENT } from './logger.ts'
+import { PROVED } from './proved.ts'
 import type { TopicFamily } from './topics.ts'
 import { type AnyLookup, type AnyTopic, isQuoinLookup } from './types.ts'
 
@@ -72,7 +73,7 @@ export interface InstallOptions {
 /** Sets up plug-ins, one after the other; the answer is what `Engine` takes. */
 export const installPlugins = async (
   plugins: readonly Plugin[],
-  { outputs, keyspaces = new KeyspaceGroup('overlay', OWN), logger = SILENT }: InstallOptions
+  { outputs, keyspaces = engineStore(), logger = SILENT }: InstallOptions
 ): Promise<Installed> => {
   const topics: Record<string, AnyTopic> = {}
   const lookups: Record<string, AnyLookup> = {}
@@ -96,6 +97,9 @@ const deliveryOf = ({ topics, lookups = {} }: Partial<Installed>): Record<string
 }
 
 const OWN: readonly AnyKeyspace[] = [chain, outputKeys, outputEvents.keyspace, scriptEvents.keyspace, overlay]
+
+/** The keyspaces of an engine without plug-ins. */
+export const engineStore = (): KeyspaceGroup => new KeyspaceGroup('overlay', OWN, { proved: PROVED })
 
 const contextOf = (
   name: string,

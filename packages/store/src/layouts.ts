@@ -13,6 +13,7 @@ import {
   keyspace
 } from '@quoin/keyspace'
 import { prefixEnd, QuoinError } from '@quoin/primitives'
+import { PROVED } from './proved.ts'
 import type { Store, StoreReads } from './store.ts'
 import { version } from './version.ts'
 
@@ -42,7 +43,7 @@ export const storeLayouts = keyspace(
       about: 'The key layouts that the store was written under, each with its fingerprint.'
     })
   },
-  { about: 'What a store knows of itself.' }
+  { about: 'What a store knows of itself.', proved: PROVED }
 )
 
 const { layouts: record } = storeLayouts.collections

@@ -12,11 +12,13 @@ import {
   collection,
   type KeyOf,
   type KeyspaceGroup,
+  type KeyspaceOptions,
   keyspace,
   type Members,
   sortedSetOf
 } from '@quoin/keyspace'
 import { memoize, type Outpoint, QuoinError } from '@quoin/primitives'
+import { PROVED } from './proved.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: components of any value types; each is inferred.
 type Components = readonly Component<string, any>[]
@@ -122,7 +124,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 /** Defines and proves the event types of one owner. */
 export const events = <const E extends Readonly<Record<string, EventDeclaration>>>(
   owner: string,
-  declared: E
+  declared: E,
+  { proved = [] }: Pick<KeyspaceOptions, 'proved'> = {}
 ): Events<E> => {
   for (const name of Object.keys(declared)) {
     if (Object.hasOwn(declared, `${name}Spent`)) {
@@ -156,7 +159,7 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
         ]
       ])
     ),
-    { about: `Events of ${owner}.` }
+    { about: `Events of ${owner}.`, proved }
   )
   const types = Object.fromEntries(
     Object.entries(declared).map(([name, each]) => [
@@ -280,7 +283,11 @@ const firstWord = (text: string): string => {
 }
 
 /** The events that every output has. */
-export const outputEvents = events('output', {
-  own: balanced(event('own', 'Outputs by owner.', address('address'))),
-  txid: event('txid', 'Outputs by transaction.', txidHex('txid'))
-})
+export const outputEvents = events(
+  'output',
+  {
+    own: balanced(event('own', 'Outputs by owner.', address('address'))),
+    txid: event('txid', 'Outputs by transaction.', txidHex('txid'))
+  },
+  { proved: PROVED }
+)

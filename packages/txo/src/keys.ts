@@ -34,6 +34,7 @@ import {
 import { amounts } from './amounts.ts'
 import type { StoredChange } from './journal.ts'
 import { blockPosition } from './position.ts'
+import { PROVED } from './proved.ts'
 import { transactionRecord } from './record.ts'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
@@ -74,7 +75,7 @@ export const outputFields = keyspace(
       about: 'A topic holds the output to be spent, and did not say by what.'
     })
   },
-  { about: 'Fields of the hash of an output.' }
+  { about: 'Fields of the hash of an output.', proved: PROVED }
 )
 
 export const satoshisFields = keyspace(
@@ -86,7 +87,7 @@ export const satoshisFields = keyspace(
       value: single(u64('satoshis'))
     })
   },
-  { about: 'Fields of `h:sats`.' }
+  { about: 'Fields of `h:sats`.', proved: PROVED }
 )
 
 export const spendFields = keyspace(
@@ -113,7 +114,7 @@ export const spendFields = keyspace(
       about: 'What one holder has of a book, by the hash of the key.'
     })
   },
-  { about: 'Fields of `h:spnd`.' }
+  { about: 'Fields of `h:spnd`.', proved: PROVED }
 )
 
 /** How far a file was read, and what shows that it is still that one. */
@@ -153,7 +154,7 @@ export const progressFields = keyspace(
       about: 'How far a file was imported, by the SHA-256 of its path.'
     })
   },
-  { about: 'Fields of `h:prog`.' }
+  { about: 'Fields of `h:prog`.', proved: PROVED }
 )
 
 /** A change is named by when it was made, so that the next one is stored beside it, and by whom. */
@@ -171,7 +172,7 @@ export const changeFields = keyspace(
       about: 'One change, as it is published.'
     })
   },
-  { about: 'Fields of `h:journal`.' }
+  { about: 'Fields of `h:journal`.', proved: PROVED }
 )
 
 export const outputs = keyspace(
@@ -254,5 +255,5 @@ export const outputs = keyspace(
       about: 'Transactions that a subscription brought and nobody has worked on.'
     })
   },
-  { about: 'The output store.' }
+  { about: 'The output store.', proved: PROVED }
 )

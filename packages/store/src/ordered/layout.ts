@@ -6,6 +6,7 @@
  * The declaration proves the layout; the functions below write the same keys fast (a test holds them together).
  */
 import { bytes, collection, f64, keyspace, raw, rawValue, word } from '@quoin/keyspace'
+import { PROVED } from '../proved.ts'
 
 const ID = 6
 export const MAX_ID = 2 ** (8 * ID) - 1
@@ -75,7 +76,7 @@ export const storeRows = keyspace(
       about: 'A score of a member that has more of them than its row takes.'
     })
   },
-  { about: 'Rows of the store on memory, LMDB and LevelDB.' }
+  { about: 'Rows of the store on memory, LMDB and LevelDB.', proved: PROVED }
 )
 
 export const TAG = {
