@@ -107,7 +107,7 @@ afterEach(async () => {
 
 describe('a submission', () => {
   it('is answered after its services took it', async () => {
-    const engine = opened()
+    const engine = opened({ lookupWait: 10_000 })
     service.answer = () => new Promise(resolve => setTimeout(resolve, 20))
     const a = await mint(chain)
     await submit(engine, a, 'tm_ones')
