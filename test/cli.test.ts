@@ -58,8 +58,8 @@ describe('quoin', () => {
     [['keyspace', 'explain'], 'missing required argument'],
     [['keyspace', 'explain', 'xyz'], 'not hexadecimal'],
     [['keyspace', 'explain', '012'], 'odd number'],
-    [['keyspace', 'explain', '01', '--space', 'nowhere'], 'there is no keyspace nowhere; there are chain'],
-    [['keyspace', 'diff', 'liquidity-seed', 'nowhere'], 'there is no keyspace nowhere'],
+    [['keyspace', 'explain', '01', '--space', 'nowhere'], 'unknown keyspace nowhere; known: chain'],
+    [['keyspace', 'diff', 'liquidity-seed', 'nowhere'], 'unknown keyspace nowhere'],
     [['keyspace', 'audit', join(folder, 'absent.json')], 'cannot read']
   ])(
     '%j is wrong usage: exit 2, the reason on standard error, nothing on standard output',

@@ -37,7 +37,7 @@ export { type AnyKeyspace, type Keyspace, KeyspaceGroup, type KeyspaceOptions, k
 export { ByteSet } from './language/byteset.ts'
 export { Language } from './language/language.ts'
 export * as pattern from './language/pattern.ts'
-export { type LayoutComponents, parseLayout } from './layout-file.ts'
+export { LAYOUT_CODECS, type LayoutComponents, parseLayout } from './layout-file.ts'
 export type { Finding, Property } from './proof/findings.ts'
 export { PROPERTIES, type Proof, type Verdict } from './proof/prove.ts'
 export type { KeyRange, RangeOptions } from './range.ts'

@@ -118,6 +118,9 @@ const CODECS: Readonly<Record<string, LayoutCodec>> = {
   base58: { options: ['max'], make: (name, options) => base58(name, lengths(options)) }
 }
 
+/** The codecs that every layout file may name. */
+export const LAYOUT_CODECS = Object.keys(CODECS)
+
 const atMost = (max: bigint | undefined, width: number): { max?: number } => {
   if (max === undefined) return {}
   if (max > BigInt(width)) throw new QuoinError('ERR_KEY_VALUE', `max is more than ${width}`)

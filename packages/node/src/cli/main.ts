@@ -1,6 +1,6 @@
 /** The command `quoin`. */
 
-import { EXIT, exitHelp, printJson } from '@quoin/primitives/command'
+import { EXIT, endOnClosedOutput, exitHelp, printJson } from '@quoin/primitives/command'
 import { Command, CommanderError } from 'commander'
 import { version } from '../version.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
@@ -45,12 +45,7 @@ addVerifyCommands(program)
 addLiquidityCommands(program)
 inheritSettings(program)
 
-// A reader that closes early (`quoin keyspace doc | head`) has had enough; that is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok)
-  process.stderr.write(`quoin: cannot write the output: ${error.message}\n`)
-  process.exit(EXIT.usage)
-})
+endOnClosedOutput('quoin')
 
 try {
   if (process.argv.length <= 2) program.outputHelp()

@@ -41,3 +41,12 @@ export const finish = async (
     process.stderr.write(`${program}: ${text}\n`)
   }
 }
+
+/** Exits when the reader of standard output closes it (`… | head`), which is no failure of the command. */
+export const endOnClosedOutput = (program: string): void => {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok)
+    process.stderr.write(`${program}: cannot write the output: ${error.message}\n`)
+    process.exit(EXIT.usage)
+  })
+}

@@ -1,5 +1,5 @@
 /** Output, colours and exit codes of commands. */
-export { EXIT, exitHelp, finish } from './exit.ts'
+export { EXIT, endOnClosedOutput, exitHelp, finish } from './exit.ts'
 export {
   bytes,
   type Colour,

@@ -33,7 +33,11 @@ describe('quoin keyspace check of an unsound keyspace', () => {
     })
 
   it('prints the findings and exits 1', async () => {
-    vi.doMock('../../keyspaces.ts', () => ({ shippedKeyspaces: [], shippedStores: unsound }))
+    vi.doMock('../../keyspaces.ts', () => ({
+      shippedKeyspaces: [],
+      storeKeyspaces: [],
+      shippedStores: unsound
+    }))
     const { code, out } = await run('keyspace', 'check')
     expect(code).toBe(1)
     expect(out).toContain('unsound')
@@ -41,7 +45,11 @@ describe('quoin keyspace check of an unsound keyspace', () => {
   })
 
   it('as JSON too', async () => {
-    vi.doMock('../../keyspaces.ts', () => ({ shippedKeyspaces: [], shippedStores: unsound }))
+    vi.doMock('../../keyspaces.ts', () => ({
+      shippedKeyspaces: [],
+      storeKeyspaces: [],
+      shippedStores: unsound
+    }))
     const { code, out } = await run('keyspace', 'check', '--json')
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
@@ -54,6 +62,7 @@ describe('quoin keyspace check of an unsound keyspace', () => {
 it('a defect exits 3 with its trace on standard error', async () => {
   vi.doMock('../../keyspaces.ts', () => ({
     shippedKeyspaces: [],
+    storeKeyspaces: [],
     shippedStores: () => {
       throw new TypeError('not ours')
     }

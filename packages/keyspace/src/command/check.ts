@@ -1,16 +1,17 @@
-/** `quoin keyspace check`: the proofs of everything that is shipped. */
-import { type Finding, PROPERTIES, type Proof, type Verdict } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+/** `keyspace check`: the proofs of keyspaces, and of the stores that they share. */
+import { hasCode } from '@quoin/primitives'
 import { EXIT, milliseconds, paint, plural, print, printJson, table } from '@quoin/primitives/command'
-import { shipped } from './shipped.ts'
+import type { Finding } from '../proof/findings.ts'
+import { PROPERTIES, type Proof, type Verdict } from '../proof/prove.ts'
+import type { KeyspaceSource, LoadedKeyspaces } from './source.ts'
 
-export const check = async (json: boolean): Promise<number> => {
+export const check = async (load: KeyspaceSource['load'], json: boolean): Promise<number> => {
   const start = performance.now()
-  let all: Awaited<ReturnType<typeof proofs>>
+  let all: ReturnType<typeof proofsOf>
   try {
-    all = await proofs()
+    all = proofsOf(await load())
   } catch (error) {
-    if (!(error instanceof QuoinError) || error.code !== 'ERR_KEYSPACE_UNSOUND') throw error
+    if (!hasCode(error, 'ERR_KEYSPACE_UNSOUND')) throw error
     const findings = error.details['findings'] as readonly Finding[]
     if (json) printJson({ sound: false, findings })
     else {
@@ -32,27 +33,24 @@ export const check = async (json: boolean): Promise<number> => {
       print(`${verdictTable(verdicts)}\n`)
     }
     const count = keyspaces.reduce((sum, { collections }) => sum + collections, 0)
-    const what = `${keyspaces.length} keyspaces, ${count} collections, ${stores.length} stores`
-    print(`${paint('green', 'sound')}: ${what}, in ${milliseconds(time)}`)
+    const summary = `${keyspaces.length} keyspaces, ${count} collections, ${stores.length} stores`
+    print(`${paint('green', 'sound')}: ${summary}, in ${milliseconds(time)}`)
   }
   return EXIT.ok
 }
 
-const proofs = async () => {
-  const { shippedKeyspaces, shippedStores } = await shipped()
-  return {
-    keyspaces: shippedKeyspaces.map(({ name, all, proof }) => ({ name, collections: all.length, ...proof })),
-    stores: shippedStores().map(({ name, members, proofs: joining }) => ({
-      name,
-      members: members.map(member => member.name),
-      verdicts: addedUp(joining)
-    }))
-  }
-}
+const proofsOf = ({ keyspaces, stores }: LoadedKeyspaces) => ({
+  keyspaces: keyspaces.map(({ name, all, proof }) => ({ name, collections: all.length, ...proof })),
+  stores: stores.map(({ name, members, proofs }) => ({
+    name,
+    members: members.map(member => member.name),
+    verdicts: sumVerdicts(proofs)
+  }))
+})
 
-/** The verdicts on a store: what was decided as each of its keyspaces joined, added up. */
-const addedUp = (joining: readonly Proof[]): Verdict[] => {
-  const all = joining.flatMap(({ verdicts }) => verdicts)
+/** The verdicts on a store: the sums over the proofs of its keyspaces as they joined. */
+const sumVerdicts = (proofs: readonly Proof[]): Verdict[] => {
+  const all = proofs.flatMap(({ verdicts }) => verdicts)
   return Array.from(new Set(all.map(({ property }) => property)), property =>
     all
       .filter(verdict => verdict.property === property)

@@ -1,17 +1,19 @@
-/** `quoin keyspace diff`: two keyspaces, collection by collection. */
-import { type CollectionChange, diffKeyspaces } from '@quoin/keyspace'
+/** `keyspace diff`: two keyspaces, collection by collection. */
 import { EXIT, paint, print, printJson } from '@quoin/primitives/command'
-import { findKeyspace } from './shipped.ts'
+import { type CollectionChange, diffKeyspaces } from '../diff.ts'
+import { findKeyspace, type KeyspaceSource } from './source.ts'
 
 const COLOURS = { same: 'dim', changed: 'yellow', 'only in first': 'red', 'only in second': 'green' } as const
 
 export const diff = async (
+  load: KeyspaceSource['load'],
   first: string,
   second: string,
   json: boolean,
   exitCode: boolean
 ): Promise<number> => {
-  const changes = diffKeyspaces(await findKeyspace(first), await findKeyspace(second))
+  const loaded = await load()
+  const changes = diffKeyspaces(findKeyspace(loaded, first), findKeyspace(loaded, second))
   const differ = changes.some(({ change }) => change !== 'same')
   if (json) printJson({ first, second, same: !differ, changes })
   else {

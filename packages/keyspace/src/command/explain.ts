@@ -1,12 +1,18 @@
-/** `quoin keyspace explain`: a raw key, component by component. */
-import type { Explanation } from '@quoin/keyspace'
+/** `keyspace explain`: a raw key, component by component. */
 import { fromHex, shortHex, toHex } from '@quoin/primitives'
 import { type Colour, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
-import { findKeyspace, shipped } from './shipped.ts'
+import type { Explanation } from '../explain.ts'
+import { findKeyspace, type KeyspaceSource } from './source.ts'
 
-export const explain = async (hex: string, space: string | undefined, json: boolean): Promise<number> => {
+export const explain = async (
+  load: KeyspaceSource['load'],
+  hex: string,
+  space: string | undefined,
+  json: boolean
+): Promise<number> => {
   const key = fromHex(hex.replace(/^0x/i, ''))
-  const spaces = space === undefined ? (await shipped()).storeKeyspaces : [await findKeyspace(space)]
+  const loaded = await load()
+  const spaces = space === undefined ? loaded.storeKeyspaces : [findKeyspace(loaded, space)]
   const explanations = spaces.map(each => each.explain(key))
   const matches = explanations.filter(each => each.found)
   const [nearest] = explanations

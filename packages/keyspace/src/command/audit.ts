@@ -1,18 +1,18 @@
-/** `quoin keyspace audit`: somebody else's layout, from a file. */
+/** `keyspace audit`: proves a layout from a file. */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { outpoint, txid } from '@quoin/chain/components'
-import { auditLayout, PROPERTIES, parseLayout } from '@quoin/keyspace'
-import { denom, tick9 } from '@quoin/liquidity/components'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import { EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
+import { auditLayout } from '../audit.ts'
+import { type LayoutComponents, parseLayout } from '../layout-file.ts'
+import { PROPERTIES } from '../proof/prove.ts'
 
-/** The largest file that is read: 1,000 collections need about a tenth of it. */
+/** The limit on the size of a file: 1,000 collections need about a tenth of it. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024
-/** The most findings that are printed for people; `--json` has all. */
+/** The limit on findings in the text; `--json` prints all. */
 const MAX_PRINTED = 20
 
-export const audit = (file: string, json: boolean): number => {
-  const report = auditLayout(parseLayout(read(file), { tick9, denom, txid, outpoint }))
+export const audit = (file: string, components: LayoutComponents | undefined, json: boolean): number => {
+  const report = auditLayout(parseLayout(read(file), components))
   if (json) {
     printJson(report)
     return report.sound ? EXIT.ok : EXIT.no
@@ -45,7 +45,7 @@ const read = (file: string): string => {
   try {
     bytes = readAtMost(file, MAX_FILE_BYTES + 1)
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error))
+    throw refuse(reasonOf(error))
   }
   if (bytes.length > MAX_FILE_BYTES) throw refuse(`a layout has at most ${MAX_FILE_BYTES} bytes`)
   try {
@@ -55,7 +55,7 @@ const read = (file: string): string => {
   }
 }
 
-/** The first bytes of a file, or of standard input, whatever is behind it. */
+/** Reads the first bytes of a file, or of standard input for `-`. */
 const readAtMost = (file: string, most: number): Uint8Array => {
   const descriptor = file === '-' ? 0 : openSync(file, 'r')
   try {

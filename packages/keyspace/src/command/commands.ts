@@ -1,0 +1,100 @@
+/** The commands on keyspaces, declared once for `keyspace` and for `quoin keyspace`. */
+import { audit } from './audit.ts'
+import { check } from './check.ts'
+import { diff } from './diff.ts'
+import { doc } from './doc.ts'
+import { explain } from './explain.ts'
+import type { KeyspaceSource } from './source.ts'
+
+export interface CommandOptions {
+  readonly json?: boolean
+  readonly space?: string
+  readonly exitCode?: boolean
+}
+
+export interface KeyspaceCommand {
+  readonly name: string
+  readonly about: string
+  /** Arguments, all needed, with a description each. */
+  readonly args: readonly (readonly [name: string, about: string])[]
+  /** Options as commander writes them: `--space <name>`. */
+  readonly options: readonly (readonly [flags: string, about: string])[]
+  readonly help: string
+  /** Whether the command reads the keyspaces of its source. */
+  readonly readsKeyspaces: boolean
+  readonly run: (
+    source: KeyspaceSource,
+    args: readonly string[],
+    options: CommandOptions
+  ) => number | Promise<number>
+}
+
+const JSON_OPTION = ['--json', 'print JSON'] as const
+
+const AUDIT_HELP = `
+The file:
+  { "name": "example", "collections": [
+    { "name": "ticks",
+      "key": [{ "raw": "01" }, { "u64be": "pool" }, "|", { "decimal": "tick" }],
+      "scans": [["pool"]] } ] }
+
+  A string is literal text, raw is literal bytes; any other part is a codec and the component's name. Codecs:
+    CODECS
+  with the options length (bytes, hex), bits (decimal), except (text, escaped) and max.
+  A scan names the leading components to iterate under; its prefix runs to the start of the next component.
+  { "prefix": ["pool"], "trailing": false } leaves out the separator after the last of them, and
+  { "prefix": ["pool"], "order": "value" } claims that the rest walks in the order of its values.
+
+Exits 0 when the layout is sound, 1 when not (with two keys that show it), 2 when the file is malformed.`
+
+export const keyspaceCommands = (codecs: readonly string[]): readonly KeyspaceCommand[] => [
+  {
+    name: 'check',
+    about: 'prove every keyspace: each property with its verdict, automaton size and time',
+    args: [],
+    options: [JSON_OPTION],
+    help: '\nExits 1 when any property fails.',
+    readsKeyspaces: true,
+    run: ({ load }, _, { json = false }) => check(load, json)
+  },
+  {
+    name: 'explain',
+    about: 'say whose key this is, component by component',
+    args: [['hex', 'the raw key in hexadecimal']],
+    options: [['--space <name>', 'look only in this keyspace (or in these fields of a hash)'], JSON_OPTION],
+    help: '\nExits 1 when the key fits nothing; then the nearest collection is named, and where the key departs from it.',
+    readsKeyspaces: true,
+    run: ({ load }, [hex = ''], { space, json = false }) => explain(load, hex, space, json)
+  },
+  {
+    name: 'doc',
+    about: 'print the reference of all keys, as Markdown',
+    args: [],
+    options: [JSON_OPTION],
+    help: '',
+    readsKeyspaces: true,
+    run: ({ load }, _, { json = false }) => doc(load, json)
+  },
+  {
+    name: 'diff',
+    about: 'compare two keyspaces, collection by collection',
+    args: [
+      ['first', ''],
+      ['second', '']
+    ],
+    options: [JSON_OPTION, ['--exit-code', 'exit 1 when they differ']],
+    help: '',
+    readsKeyspaces: true,
+    run: ({ load }, [first = '', second = ''], { json = false, exitCode = false }) =>
+      diff(load, first, second, json, exitCode)
+  },
+  {
+    name: 'audit',
+    about: "prove somebody else's layout, from a JSON file",
+    args: [['file', 'the layout, or - for standard input']],
+    options: [JSON_OPTION],
+    help: AUDIT_HELP.replace('CODECS', codecs.join(' ')),
+    readsKeyspaces: false,
+    run: ({ components }, [file = ''], { json = false }) => audit(file, components, json)
+  }
+]

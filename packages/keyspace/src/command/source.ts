@@ -1,0 +1,25 @@
+/** The keyspaces that a command works on, and where they come from. */
+import { QuoinError } from '@quoin/primitives'
+import type { AnyKeyspace, KeyspaceGroup } from '../keyspace.ts'
+import type { LayoutComponents } from '../layout-file.ts'
+
+export interface LoadedKeyspaces {
+  readonly keyspaces: readonly AnyKeyspace[]
+  /** The keyspaces of raw keys, which `explain` searches by default. */
+  readonly storeKeyspaces: readonly AnyKeyspace[]
+  readonly stores: readonly KeyspaceGroup[]
+}
+
+export interface KeyspaceSource {
+  /** Called by a command that needs them, so that an unsound declaration is an answer of `check`, not a crash. */
+  readonly load: () => Promise<LoadedKeyspaces>
+  /** Components that layout files may use beside those of this package. */
+  readonly components?: LayoutComponents
+}
+
+export const findKeyspace = ({ keyspaces }: LoadedKeyspaces, name: string): AnyKeyspace => {
+  const found = keyspaces.find(space => space.name === name)
+  if (found) return found
+  const names = keyspaces.map(space => space.name).join(', ')
+  throw new QuoinError('ERR_USAGE', `unknown keyspace ${name}; known: ${names}`, { name })
+}
