@@ -23,7 +23,8 @@ export { FileProgress } from './file-progress.ts'
 export { type IndexingOptions, indexOutput, indexTransaction } from './index-transaction.ts'
 export { Indexer, type IndexerOptions } from './indexer.ts'
 export { type IngestOptions, type IngestPlan, planIngest } from './ingest-plan.ts'
-export type { ChangeKind, Journal, LiveChange, StoredChange, Subscription } from './journal.ts'
+export type { ChangeKind, Journal, LiveChange, StoredChange } from './journal.ts'
+export type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 export {
   changeFields,
   type FilePlace,

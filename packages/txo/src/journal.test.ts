@@ -5,7 +5,8 @@ import { openStore, type Store } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeStores } from '../../store/src/stores.testing.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
-import type { LiveChange, Subscription } from './journal.ts'
+import type { LiveChange } from './journal.ts'
+import type { FollowOptions } from './journal-reader.ts'
 import { outputs as outputKeys } from './keys.ts'
 import { OutputStore } from './output-store.ts'
 import { TxUpdate } from './tx-update.ts'
@@ -26,7 +27,7 @@ const save = (outputs: OutputStore, number: number, event = ANN): Promise<boolea
 const take = async (
   outputs: OutputStore,
   count: number,
-  subscription: Subscription = {}
+  subscription: FollowOptions = {}
 ): Promise<LiveChange[]> => {
   const seen: LiveChange[] = []
   if (count === 0) return seen

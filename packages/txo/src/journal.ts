@@ -1,11 +1,11 @@
 /**
- * Live events: what a commit changed, published once it is durable. The journal in the store is what is published;
- * subscribers read it from any position that is still there and then follow it, so nothing is lost or repeated
- * across a reconnect, a restart, or between processes.
+ * The journal: the log of changes that commits make, appended in the same batch. Subscribers follow it from any position
+ * that is kept, so that nothing is lost or repeated across reconnects, restarts and processes.
  */
 import { QuoinError } from '@quoin/primitives'
 import type { Batch, Log, Store } from '@quoin/store'
 import { newId } from './change-id.ts'
+import { type FollowOptions, JournalReader, JournalSubscription, PAGE } from './journal-reader.ts'
 import { changeFields, outputs } from './keys.ts'
 
 /** What happened: a transaction was added to, got another place in the chain, or was taken back. */
@@ -38,19 +38,8 @@ export interface LiveChange extends StoredChange {
   readonly position: number
 }
 
-export interface Subscription {
-  /** The position of the last change that was received; without it only what comes from here on. */
-  readonly after?: number | undefined
-  /** Only changes that touch one of these events. */
-  readonly events?: Iterable<string> | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
 const { journal, changes } = outputs.collections
 const { change: changeField } = changeFields.collections
-const PAGE = 500
-/** Seconds between looks for what other processes committed. */
-const POLL = 1
 /** Changes to trim at once, so that not every commit does. */
 const TRIM_EVERY = 1024
 
@@ -58,7 +47,7 @@ export class Journal {
   readonly #store: Store
   readonly #log: Log<Uint8Array>
   readonly #keep: number
-  readonly #waiting = new Set<() => void>()
+  readonly #reader: JournalReader
   #untrimmed = 0
   /** Changes that this process appended. */
   appended = 0
@@ -68,6 +57,7 @@ export class Journal {
     this.#store = store
     this.#log = store.logAt(journal, [])
     this.#keep = keep
+    this.#reader = new JournalReader(this, keep)
   }
 
   appendIn(batch: Batch, change: StoredChange): void {
@@ -76,9 +66,9 @@ export class Journal {
     batch.use(changes).at().set(changeField, [id], change)
   }
 
-  /** Something was committed: whoever waits looks again. */
+  /** Wakes the reader after a commit that appended changes. */
   published(count: number): void {
-    for (const wake of this.#waiting) wake()
+    this.#reader.wake()
     this.appended += count
     this.#untrimmed += count
     if (this.#untrimmed < TRIM_EVERY) return
@@ -119,27 +109,16 @@ export class Journal {
     await this.#trimming
   }
 
-  /** Changes from a position on, then as they come, until the signal aborts. */
-  async *follow({ after, events, signal }: Subscription = {}): AsyncGenerator<LiveChange, void, undefined> {
-    const wanted = events && new Set(events)
-    let position = after ?? (await this.#log.last())
-    while (!signal?.aborted) {
-      const found = await this.#page(position)
-      for (const change of found) {
-        position = change.position
-        if (signal?.aborted) return
-        if (!wanted || touches(change, wanted)) yield change
-      }
-      if (found.length === 0) await this.#news(position, signal)
-    }
+  /** Changes after a position, then changes as they are committed. */
+  follow(options: FollowOptions = {}): JournalSubscription {
+    return new JournalSubscription(this.#reader, this, options)
   }
 
   /**
-   * What follows a position. Without a snapshot: where snapshots are optimistic, followers would wait for
-   * writers. An
-   * entry without its change was trimmed meanwhile, and all before it with it.
+   * The changes after a position, without a snapshot: where snapshots are optimistic, followers would wait for writers. An
+   * entry without its change was trimmed after the entries were read, and all entries before it with it.
    */
-  async #page(after: number): Promise<LiveChange[]> {
+  async read(after: number): Promise<LiveChange[]> {
     const { entries, last } = await this.#log.read({ after, limit: PAGE })
     const ids = entries.map(({ entry }): [Uint8Array] => [entry])
     const stored = await this.#store.use(changes).at().getMany(changeField, ids)
@@ -162,26 +141,4 @@ export class Journal {
     }
     return entries.map(({ position }, i) => ({ ...stored[i]!, position }))
   }
-
-  /** Resolves when there may be more: at a commit of this process, and once in a while for those of others. */
-  async #news(position: number, signal: AbortSignal | undefined): Promise<void> {
-    let wake: () => void = () => undefined
-    const news = new Promise<void>(resolve => {
-      wake = resolve
-    })
-    const timer = setTimeout(wake, POLL * 1000)
-    this.#waiting.add(wake)
-    signal?.addEventListener('abort', wake, { once: true })
-    try {
-      if (!signal?.aborted && (await this.#log.last()) === position) await news
-    } finally {
-      clearTimeout(timer)
-      this.#waiting.delete(wake)
-      signal?.removeEventListener('abort', wake)
-    }
-  }
 }
-
-const touches = ({ outputs: changed, spends }: StoredChange, wanted: ReadonlySet<string>): boolean =>
-  changed.some(({ events }) => events.some(event => wanted.has(event))) ||
-  spends.some(({ events }) => events.some(event => wanted.has(event)))

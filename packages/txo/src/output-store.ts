@@ -26,7 +26,8 @@ import { type AmountLedger, LedgerWriter } from './amount-ledger.ts'
 import { applyChange, loadChanges, rollback } from './apply.ts'
 import { type CommitContext, commitMutation } from './commit.ts'
 import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
-import { Journal, type LiveChange, type Subscription } from './journal.ts'
+import { Journal } from './journal.ts'
+import type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 import { outputs, satoshisFields } from './keys.ts'
 import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
 import { MembershipLog } from './membership.ts'
@@ -424,9 +425,9 @@ export class OutputStore {
     return rows.map(({ member }) => member)
   }
 
-  /** What commits change, from a position of the journal on. */
-  follow(subscription?: Subscription): AsyncGenerator<LiveChange, void, undefined> {
-    return this.journal.follow(subscription)
+  /** Changes after a position of the journal, then changes as they are committed. */
+  follow(options?: FollowOptions): JournalSubscription {
+    return this.journal.follow(options)
   }
 }
 

@@ -6,6 +6,7 @@
 
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
 import { SourceHealth, type TokenId } from '@quoin/primitives'
+import type { LiveChange } from '@quoin/txo'
 import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'
@@ -60,6 +61,7 @@ const MAX_RESTART_MS = 60_000
 /** Transactions and deliveries of one source in flight; a delivery is not split. */
 const MAX_IN_FLIGHT = 2000
 const OWN = 'own:'
+const isOwnerEvent = (event: string): boolean => event.startsWith(OWN)
 
 export class Pipeline {
   readonly ingest: Ingest
@@ -256,9 +258,11 @@ export class Pipeline {
   async #watchPayments(): Promise<number> {
     const { outputs } = this.#engine
     await this.#activateAll()
-    for await (const change of outputs.follow({ signal: this.#stopping.signal })) {
+    const matches = ({ outputs: made, spends }: LiveChange): boolean =>
+      [...made, ...spends].some(({ events }) => events.some(isOwnerEvent))
+    for await (const change of outputs.follow({ matches, signal: this.#stopping.signal })) {
       const owners = [...change.outputs, ...change.spends].flatMap(({ events }) =>
-        events.filter(event => event.startsWith(OWN)).map(event => event.slice(OWN.length))
+        events.filter(isOwnerEvent).map(event => event.slice(OWN.length))
       )
       for (const owner of new Set(owners)) {
         const token = await outputs.store.use(bsv21.collections.fees).get(owner)

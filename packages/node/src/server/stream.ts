@@ -1,41 +1,48 @@
 /**
- * A stream of server-sent events: changes as they are committed, as a route tells them. The id of an event is its position
- * in the journal: a client that comes back with the last one it got (`Last-Event-ID`) goes on exactly there, on whichever
- * process of the node.
+ * A stream of server-sent events that follows the journal. The id of an event is its position in the journal: a client that
+ * reconnects with the last id that it received (`Last-Event-ID`) continues there, on any process of the node.
  */
 
-import { QuoinError } from '@quoin/primitives'
-import type { LiveChange } from '@quoin/txo'
+import { hasCode, QuoinError, reasonOf } from '@quoin/primitives'
+import type { JournalSubscription, LiveChange } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 import { toJson } from './json.ts'
 import type { Answer } from './route.ts'
 
 const HEARTBEAT_MS = 15_000
-/** Milliseconds after which a client tries again. */
+/** Milliseconds after which a client reconnects. */
 const RETRY_MS = 1000
 const encoder = new TextEncoder()
 
 export const Position = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** What a client is told of a change; nothing of one that is not for it. */
-type Tell = (change: LiveChange) => object | undefined | Promise<object | undefined>
+interface StreamContent {
+  /** Changes for the client. It runs in the pass of the journal's reader, once for each change. */
+  readonly matches: (change: LiveChange) => boolean
+  /** The data of the event, the change itself unless given; undefined for no event. */
+  readonly describe?: (change: LiveChange) => object | undefined | Promise<object | undefined>
+}
 
-/** Changes from a position on; the kind of a change is the name of its event. */
-export const streamOf = async (context: Context, asked: number | undefined, tell: Tell): Promise<Answer> => {
+/** Changes after a position; the kind of a change is the name of its event. */
+export const streamOf = async (
+  context: Context,
+  requested: number | undefined,
+  content: StreamContent
+): Promise<Answer> => {
   const { limits, metrics } = context
   if (metrics.streams >= limits.streams) {
     throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })
   }
-  const follow = new Following(context, await startOf(context, asked), tell)
+  const stream = new SseStream(context, await startOf(context, requested), content)
   return {
     type: 'text/event-stream',
     headers: { 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-    body: follow.stream()
+    body: stream.body()
   }
 }
 
-/** Where to begin; refused when the journal does not go on from there. */
+/** The position to continue after; refused when the journal no longer keeps the changes that follow it. */
 const startOf = async ({ engine }: Context, after: Static<typeof Position> | undefined): Promise<number> => {
   const { journal } = engine.outputs
   const last = await journal.last()
@@ -49,112 +56,104 @@ const startOf = async ({ engine }: Context, after: Static<typeof Position> | und
   })
 }
 
-/** One client. It is asked for more only as fast as that reads. */
-class Following {
+/** One client. A change is read when the client has received the event before it. */
+class SseStream {
   readonly #context: Context
-  readonly #tell: Tell
-  readonly #ending = new AbortController()
-  readonly #changes: AsyncGenerator<LiveChange, void, undefined>
-  #next: Promise<IteratorResult<LiveChange, void>> | undefined
-  /** What was looked at, sent or not, and what the client knows of that. */
-  #position: number
-  #told: number | undefined
-  #isOver = false
+  readonly #describe: NonNullable<StreamContent['describe']>
+  readonly #stopping = new AbortController()
+  readonly #changes: JournalSubscription
+  #heartbeat: NodeJS.Timeout | undefined
+  /** Events sent since the last heartbeat. */
+  #sent = 0
+  #lastSentId: number | undefined
+  #isEnded = false
 
-  constructor(context: Context, after: number, tell: Tell) {
+  constructor(context: Context, after: number, { matches, describe = change => change }: StreamContent) {
     this.#context = context
-    this.#tell = tell
-    this.#position = after
-    this.#changes = context.engine.outputs.follow({ after, signal: this.#ending.signal })
+    this.#describe = describe
+    this.#changes = context.engine.outputs.follow({ after, matches, signal: this.#stopping.signal })
   }
 
-  /** Nothing begins before somebody reads: of an answer to HEAD nobody does, nor cancels it. */
-  stream(): ReadableStream<Uint8Array> {
-    let begun = false
+  /** Nothing begins before the body is read: the body of an answer to HEAD is neither read nor cancelled. */
+  body(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(
       {
         pull: async controller => {
-          const text = begun ? await this.#more() : this.#begin()
-          begun = true
-          if (text === undefined) {
-            this.#end()
-            controller.close()
-          } else controller.enqueue(encoder.encode(text))
+          const text = this.#heartbeat ? await this.#nextEvent() : this.#begin(controller)
+          if (text !== undefined) return controller.enqueue(encoder.encode(text))
+          this.#end()
+          controller.close()
         },
-        cancel: () => {
-          if (begun) this.#end()
-        }
+        cancel: this.#end
       },
       { highWaterMark: 0 }
     )
   }
 
-  #begin(): string {
-    const { closing, metrics } = this.#context
+  #begin(controller: ReadableStreamDefaultController<Uint8Array>): string {
+    const { closing, metrics, options } = this.#context
     closing.addEventListener('abort', this.#end)
-    if (closing.aborted) this.#ending.abort()
+    if (closing.aborted) this.#stopping.abort()
     metrics.streams++
-    return `retry: ${RETRY_MS}\n${this.#place()}\n`
+    this.#heartbeat = setInterval(() => this.#beat(controller), options.heartbeat ?? HEARTBEAT_MS)
+    return `retry: ${RETRY_MS}\n${this.#idLine()}\n`
   }
 
   readonly #end = (): void => {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#ending.abort()
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#stopping.abort()
     this.#context.closing.removeEventListener('abort', this.#end)
+    if (!this.#heartbeat) return
+    clearInterval(this.#heartbeat)
     this.#context.metrics.streams--
   }
 
-  /** The next text to send; undefined when it is over. */
-  async #more(): Promise<string | undefined> {
-    for (;;) {
-      this.#next ??= this.#changes.next()
-      let result: IteratorResult<LiveChange, void> | undefined
-      let told: object | undefined
-      try {
-        result = await soon(this.#next, this.#context.options.heartbeat ?? HEARTBEAT_MS)
-        if (result && !result.done) told = await this.#tell(result.value)
-      } catch (error) {
-        return this.#failed(error)
+  /** A sign of life for a client that has received everything, with the position that it may continue from. */
+  #beat(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const sent = this.#sent
+    this.#sent = 0
+    if (sent > 0 || this.#isEnded || controller.desiredSize! < 0) return
+    const text = this.#lastSentId === this.#changes.position ? ':\n\n' : `${this.#idLine()}\n`
+    controller.enqueue(encoder.encode(text))
+  }
+
+  /** The next text to send; undefined at the end of the stream. */
+  async #nextEvent(): Promise<string | undefined> {
+    try {
+      for (;;) {
+        const { value: change } = await this.#changes.next()
+        if (!change) return undefined
+        const data = await this.#describe(change)
+        if (!data) continue
+        this.#sent++
+        return `event: ${change.kind}\n${this.#idLine()}data: ${dataOf(change, data)}\n\n`
       }
-      if (!result) return this.#told === this.#position ? ':\n\n' : `${this.#place()}\n`
-      this.#next = undefined
-      if (result.done) return undefined
-      const { position, kind } = result.value
-      this.#position = position
-      if (told) return `event: ${kind}\n${this.#place()}data: ${toJson({ ...told, position })}\n\n`
+    } catch (error) {
+      return this.#failed(error)
     }
   }
 
-  /** An id without data moves the client on and is no event to it. */
-  #place(): string {
-    this.#told = this.#position
-    return `id: ${this.#position}\n`
+  /** An id without data moves the position of the client, and is no event. */
+  #idLine(): string {
+    this.#lastSentId = this.#changes.position
+    return `id: ${this.#lastSentId}\n`
   }
 
-  /** After an error there is nothing more: the generator has ended, and the next read says so. */
+  /** The subscription has ended with the error, and the next read ends the stream. */
   #failed(error: unknown): string | undefined {
-    this.#next = undefined
-    if (error instanceof QuoinError && error.code === 'ERR_TXO_POSITION') {
-      return `event: gone\ndata: ${toJson(error.details)}\n\n`
-    }
-    const reason = error instanceof Error ? error.message : String(error)
-    this.#context.logger.error('live stream failed', { reason })
+    if (hasCode(error, 'ERR_TXO_POSITION')) return `event: gone\ndata: ${toJson(error.details)}\n\n`
+    this.#context.logger.error('live stream failed', { reason: reasonOf(error) })
     return undefined
   }
 }
 
-/** What a promise resolves to if it does so in time. */
-const soon = async <T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> => {
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await Promise.race([
-      promise,
-      new Promise<undefined>(resolve => {
-        timer = setTimeout(() => resolve(undefined), milliseconds)
-      })
-    ])
-  } finally {
-    clearTimeout(timer)
-  }
+/** JSON of changes that streams share. */
+const texts = new WeakMap<LiveChange, string>()
+
+const dataOf = (change: LiveChange, data: object): string => {
+  if (data !== change) return toJson({ ...data, position: change.position })
+  const text = texts.get(change) ?? toJson(change)
+  texts.set(change, text)
+  return text
 }

@@ -229,25 +229,30 @@ const following = (context: Context): Route =>
       410: { about: 'The position is no longer there.' }
     },
     handle({ query: { after, ...selected }, headers }) {
-      const isWanted = selects(queryOf(selected))
-      return streamOf(context, headers['last-event-id'] ?? after, change => told(context, change, isWanted))
+      const isSelected = selects(queryOf(selected))
+      return streamOf(context, headers['last-event-id'] ?? after, {
+        matches: ({ outputs, spends }) => [...outputs, ...spends].some(({ events }) => isSelected(events)),
+        describe: change => describeChange(context, change, isSelected)
+      })
     }
   })
 
-const told = async (
+const describeChange = async (
   { engine: { outputs } }: Context,
   { kind, txid, outputs: changed, spends }: LiveChange,
-  isWanted: (events: readonly string[]) => boolean
+  isSelected: (events: readonly string[]) => boolean
 ): Promise<object | undefined> => {
   const own = changed
-    .filter(({ events }) => isWanted(events))
+    .filter(({ events }) => isSelected(events))
     .map(({ vout }) => makeOutpoint(parseTxid(txid), vout))
-  const spent = spends.filter(({ events }) => isWanted(events)).map(({ outpoint }) => parseOutpoint(outpoint))
-  // What is taken back gives back what it spent.
+  const spent = spends
+    .filter(({ events }) => isSelected(events))
+    .map(({ outpoint }) => parseOutpoint(outpoint))
+  // A rollback makes the outputs live that the transaction spent.
   const [made, gone] = kind === 'removed' ? [spent, own] : [own, spent]
   const spenders = await outputs.spends(made)
   const live = made.filter((_, i) => !spenders[i])
-  // What is said of an entry that is spent already is no news of the store.
+  // An entry that is spent already is not live by this change.
   if (live.length + gone.length === 0) return undefined
   const entries = await loadEntries(outputs, live)
   return {

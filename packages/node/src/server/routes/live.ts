@@ -39,17 +39,17 @@ export const liveRoutes = (context: Context): Route[] => {
         410: { about: 'The position is no longer there.' }
       },
       async handle({ query: { events, topics, after: asked }, headers }) {
-        const isWanted = wantedBy(events, topics)
         const after = headers['last-event-id'] ?? asked
-        return streamOf(context, after, change => (isWanted(change) ? change : undefined))
+        return streamOf(context, after, { matches: filterBy(events, topics) })
       }
     })
   ]
 }
 
-type Wanted = (change: LiveChange) => boolean
-
-const wantedBy = (events: readonly string[] | undefined, topics: readonly string[] | undefined): Wanted => {
+const filterBy = (
+  events: readonly string[] | undefined,
+  topics: readonly string[] | undefined
+): ((change: LiveChange) => boolean) => {
   if (!events && !topics) return () => true
   const ofEvents = new Set(events)
   const ofTopics = new Set(topics)

@@ -321,14 +321,23 @@ const following = (context: TokenContext): Route =>
     },
     handle({ params: { token }, query: { after }, headers }) {
       const topic = topicOf(parseTokenId(token))
-      return streamOf(context, headers['last-event-id'] ?? after, change => told(change, topic))
+      return streamOf(context, headers['last-event-id'] ?? after, {
+        matches: ({ outputs, spends }) =>
+          outputs.some(output => isOrWasIn(output, topic)) ||
+          spends.some(({ topics }) => topics.includes(topic)),
+        describe: change => describeChange(change, topic)
+      })
     }
   })
 
-const told = ({ kind, txid, score, outputs, spends }: LiveChange, topic: string): object | undefined => {
-  const made = outputs.filter(({ topics, left = [] }) => topics.includes(topic) || left.includes(topic))
+type ChangedOutput = LiveChange['outputs'][number]
+
+const isOrWasIn = ({ topics, left = [] }: ChangedOutput, topic: string): boolean =>
+  topics.includes(topic) || left.includes(topic)
+
+const describeChange = ({ kind, txid, score, outputs, spends }: LiveChange, topic: string): object => {
+  const made = outputs.filter(output => isOrWasIn(output, topic))
   const spent = spends.filter(({ topics }) => topics.includes(topic))
-  if (made.length + spent.length === 0) return undefined
   return {
     kind,
     txid,
