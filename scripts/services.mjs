@@ -1,17 +1,17 @@
 /**
- * Makes sure that the programs which tests start are on this machine: `redis-server`, 7 or later, Chromium and a C
- * compiler. Where it
- * may (Debian and its kin, as root) it installs what is missing; elsewhere it says what to run. The tests start servers
- * of their own, so a service that a package brings along is kept from starting.
+ * Provides the programs that tests start: `redis-server` 7 or later, Chromium and a C compiler. On Debian and Ubuntu it
+ * installs missing ones, as root or with a `sudo` that asks for no password; elsewhere it prints the command to run. The
+ * tests start servers of their own, so the services of installed packages are kept from starting.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 /** Compiles nothing, with the headers of the C library, which a compiler may lack. */
 const COMPILED = ['-E', '-include', 'stdio.h', '-xc', '/dev/null']
 
 const INSTALL_MS = 600_000
-/** Asked by Debian's packages whether they may start their service; the exit code 101 forbids it. */
+/** Debian's packages run this file before they start their service; the exit code 101 forbids the start. */
 const POLICY = '/usr/sbin/policy-rc.d'
 
 const say = line => process.stdout.write(`quoin: ${line}\n`)
@@ -21,7 +21,7 @@ const versionOf = (command, pattern) => {
   return stdout?.match(pattern)?.[1]
 }
 
-/** What the tests start, each with the packages that have it. */
+/** The programs, each with its packages. */
 const PROGRAMS = [
   {
     name: 'redis-server',
@@ -47,6 +47,8 @@ const PROGRAMS = [
     packages: { debian: 'gcc libc6-dev', alpine: 'gcc musl-dev', brew: 'gcc' }
   }
 ]
+
+const isDebian = existsSync('/etc/debian_version')
 
 const suffices = (version, { major }) => version !== undefined && Number.parseInt(version, 10) >= major
 
@@ -75,7 +77,7 @@ const aptGet = args => {
   return stderr?.trim().split('\n').at(-1) || error?.message || signal || `exit ${status}`
 }
 
-/** Installs packages, from fresh lists where those that are here do not lead to them; says what failed, if it did. */
+/** Installs packages, with fresh package lists if the present ones do not have them. Returns the failure, if any. */
 const install = names => {
   const apt = [
     'install',
@@ -91,7 +93,7 @@ const install = names => {
   })
 }
 
-/** What a person would run here. */
+/** The command that installs a program on this machine. */
 const remedy = ({ name, packages: { debian, alpine, brew } }) => {
   if (process.platform === 'darwin') return `brew install ${brew}`
   if (existsSync('/etc/debian_version')) return `sudo apt-get update && sudo apt-get install ${debian}`
@@ -112,8 +114,7 @@ const provide = program => {
   const found = version()
   if (suffices(found, program)) return say(`${name} ${found} is here`)
   const lack = found ? `this one is ${found}` : 'there is none'
-  const mayInstall = existsSync('/etc/debian_version') && process.getuid?.() === 0
-  if (!mayInstall) return fail(program, lack)
+  if (!isDebian || process.getuid?.() !== 0) return fail(program, lack)
 
   say(`${name}: ${lack}; installing it with apt-get ...`)
   const failure = install(packages.debian)
@@ -127,6 +128,17 @@ const provide = program => {
   say(`${name} ${installed} was installed from ${packages.debian}; no service is started`)
 }
 
+/** Runs this script with `sudo`, where that asks for no password; undefined where it does. */
+const provideAsRoot = () => {
+  if (spawnSync('sudo', ['-n', 'true']).status !== 0) return undefined
+  say('installing missing programs with sudo ...')
+  const script = fileURLToPath(import.meta.url)
+  return spawnSync('sudo', ['-n', process.execPath, script], { stdio: 'inherit' }).status ?? 1
+}
+
 // With a handler, an interrupt ends apt-get and not this process before it has put the policy back.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-for (const program of PROGRAMS) provide(program)
+const isComplete = PROGRAMS.every(program => suffices(program.version(), program))
+const status = isComplete || !isDebian || process.getuid?.() === 0 ? undefined : provideAsRoot()
+if (status === undefined) for (const program of PROGRAMS) provide(program)
+else process.exitCode = status
