@@ -43,6 +43,35 @@ describe('Task', () => {
     await task.stop()
   })
 
+  it('without an interval ends after a pass that succeeds, and repeats one that fails', async () => {
+    let passes = 0
+    const task = new Task({
+      name: 'import',
+      backoff: { first: 1, limit: 1 },
+      work: async () => {
+        if (++passes < 3) throw new Error('the connection was lost')
+      }
+    }).start()
+    await until(() => task.state.state === 'working')
+    await sleep(10)
+    expect(task.state).toMatchObject({ passes: 3, failures: 2, isRunning: false })
+    await task.stop()
+  })
+
+  it('starts its backoff anew when a step of a pass succeeds', async () => {
+    const task: Task = new Task({
+      name: 'feed',
+      backoff: { first: 1, limit: HOUR, jitter: 0 },
+      work: async () => {
+        task.stepSucceeded()
+        throw new Error('the connection was lost')
+      }
+    }).start()
+    // Twenty failures in a row would be a pause of an hour.
+    await until(() => task.state.failures >= 20)
+    await task.stop()
+  })
+
   it('does not lose a call of wake during a pass', async () => {
     let passes = 0
     let release = (): void => undefined

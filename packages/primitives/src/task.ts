@@ -12,13 +12,16 @@ export interface TaskOptions {
   readonly name: string
   /** One step. A result above zero says that there may be more to do: the next step follows at once. */
   readonly work: (signal: AbortSignal) => Promise<unknown>
-  /** Milliseconds between the end of a pass and the next, unless `wake` is called. */
-  readonly interval: number
+  /**
+   * Milliseconds between the end of a pass and the next, unless `wake` is called. Without an interval the task ends after
+   * a pass that succeeds.
+   */
+  readonly interval?: number
   /** The part of the interval that varies in both directions, so that nodes do not act in step; 0 unless given. */
   readonly jitter?: number
   /** Steps at a time while there is something to do, 1 unless given. */
   readonly concurrency?: number
-  /** The pause after a pass that failed; the interval unless given. */
+  /** The pause after a pass that failed; the interval, or a second without one, unless given. */
   readonly backoff?: BackoffOptions
   /** Milliseconds after which the signal of a pass is aborted. The pass still has to end by itself. */
   readonly deadline?: number
@@ -44,6 +47,8 @@ export interface TaskState extends Health {
   readonly milliseconds: number
 }
 
+const RETRY_MS = 1000
+
 export class Task {
   readonly name: string
   readonly health: SourceHealth
@@ -63,9 +68,8 @@ export class Task {
     this.health =
       options.health ??
       new SourceHealth(options.onHealthChange ? { onChange: options.onHealthChange } : undefined)
-    this.#backoff = new Backoff(
-      options.backoff ?? { first: options.interval, limit: options.interval, jitter: 0 }
-    )
+    const { interval = RETRY_MS, backoff = { first: interval, limit: interval, jitter: 0 } } = options
+    this.#backoff = new Backoff(backoff)
   }
 
   get state(): TaskState {
@@ -91,6 +95,12 @@ export class Task {
   wake(): void {
     this.#isWoken = true
     this.#resume()
+  }
+
+  /** A step within a pass succeeded: a later failure is the first one again. */
+  stepSucceeded(): void {
+    this.#backoff.reset()
+    this.health.succeeded()
   }
 
   /**
@@ -121,7 +131,8 @@ export class Task {
     while (!this.signal.aborted) {
       this.#isWoken = false
       const isDone = await this.runOnce()
-      await this.#pause(isDone ? interval * (1 + jitter * (2 * Math.random() - 1)) : this.#backoff.next())
+      if (isDone && interval === undefined) return
+      await this.#pause(isDone ? interval! * (1 + jitter * (2 * Math.random() - 1)) : this.#backoff.next())
     }
   }
 

@@ -5,7 +5,7 @@
  */
 
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { SourceHealth, type TokenId } from '@quoin/primitives'
+import { drain, type Task, type TaskOptions, Tasks, type TokenId } from '@quoin/primitives'
 import type { LiveChange } from '@quoin/txo'
 import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
@@ -18,7 +18,6 @@ import { Ingest } from './ingest.ts'
 import { Progress, type SourceProgress } from './progress.ts'
 import { type Clock, queueOfToken, wallClock } from './queues.ts'
 import { type ReadyToken, ReadyTokens } from './ready-tokens.ts'
-import { Signal } from './signal.ts'
 import { StagedTransactions } from './staged-transactions.ts'
 import { TokenWorker } from './token-worker.ts'
 
@@ -70,15 +69,14 @@ export class Pipeline {
   readonly #logger: Logger
   readonly #sources: ReadonlyMap<Source, Progress>
   readonly #payments: FeePayments | undefined
-  readonly #lifecycleMs: number
   readonly #now: Clock
   readonly #dispatcher: Dispatcher
   readonly #worker: TokenWorker
   readonly #ready: ReadyTokens
-  readonly #queued = new Signal()
-  readonly #dispatched = new Signal()
+  readonly #tasks = new Tasks()
+  readonly #dispatchTask: Task
+  readonly #tokenTask: Task
   readonly #stopping = new AbortController()
-  #loops: Promise<unknown> = Promise.resolve()
 
   constructor(options: PipelineOptions) {
     const { engine, activation, logger, sources = [], fetch, lifecycleSeconds = 300 } = options
@@ -89,40 +87,62 @@ export class Pipeline {
     this.#logger = logger
     this.#sources = new Map(sources.map(source => [source, new Progress()]))
     this.#payments = options.payments
-    this.#lifecycleMs = lifecycleSeconds * 1000
     const { feeAddresses } = activation
     const staged = new StagedTransactions(engine.outputs)
     const fastPath = isShared
       ? undefined
       : new FastPath({ engine, activation, staged, fetches: fetch !== undefined })
     this.ingest = new Ingest({ outputs: engine.outputs, staged, fastPath, feeAddresses, now }, () =>
-      this.#queued.set()
+      this.#dispatchTask.wake()
     )
     this.#dispatcher = new Dispatcher({ engine, staged, now, fetch, feeAddresses })
     this.#worker = new TokenWorker({ engine, staged, now, fetch })
     this.#ready = new ReadyTokens(engine.outputs.store)
     activation.onChange(token => void this.#activate(token))
+    this.#dispatchTask = this.#addStage('dispatch', {
+      interval: POLL_MS,
+      concurrency: CONCURRENCY,
+      work: () => this.#dispatchBatch()
+    })
+    this.#tokenTask = this.#addStage('tokens', { interval: POLL_MS, work: () => this.#processAll() })
+    this.#addStage('lifecycle', { interval: lifecycleSeconds * 1000, work: () => this.#activateAll() })
+    if (feeAddresses) {
+      this.#addStage('fees', { interval: POLL_MS, work: signal => this.#watchPayments(signal) })
+    }
+    for (const [source, progress] of this.#sources) this.#addSource(source, progress)
+  }
+
+  #addStage(stage: string, options: Omit<TaskOptions, 'name'>): Task {
+    return this.#tasks.add({
+      name: stage,
+      onHealthChange: healthLog(this.#logger, 'the token pipeline’s stage', { stage }),
+      ...options
+    })
+  }
+
+  /** Ingests a source to its end; restarts it after a failure. */
+  #addSource(source: Source, progress: Progress): void {
+    const { name } = source
+    const task = this.#tasks.add({
+      name,
+      backoff: { first: RESTART_MS, limit: MAX_RESTART_MS, jitter: 0 },
+      onHealthChange: healthLog(this.#logger, 'the token pipeline’s source', { source: name }),
+      work: signal =>
+        this.#ingestAll(source, signal, () => {
+          progress.note(source.status)
+          task.stepSucceeded()
+        })
+    })
   }
 
   start(): void {
-    const loops = [
-      this.#loop('dispatch', this.#queued, POLL_MS, () => this.#dispatchAll()),
-      this.#loop('tokens', this.#dispatched, POLL_MS, () => this.#processAll()),
-      this.#loop('lifecycle', new Signal(), this.#lifecycleMs, () => this.#activateAll()),
-      ...[...this.#sources].map(([source, progress]) => this.#runSource(source, progress)),
-      ...(this.#activation.feeAddresses
-        ? [this.#loop('fees', new Signal(), POLL_MS, () => this.#watchPayments())]
-        : [])
-    ]
-    this.#loops = Promise.all(loops)
+    this.#tasks.start()
   }
 
-  /** Stops the loops after their current batches. */
+  /** Stops the tasks after their current batches. */
   async close(): Promise<void> {
     this.#stopping.abort()
-    this.#queued.set()
-    this.#dispatched.set()
-    await this.#loops
+    await this.#tasks.stop()
   }
 
   /** Progress of the sources, and numbers of ready and idle tokens. */
@@ -148,37 +168,18 @@ export class Pipeline {
   }
 
   #dispatchAll(): Promise<number> {
-    return this.#runConcurrently(async () => {
-      const { count, tokens } = await this.#dispatcher.dispatch(BATCH_SIZE)
-      if (tokens.size > 0) this.#dispatched.set()
-      return count
-    })
+    return this.#drain(() => this.#dispatchBatch())
   }
 
-  /** Runs batches concurrently until they find no items; returns the number of items. */
-  async #runConcurrently(runBatch: () => Promise<number>): Promise<number> {
-    let total = 0
-    const errors: unknown[] = []
-    const workers = new Set<Promise<void>>()
-    const startWorker = (): void => {
-      const running = runBatches()
-        .catch(error => void errors.push(error))
-        .finally(() => workers.delete(running))
-      workers.add(running)
-    }
-    const runBatches = async (): Promise<void> => {
-      while (!this.#isStopping && errors.length === 0) {
-        const count = await runBatch()
-        if (count === 0) return
-        total += count
-        // Replaces a worker that ended on an empty batch, before these items were enqueued.
-        if (workers.size < CONCURRENCY) startWorker()
-      }
-    }
-    for (let i = 0; i < CONCURRENCY; i++) startWorker()
-    while (workers.size > 0) await Promise.all(workers)
-    if (errors.length > 0) throw errors[0]
-    return total
+  async #dispatchBatch(): Promise<number> {
+    const { count, tokens } = await this.#dispatcher.dispatch(BATCH_SIZE)
+    if (tokens.size > 0) this.#tokenTask.wake()
+    return count
+  }
+
+  /** Runs batches concurrently until they find no items, or until shutdown; returns the number of items. */
+  #drain(runBatch: () => Promise<number>): Promise<number> {
+    return drain(runBatch, { concurrency: CONCURRENCY, signal: this.#stopping.signal })
   }
 
   async #processAll(): Promise<number> {
@@ -193,17 +194,20 @@ export class Pipeline {
 
   /** Runs `work` on `TOKEN_CONCURRENCY` items at a time, until shutdown. */
   async #forEachToken<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-    const left = [...items]
-    const worker = async (): Promise<void> => {
-      for (let next = left.shift(); next && !this.#isStopping; next = left.shift()) await work(next)
+    const left = items.values()
+    const step = async (): Promise<number> => {
+      const { value, done } = left.next()
+      if (done) return 0
+      await work(value)
+      return 1
     }
-    await Promise.all(Array.from({ length: TOKEN_CONCURRENCY }, worker))
+    await drain(step, { concurrency: TOKEN_CONCURRENCY, signal: this.#stopping.signal })
   }
 
   async #processToken(ready: ReadyToken): Promise<number> {
     const { token } = ready
     let isActive = true
-    const total = await this.#runConcurrently(async () => {
+    const total = await this.#drain(async () => {
       isActive &&= await this.#activation.isActive(token)
       return isActive ? this.#worker.work(token, BATCH_SIZE) : 0
     })
@@ -223,14 +227,14 @@ export class Pipeline {
     try {
       if (!(await this.#ready.isIdle(token)) || !(await this.#activation.isActive(token))) return
       await this.#ready.markReady(token)
-      this.#dispatched.set()
+      this.#tokenTask.wake()
     } catch (error) {
-      // The lifecycle loop checks the token again.
+      // The lifecycle task checks the token again.
       this.#logger.warn('activating a token failed', { token, reason: reasonOf(error) })
     }
   }
 
-  async #activateAll(): Promise<number> {
+  async #activateAll(): Promise<void> {
     let activated = 0
     for await (const tokens of this.#ready.idle()) {
       await this.#forEachToken(tokens, async ({ token }) => {
@@ -240,9 +244,7 @@ export class Pipeline {
         activated++
       })
     }
-    if (activated > 0) this.#dispatched.set()
-    // No work for the calling loop: the loop of the token workers processes the tokens.
-    return 0
+    if (activated > 0) this.#tokenTask.wake()
   }
 
   async #syncPayments(token: TokenId): Promise<void> {
@@ -255,12 +257,12 @@ export class Pipeline {
   }
 
   /** Activates tokens when payments to their fee addresses are indexed. */
-  async #watchPayments(): Promise<number> {
+  async #watchPayments(signal: AbortSignal): Promise<void> {
     const { outputs } = this.#engine
     await this.#activateAll()
     const matches = ({ outputs: made, spends }: LiveChange): boolean =>
       [...made, ...spends].some(({ events }) => events.some(isOwnerEvent))
-    for await (const change of outputs.follow({ matches, signal: this.#stopping.signal })) {
+    for await (const change of outputs.follow({ matches, signal })) {
       const owners = [...change.outputs, ...change.spends].flatMap(({ events }) =>
         events.filter(isOwnerEvent).map(event => event.slice(OWN.length))
       )
@@ -269,34 +271,12 @@ export class Pipeline {
         if (token) await this.#activate(token)
       }
     }
-    return 0
-  }
-
-  /** Ingests a source to its end; restarts it after a failure. */
-  async #runSource(source: Source, progress: Progress): Promise<void> {
-    let delay = RESTART_MS
-    const health = this.#healthOf('source', source.name)
-    const onCommit = (): void => {
-      progress.note(source.status)
-      health.succeeded()
-      delay = RESTART_MS
-    }
-    while (!this.#isStopping) {
-      try {
-        await this.#ingestAll(source, onCommit)
-        return
-      } catch (error) {
-        health.failed(reasonOf(error))
-        await pause(delay, this.#stopping.signal)
-        delay = Math.min(2 * delay, MAX_RESTART_MS)
-      }
-    }
   }
 
   /** Ingests several deliveries concurrently, and commits them in order. */
-  async #ingestAll(source: Source, onCommit: () => void): Promise<void> {
+  async #ingestAll(source: Source, stopping: AbortSignal, onCommit: () => void): Promise<void> {
     const failed = new AbortController()
-    const signal = AbortSignal.any([this.#stopping.signal, failed.signal])
+    const signal = AbortSignal.any([stopping, failed.signal])
     /** Deliveries in flight, oldest first. */
     const inFlight: { readonly weight: number; readonly end: Promise<void> }[] = []
     for await (const delivery of source.deliveries(this.#engine.outputs.store, { signal })) {
@@ -318,32 +298,4 @@ export class Pipeline {
     }
     await inFlight.at(-1)?.end
   }
-
-  /** Repeats `work` until it finds none, then waits for a signal or `ms`. Failures are logged on change and retried. */
-  async #loop(name: string, signal: Signal, ms: number, work: () => Promise<number>): Promise<void> {
-    const health = this.#healthOf('stage', name)
-    while (!this.#isStopping) {
-      try {
-        while ((await work()) > 0 && !this.#isStopping) {
-          // Until no items are left.
-        }
-        health.succeeded()
-      } catch (error) {
-        health.failed(reasonOf(error))
-      }
-      if (!this.#isStopping) await signal.wait(ms, this.#stopping.signal)
-    }
-  }
-
-  #healthOf(part: 'source' | 'stage', name: string): SourceHealth {
-    return new SourceHealth({
-      onChange: healthLog(this.#logger, `the token pipeline’s ${part}`, { [part]: name })
-    })
-  }
-
-  get #isStopping(): boolean {
-    return this.#stopping.signal.aborted
-  }
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> => new Signal().wait(ms, signal)
