@@ -1,6 +1,6 @@
 /**
- * The addresses of public key hashes. A base58check text takes longer than everything else that is done for a plain
- * payment, and the same few hashes come again and again, so the last ones are remembered.
+ * Addresses of public key hashes, memoized: base58check takes longer than all other work on a plain payment, and few
+ * hashes are frequent.
  */
 import { formatAddress } from '@quoin/chain'
 

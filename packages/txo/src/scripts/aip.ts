@@ -1,16 +1,14 @@
 /**
- * `aip`: signatures over what stands before them behind the OP_RETURN (Author Identity Protocol):
+ * `aip`: signatures over the data between the OP_RETURN and the signature (Author Identity Protocol):
  *
  *     ‹algorithm› ‹address› ‹signature› [‹field number› …]
  *
  * The message is the byte 6a of the OP_RETURN and the data of all pushes up to the name of the protocol, separators and
- * earlier signatures included, as a Bitcoin Signed Message. Twetch signs something else, which is known as well: the
- * SHA-256, as hexadecimal text, of the same without the 6a and without the last separator. Both say all that stands
- * before the signature. Field numbers count from the OP_RETURN, which is 0; a list of them must name every field, in
- * order: a signature over some of the fields vouches for less than the output says, so it is not called valid.
+ * earlier signatures included, as a Bitcoin Signed Message. The form of Twetch is valid too: the SHA-256, as hexadecimal
+ * text, of the same data without the 6a and without the last separator. Field numbers count from the OP_RETURN, which is
+ * 0. A list of them must name every field, in order: a signature over some of the fields is not valid for the output.
  *
- * Nothing is signed where nothing stands before the signature, or something that pushes no data. Of one output the first
- * 16 signatures are read.
+ * A signature over no data, or over opcodes that push no data, is invalid. The first 16 signatures of an output are read.
  */
 
 import { sha256 } from '@quoin/chain'
@@ -23,7 +21,7 @@ import { hexOf, textOf } from './text.ts'
 import { type ScriptView, viewOf } from './view.ts'
 
 export interface AuthorSignature {
-  /** Which of the segments of the output it is; it signs those before. */
+  /** The number of its segment in the output; it signs the segments before. */
   readonly segment: number
   readonly algorithm: string
   readonly address: string
@@ -67,11 +65,11 @@ export const readAip = (view: ScriptView): readonly AuthorSignature[] => {
 
 interface SignedData {
   readonly bytes: Uint8Array
-  /** How many fields these are, with the OP_RETURN. */
+  /** The number of fields, with the OP_RETURN. */
   readonly fields: number
 }
 
-/** What each of the segments signs. The data is put together once, for the last of them; the others sign a part. */
+/** The message of each signature: a prefix of the data before the last one. */
 const signedBefore = (
   { script, segments }: Bitcom,
   signing: readonly Segment[]
@@ -108,7 +106,7 @@ const isSignedBy = (address: string, message: Uint8Array, signature: Uint8Array)
 const twetchMessage = (message: Uint8Array): Uint8Array =>
   Uint8Array.from(Buffer.from(hexOf(sha256(message.subarray(1, -1)))))
 
-/** Signers once each, as events. */
+/** Events of the distinct signers. */
 export const signerEvents = (signatures: readonly { address: string; valid: boolean }[]): string[] =>
   [...new Set(signatures.filter(({ valid }) => valid).map(({ address }) => address))].map(address =>
     scriptEvents.types.signer.text(address)

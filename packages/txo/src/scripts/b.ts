@@ -1,6 +1,6 @@
 /**
- * `b`: a file (github.com/unwriter/B): ‹data› ‹media type› [‹encoding›] [‹file name›]. The file is kept by its hash. A
- * zero byte is how some say that there is no name.
+ * `b`: a file (github.com/unwriter/B): ‹data› ‹media type› [‹encoding›] [‹file name›]. The index keeps the hash of the
+ * data. Some writers give a zero byte for a file without a name.
  */
 import { sha256 } from '@quoin/chain'
 import { fieldsOf, readBitcom, segmentsOf } from './bitcom.ts'

@@ -1,12 +1,12 @@
 /**
- * `bap`: identities and what is attested about them (Bitcoin Attestation Protocol):
+ * `bap`: identities and attestations about them (Bitcoin Attestation Protocol):
  *
  *     ID     ‹identity key› ‹address›        the identity signs with this address from now on; 0 ends it
  *     ATTEST ‹hash of a URN› ‹sequence›      REVOKE likewise
  *     ALIAS  ‹identity key› ‹JSON›           DATA   ‹hash of a URN› ‹data›
  *
- * A record means something only when the identity itself signed it, by an AIP signature behind it. Here it is told who
- * signed; whether that was the identity depends on its earlier records.
+ * A record is valid only with an AIP signature of the identity behind it. The parser names the signers; whether one of
+ * them is the identity follows from earlier records.
  */
 import { readAip } from './aip.ts'
 import { fieldsOf, readBitcom, segmentsOf } from './bitcom.ts'
@@ -24,7 +24,7 @@ export interface Bap {
   readonly key: string
   /** The address of ID, the sequence of ATTEST and REVOKE, the text of ALIAS and DATA. */
   readonly value: string
-  /** Those with a valid signature over it. */
+  /** Addresses with a valid signature over the record. */
   readonly signers: readonly string[]
 }
 
@@ -52,7 +52,7 @@ const isAboutIdentity = (type: BapType): boolean => type === 'ID' || type === 'A
 const fits = (type: BapType, value: string): boolean =>
   type === 'ATTEST' || type === 'REVOKE' ? /^(?:0|[1-9][0-9]{0,14})$/.test(value) : true
 
-/** What the value is called in the data. */
+/** Names of the value in the data. */
 const VALUES: Readonly<Record<BapType, string>> = {
   ID: 'address',
   ATTEST: 'sequence',

@@ -1,13 +1,12 @@
 /**
- * `bitcom`: what stands behind the first OP_RETURN of a script. By the Bitcom convention these are protocols, one after
- * the other with the push of a `|` between them, and each begins with the push of its name, usually an address:
+ * `bitcom`: the data behind the first OP_RETURN of a script. By the Bitcom convention it is a sequence of protocols,
+ * separated by the push of a `|`. Each begins with the push of its name, usually an address:
  *
  *     OP_RETURN ‹name› ‹field› … | ‹name› ‹field› …
  *
- * A name is text of 1 to 256 bytes without control characters. What stands between separators without such a name is
- * data of an unknown kind: it is there for signatures, and for nothing else.
+ * A name is text of 1 to 256 bytes without control characters. A segment without a name counts for signatures only.
  *
- * However long the script is, only the first 128 segments count, and fields are read when a protocol asks for them.
+ * The first 128 segments of a script are read, and fields when a protocol asks for them.
  */
 import { OP, pushedBy, ScriptCursor } from '@quoin/primitives'
 import { NONE, type ScriptParser } from './parser.ts'
@@ -15,11 +14,11 @@ import { textOf } from './text.ts'
 import { type ScriptView, viewOf } from './view.ts'
 
 export interface Segment {
-  /** The name of the protocol, where there is one. */
+  /** The name of the protocol; undefined for a segment without one. */
   readonly protocol: string | undefined
-  /** Where the OP_RETURN or the `|` before the segment begins in the script. */
+  /** The offset of the OP_RETURN or the `|` before the segment. */
   readonly separator: number
-  /** Where the segment begins, and where the next separator does, or the script ends. */
+  /** The offsets of the segment and of the next separator or the end of the script. */
   readonly start: number
   readonly end: number
 }
@@ -64,7 +63,7 @@ const mapKey = (bytes: Uint8Array | undefined): string | undefined => {
 export const segmentsOf = ({ segments }: Bitcom, protocol: string): [number, Segment][] =>
   [...segments.entries()].filter(([, segment]) => segment.protocol === protocol)
 
-/** The fields of a segment behind its name, at most so many; an opcode that pushes nothing ends them. */
+/** The fields of a segment behind its name, at most `most`; an opcode that pushes no data ends them. */
 export const fieldsOf = ({ script }: Bitcom, { start, end }: Segment, most: number): Uint8Array[] => {
   const cursor = new ScriptCursor(script.subarray(0, end), start)
   const fields: Uint8Array[] = []

@@ -10,15 +10,14 @@
  *     transfer      yes    yes    —
  *     burn          yes    yes    —
  *
- * Fields that an operation has no use for are ignored, except that `amt` must not be there where the table says no, and
- * `dec` is checked wherever it is. Of two equal keys the last counts, as in every JSON parser.
+ * Fields without a use in an operation are ignored, except that `amt` must be absent where the table says no, and `dec`
+ * is checked in every operation. Of two equal keys the last counts, as in every JSON parser.
  *
- * There is one way to write each thing, so that no token has two names and no output two amounts: an id is `txid_vout`
- * in lower case without leading zeros, an amount is decimal text from 1 to 2^64 − 1 without leading zeros, decimals are
- * the text of 0 to 18. Only `op` is read without regard to case, as everybody does. Anything else is not BSV21.
+ * Each value has one spelling, so that no token has two names and no output two amounts: an id is `txid_vout` in lower
+ * case without leading zeros, an amount is decimal text from 1 to 2^64 − 1 without leading zeros, decimals are the text
+ * of 0 to 18. `op` alone is read without regard to case, as by other indexers. Any other spelling is not BSV21.
  *
- * What is found here is a claim; nothing is said about whether the token output is good, and its satoshis do not
- * matter: topics judge that.
+ * The result is a claim of the script: topics decide whether the token output is valid, and its satoshis do not matter.
  */
 import { formatOutpoint, formatTxid, type Outpoint, type TokenId, txidOf } from '@quoin/primitives'
 import { readInscription } from './envelope.ts'
@@ -39,14 +38,14 @@ export interface Bsv21 {
   readonly amt: bigint | undefined
   readonly sym: string | undefined
   readonly dec: number | undefined
-  /** An outpoint or anything else; `_3` is written out as output 3 of the same transaction. */
+  /** An outpoint or other text; `_3` is expanded to output 3 of the same transaction. */
   readonly icon: string | undefined
 }
 
 const MEDIA_TYPE = 'application/bsv-20'
 const MAX_AMOUNT = 2n ** 64n - 1n
 const MAX_VOUT = 0xffffffff
-/** Longer content is no BSV21. The honest has a few hundred bytes; brackets in brackets cost the parser more. */
+/** Longer content is not BSV21. Real content has a few hundred bytes; nested brackets are expensive to parse. */
 const MAX_CONTENT = 64 * 1024
 
 export const decodeBsv21 = (script: Uint8Array | ScriptView, outpoint: Outpoint): Bsv21 | undefined => {
@@ -63,7 +62,7 @@ export const decodeBsv21 = (script: Uint8Array | ScriptView, outpoint: Outpoint)
 const isDeployment = (op: Bsv21Operation): op is 'deploy+mint' | 'deploy+auth' =>
   op === 'deploy+mint' || op === 'deploy+auth'
 
-/** What the script says by itself: a deployment does not know its id. */
+/** The claim of the script alone: the id of a deployment is its own outpoint, which is not in the script. */
 const readClaim = (view: ScriptView): (Omit<Bsv21, 'id'> & { id: TokenId | undefined }) | undefined => {
   const inscription = view.once(readInscription)
   if (inscription?.type !== MEDIA_TYPE) return undefined
@@ -86,7 +85,7 @@ const readClaim = (view: ScriptView): (Omit<Bsv21, 'id'> & { id: TokenId | undef
 }
 
 const readObject = (text: string | undefined): Record<string, unknown> | undefined => {
-  // A plain object begins so; anything else need not be parsed.
+  // Text of a JSON object: other content is not parsed.
   if (text === undefined || !/^[ \t\r\n]*\{/.test(text)) return undefined
   try {
     return JSON.parse(text)
@@ -115,7 +114,7 @@ export const isTokenId = (value: unknown): value is TokenId =>
 const isTextIfThere = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === 'string'
 
-/** What is kept of a token output under `dt:bsv21`, whoever keeps it. */
+/** The data of a token output under `dt:bsv21`, by the parser and by topics. */
 export interface Bsv21Data {
   readonly id: TokenId
   readonly op: Bsv21Operation

@@ -1,5 +1,5 @@
 /**
- * `cosign`: a payment that needs the signature of a second key, as MNEE has them. 60 bytes:
+ * `cosign`: a payment that needs the signature of a second key, as in MNEE. 60 bytes:
  *
  *     OP_DUP OP_HASH160 ‹hash of the owner's key› OP_EQUALVERIFY OP_CHECKSIGVERIFY ‹cosigner's key› OP_CHECKSIG
  */

@@ -4,12 +4,11 @@
  *     OP_FALSE OP_IF "ord" ‹field› ‹value› … OP_0 ‹content› OP_ENDIF
  *
  * Fields are numbers, or names of two bytes and more: 1 is the media type, 3 the parent (a txid and a little-endian
- * output number, or a txid alone), 0 the content, which is one push and comes last. What stands where is read exactly
- * as other indexers do, since whether an output carries a token must not depend on who reads it: the first envelope
- * whose content is there and which ends behind it counts, the two bytes before the push of `ord` decide, and what
- * follows an OP_RETURN is read as well. An envelope without content is none.
+ * output number, or a txid alone), 0 the content, which is one push and comes last. The rules are those of other indexers,
+ * since all must agree on the outputs that carry a token: the first envelope with content that ends behind it counts, the
+ * two bytes before the push of `ord` decide, and envelopes after an OP_RETURN count. An envelope without content does not.
  *
- * Reading is linear: the walk over the chunks never goes back.
+ * The reader is linear: it reads each chunk once.
  */
 
 import { makeOutpoint, OP, type Outpoint, pushedBy, ScriptCursor, type Txid } from '@quoin/primitives'
@@ -17,16 +16,16 @@ import { textOf } from './text.ts'
 import { type ScriptView, viewOf } from './view.ts'
 
 export interface Inscription {
-  /** The media type as it is written; empty when there is none, or none that is text below 256 bytes. */
+  /** The media type as written; empty if it is missing, or not text below 256 bytes. */
   readonly type: string
   readonly content: Uint8Array
   readonly parent: Outpoint | undefined
   /** The other fields, the first few of them. */
   readonly fields: readonly InscriptionField[]
-  /** Where the envelope begins in the script, and where what follows it does. */
+  /** The offsets of the envelope and of its end in the script. */
   readonly start: number
   readonly end: number
-  /** Whether there is an OP_ENDIF. Where the script ends instead, nobody can spend it. */
+  /** Whether the envelope has its OP_ENDIF. Without it the output is unspendable. */
   readonly closed: boolean
 }
 
@@ -40,14 +39,14 @@ const PARENT = 3
 const MAX_FIELDS = 32
 
 const ENVELOPE = Uint8Array.of(OP.FALSE, OP.IF, 3, ...Buffer.from('ord'))
-/** Where in the envelope the push of `ord` begins. */
+/** The offset of the push of `ord` in the envelope. */
 const MARKER = 2
 
 export const decodeInscription = (script: Uint8Array | ScriptView): Inscription | undefined =>
   viewOf(script).once(readInscription)
 
 export const readInscription = ({ script }: ScriptView): Inscription | undefined => {
-  // Most scripts do not even have the bytes.
+  // Most scripts lack the bytes of the marker.
   const { buffer, byteOffset, byteLength } = script
   if (Buffer.from(buffer, byteOffset, byteLength).indexOf(ENVELOPE) === -1) return undefined
   const cursor = new ScriptCursor(script)
@@ -63,7 +62,7 @@ export const readInscription = ({ script }: ScriptView): Inscription | undefined
 const isMarker = (script: Uint8Array, { dataLength, start }: ScriptCursor): boolean =>
   dataLength === 3 && start >= MARKER && ENVELOPE.every((byte, i) => script[start - MARKER + i] === byte)
 
-/** Reads on behind `ord`. Where this is no inscription after all, the cursor stays where that became clear. */
+/** Reads the fields behind `ord`. If they are not an inscription, the cursor stays at the chunk that shows it. */
 const readFields = (cursor: ScriptCursor, start: number): Inscription | undefined => {
   let type = ''
   let parent: Outpoint | undefined

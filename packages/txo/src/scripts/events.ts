@@ -1,7 +1,6 @@
 /**
- * The events that parsers say of outputs. They are claims: what a script says of itself, checked no further than its
- * form. Whether a token output is good is for the topics to judge, whose events have names of their own (`id:`, `sym:`,
- * `p2pkh:` …); so each of these stands under the name of its format, and cannot be mistaken for one of theirs.
+ * The events of parsed scripts. They are claims of the script, checked for their form only, under the name of the format.
+ * The events of topics, which decide on valid token outputs, have other names (`id:`, `sym:`, `p2pkh:` …).
  */
 
 import { address, tokenId } from '@quoin/chain/components'
@@ -9,7 +8,7 @@ import { decimal, escaped, hex, word } from '@quoin/keyspace'
 import { event, events } from '../events.ts'
 import { PROVED } from '../proved.ts'
 
-/** Text from strangers. Slashes stay as they are: media types are full of them. */
+/** Escaped text of a script. Slashes stay unescaped: media types have them. */
 const claimed = <const N extends string>(name: N) => escaped(name, { reserved: '\0:' })
 
 export const scriptEvents = events(

@@ -1,4 +1,4 @@
-/** Parsers of output scripts: what an output says, who owns it, and the events it is found by. */
+/** Parsers of output scripts: the data, the owners and the events of an output. */
 export { addressAt } from './addresses.ts'
 export { type AuthorSignature, decodeAip } from './aip.ts'
 export { type BFile, decodeB } from './b.ts'

@@ -1,4 +1,4 @@
-/** `insc`: inscriptions on single satoshis (1Sat Ordinals). What they say is kept by its hash, not by its bytes. */
+/** `insc`: inscriptions on single satoshis (1Sat Ordinals). The index keeps the hash of their content. */
 import { sha256 } from '@quoin/chain'
 import { formatOutpoint, type TokenId } from '@quoin/primitives'
 import { type InscriptionField, readInscription } from './envelope.ts'
@@ -7,7 +7,7 @@ import { readOwners } from './locking.ts'
 import type { ScriptParser } from './parser.ts'
 import { hexOf, isClaim, mediaTypeOf } from './text.ts'
 
-/** Of fields without a meaning here, what is kept with the output. */
+/** Longer values of fields that the parser does not interpret are replaced by their size. */
 const MAX_FIELD_BYTES = 1024
 
 const { inscriptionType, inscriptionParent } = scriptEvents.types
@@ -36,7 +36,7 @@ export const inscriptionParser: ScriptParser = {
   }
 }
 
-/** Numbered fields by number, named ones by name; a value that is too long by its size. */
+/** Fields by number or name. */
 const fieldsOf = (fields: readonly InscriptionField[]): unknown[] =>
   fields
     .filter(({ field }) => typeof field === 'number' || field.length <= MAX_FIELD_BYTES)

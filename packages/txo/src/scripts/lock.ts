@@ -3,8 +3,8 @@
  *
  *     ‹prefix, 102 bytes› ‹hash of the owner's key› ‹height› ‹suffix, 807 bytes›
  *
- * The contract itself demands a height below 500,000,000, which as a lock time would be seconds; a script that says more
- * can never be spent, and is no lock. OrdLock has the same prefix, and the lock-to-mint contract carries both parts.
+ * The contract demands a height below 500,000,000: a greater lock time is seconds. A script with a greater number is
+ * unspendable, and not a lock. OrdLock has the same prefix, and the lock-to-mint contract carries both parts.
  */
 
 import { addressAt } from './addresses.ts'
@@ -17,7 +17,7 @@ import { type ScriptView, viewOf } from './view.ts'
 export interface Lock {
   /** The owner. */
   readonly address: string
-  /** The height from which on it can be spent. */
+  /** The first height at which it can be spent. */
   readonly until: number
 }
 

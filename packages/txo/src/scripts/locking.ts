@@ -1,8 +1,7 @@
 /**
- * What locks an output: its script without the envelope of an inscription, which never runs. The envelope stands before
- * the lock or behind it, and behind both an OP_RETURN may follow, at which a script that came so far succeeds. Templates
- * are recognised here and nowhere else in a script: the same bytes in the middle of another contract, or in a branch of
- * it, promise nobody anything.
+ * The lock of an output: its script without the envelope of an inscription, which never runs. The envelope is before or
+ * behind the lock, and an OP_RETURN may follow, at which the script succeeds. Templates are recognised at the lock alone:
+ * the same bytes within another contract, or in a branch of it, do not lock the output.
  */
 
 import { startsP2pkh } from '@quoin/chain'
@@ -12,7 +11,7 @@ import { readInscription } from './envelope.ts'
 import { NONE } from './parser.ts'
 import { type ScriptView, viewOf } from './view.ts'
 
-/** The lock, from its first byte; undefined where an inscription stands within it. */
+/** The script from the first byte of the lock; undefined for an inscription within the lock. */
 export const readLocking = (view: ScriptView): Uint8Array | undefined => {
   const { script } = view
   const inscription = view.once(readInscription)
@@ -22,11 +21,11 @@ export const readLocking = (view: ScriptView): Uint8Array | undefined => {
   return endsAt(script, inscription.end) ? script.subarray(0, inscription.start) : undefined
 }
 
-/** Whether nothing more is asked of the spender from this byte on. */
+/** Whether the lock ends at an offset: at the end of the script, an inscription or an OP_RETURN. */
 export const endsAt = (script: Uint8Array, at: number): boolean =>
   at === script.length || script[at] === OP.RETURN
 
-/** The address of the one who is paid, where the lock is a P2PKH, with or without an inscription. */
+/** The address of a P2PKH lock, with or without an inscription. */
 export const decodeOwner = (script: Uint8Array | ScriptView): string | undefined =>
   viewOf(script).once(readOwners)[0]
 

@@ -1,6 +1,6 @@
 /**
- * `ltm`: the supply of a BSV21 token under a contract that gives tokens to those who lock satoshis (lock to mint). The
- * script, behind the inscription, is what sCrypt made of it:
+ * `ltm`: the supply of a BSV21 token under a contract that gives tokens for locked satoshis (lock to mint). The script
+ * behind the inscription, as compiled by sCrypt:
  *
  *     ‹library, 2,293 bytes› OP_0 × 7 ‹symbol› ‹max supply› ‹decimals› ‹multiplier› ‹duration› ‹start height›
  *     ‹code, 29,209 bytes› OP_RETURN ‹state›
@@ -20,11 +20,11 @@ export interface Ltm {
   /** All that will ever be minted. */
   readonly max: bigint
   readonly dec: number
-  /** How many of the token's smallest units a locked satoshi earns. */
+  /** Smallest units of the token for each locked satoshi. */
   readonly multiplier: bigint
-  /** For how many blocks. */
+  /** Blocks. */
   readonly duration: number
-  /** The height from which on tokens are given. */
+  /** The first height at which tokens are given. */
   readonly start: number
 }
 
@@ -41,7 +41,7 @@ const CODE = new FixedPart({
   sha256: '807be8f2b3fb5e61e7da041bfebfca9550aba60cb7eb36ca052e1d1a0d8f4538'
 })
 
-/** What sCrypt keeps for values that are in the state. */
+/** The OP_0 placeholders that sCrypt writes for values of the state. */
 const PLACES = 7
 const MAX_U32 = 0xffffffff
 

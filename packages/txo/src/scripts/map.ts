@@ -1,10 +1,10 @@
 /**
- * `map`: metadata as pairs (Magic Attribute Protocol). `SET ‹key› ‹value› …` gives values, and several of them in one
- * output are one, in which the later value counts. `ADD ‹key› ‹value› …` adds to a set, `DEL ‹key› …` takes keys away;
- * any other command is told by its name alone.
+ * `map`: metadata as pairs (Magic Attribute Protocol). `SET ‹key› ‹value› …` gives values; several of them in one output
+ * are merged, and the later value counts. `ADD ‹key› ‹value› …` adds to a set, `DEL ‹key› …` removes keys; of other
+ * commands the name is kept.
  *
- * A pair counts if both its sides are text, the key of at most 256 bytes and the value of at most 16 KiB; of all of them
- * together 64 KiB are kept.
+ * Keys are text of at most 256 bytes and values text of at most 16 KiB; other pairs are left out. 64 KiB of an output are
+ * kept.
  */
 import { type Bitcom, fieldsOf, readBitcom, segmentsOf } from './bitcom.ts'
 import { scriptEvents } from './events.ts'
@@ -14,9 +14,9 @@ import { type ScriptView, viewOf } from './view.ts'
 
 export interface MapRecord {
   readonly cmd: string
-  /** What SET gives. */
+  /** The pairs of SET. */
   readonly data: Readonly<Record<string, string>>
-  /** The key of ADD, and what it adds. */
+  /** The key of ADD, and the values added to its set. */
   readonly key?: string
   readonly adds?: readonly string[]
   /** The keys of DEL. */
@@ -61,7 +61,7 @@ const pairsOf = (sets: readonly (readonly Uint8Array[])[]): Record<string, strin
       pairs.set(key, value)
     }
   }
-  // Also right for a key called __proto__, which becomes one like any other.
+  // `fromEntries` makes an own property of the key `__proto__` too.
   return Object.fromEntries(pairs)
 }
 

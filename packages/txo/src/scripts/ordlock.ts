@@ -1,5 +1,5 @@
 /**
- * `ordlock`: a single satoshi for sale. Whoever pays the seller may take it, and the seller may take it back:
+ * `ordlock`: a single satoshi for sale. It is spent by a buyer who pays the seller, or by the seller:
  *
  *     ‹prefix, 102 bytes› ‹hash of the seller's key› ‹payout› ‹suffix, 702 bytes›
  *
@@ -17,11 +17,11 @@ import { hexOf } from './text.ts'
 import { type ScriptView, viewOf } from './view.ts'
 
 export interface OrdLock {
-  /** The address of the one who sells it. */
+  /** The seller's address. */
   readonly seller: string
   /** Satoshis. */
   readonly price: number
-  /** The output that pays the price, as it has to be in the transaction. */
+  /** The serialized output that pays the price in the transaction of the buyer. */
   readonly payout: Uint8Array
 }
 
@@ -31,7 +31,7 @@ const SUFFIX = new FixedPart({
   sha256: 'a208540ae84c8c389126731c9e69958a778e0bde2c2b4cbb4c1e3fe11973a1ad'
 })
 
-/** A payout that is longer is not kept with the output. */
+/** A longer payout is left out of the data of the output. */
 const MAX_PAYOUT = 1024
 
 export const decodeOrdLock = (script: Uint8Array | ScriptView): OrdLock | undefined => {
@@ -46,7 +46,7 @@ export const decodeOrdLock = (script: Uint8Array | ScriptView): OrdLock | undefi
     : undefined
 }
 
-/** The satoshis of an output that could be in a transaction. */
+/** The satoshis of a payout; undefined unless it is a well-formed output. */
 const priceOf = (payout: Uint8Array): number | undefined => {
   const reader = new Reader(payout, 'ERR_TX_FORMAT')
   try {

@@ -1,4 +1,4 @@
-/** `p2pkh`: a plain payment to the hash of a public key, 25 bytes and nothing else. */
+/** `p2pkh`: a plain payment to the hash of a public key, a script of exactly 25 bytes. */
 import { isP2pkh } from '@quoin/chain'
 import { addressAt } from './addresses.ts'
 import { NONE, type ScriptParser } from './parser.ts'

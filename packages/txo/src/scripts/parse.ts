@@ -1,6 +1,6 @@
 /**
- * All parsers, and running them over an output. Their order is that of the answers. This runs for every output of every
- * transaction, and most of those are plain payments, so these come first and alone: no other parser knows them.
+ * All parsers, in the order of their results. They run for every output of every transaction. Most outputs are plain
+ * payments, which have a check of their own before the parsers.
  */
 import { isP2pkh } from '@quoin/chain'
 import { aipParser } from './aip.ts'
@@ -47,8 +47,8 @@ export const PARSERS: ReadonlyMap<string, ScriptParser> = new Map(
 const ALL_TAGS: readonly string[] = [...PARSERS.keys()]
 
 /**
- * What the parsers with these tags find in an output; all of them unless told otherwise. A tag without a parser finds
- * nothing: who takes tags from a person should look into `PARSERS` first.
+ * The results of the parsers with these tags, all of them unless given. A tag without a parser is ignored: check tags of
+ * user input against `PARSERS`.
  */
 export const parseScript = (
   context: ScriptContext,

@@ -1,4 +1,4 @@
-/** What a parser of output scripts is given, and what it answers. */
+/** The interface of a parser of output scripts. */
 import type { Transaction } from '@quoin/chain'
 import type { Outpoint } from '@quoin/primitives'
 import type { ScriptView } from './view.ts'
@@ -7,27 +7,27 @@ export interface ScriptContext {
   readonly outpoint: Outpoint
   readonly script: Uint8Array
   readonly satoshis: number
-  /** The transaction of the output. SIGMA signs over one of its inputs, and without it no such signature is valid. */
+  /** The transaction of the output. SIGMA signs over one of its inputs, and is invalid without it. */
   readonly transaction?: Transaction | undefined
 }
 
 export interface ParseResult {
-  /** Which parser found it, and the name of the field that keeps the data: `dt:{tag}`. */
+  /** The tag of the parser, and of the field that keeps the data: `dt:{tag}`. */
   readonly tag: string
   /** Plain JSON. Bytes are hexadecimal, amounts of tokens are decimal text. */
   readonly data: unknown
   /** Events, each of a type in `scriptEvents`. */
   readonly events: readonly string[]
-  /** Mainnet addresses of those who can spend the output, or could take it back. */
+  /** Mainnet addresses that can spend the output or cancel its sale. */
   readonly owners: readonly string[]
 }
 
 export interface ScriptParser {
   readonly tag: string
   readonly about: string
-  /** Undefined when the script is none of the parser's. Never throws, whatever the script is. */
+  /** Undefined for a script of another protocol. Never throws. */
   parse(view: ScriptView, context: ScriptContext): Omit<ParseResult, 'tag'> | undefined
 }
 
-/** Most parsers say no events, or know no owners. */
+/** The events or owners of most parsers. */
 export const NONE: readonly string[] = []

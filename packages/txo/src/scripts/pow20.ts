@@ -4,7 +4,7 @@
  *     ‹library, 2,293 bytes› ‹symbol› ‹max supply› ‹decimals› ‹reward› ‹difficulty› ‹code, 27,489 bytes›
  *     OP_RETURN ‹1 in the deployment, later 0› ‹id› ‹supply› ‹length of the state, 4 bytes› 00
  *
- * In the deployment id and supply are a zero byte each: the id is not known yet, and all of the supply is there.
+ * In the deployment, id and supply are a zero byte each: the id is the outpoint, and the whole supply is left.
  */
 
 import { OP, type TokenId } from '@quoin/primitives'
@@ -19,7 +19,7 @@ import { type ScriptView, viewOf } from './view.ts'
 
 export interface Pow20 {
   readonly sym: string
-  /** All that will ever be minted. */
+  /** The maximum supply. */
   readonly max: bigint
   readonly dec: number
   /** Tokens for each solution. */
@@ -27,7 +27,7 @@ export interface Pow20 {
   readonly difficulty: number
   /** The token; undefined in its deployment. */
   readonly id: TokenId | undefined
-  /** What is left to mint. */
+  /** The supply left to mint. */
   readonly supply: bigint
 }
 

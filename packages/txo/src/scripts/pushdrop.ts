@@ -4,11 +4,11 @@
  *     ‹key› OP_CHECKSIG ‹field› … OP_2DROP … [OP_DROP]          the lock before the fields
  *     ‹field› … OP_2DROP … [OP_DROP] ‹key› OP_CHECKSIG          the lock after them
  *
- * The key is a compressed public key, there is at least one field, and what drops them is exactly what is needed:
- * OP_2DROP for every two and OP_DROP for the one that is left. Nothing stands before or behind.
+ * The key is a compressed public key. There is at least one field, and exactly the drops that the fields need: OP_2DROP
+ * for every two, OP_DROP for an odd one. No opcode is before or behind.
  *
- * A field of OP_1 to OP_16 or OP_1NEGATE is the byte that these push. OP_0 is written for no bytes and for a zero byte
- * alike, so an empty field may have been either; only a signature over the fields could tell.
+ * A field of OP_1 to OP_16 or OP_1NEGATE is the byte that the opcode pushes. OP_0 is written for no bytes and for a zero
+ * byte alike: only a signature over the fields tells one from the other.
  */
 import { OP, pushedBy, ScriptCursor } from '@quoin/primitives'
 import { scriptEvents } from './events.ts'
@@ -25,12 +25,12 @@ export interface PushDrop {
 }
 
 const KEY_LENGTH = 33
-/** A script with more fields is no token of anybody. */
+/** A script with more fields is not parsed. */
 const MAX_FIELDS = 1024
-/** Of the fields, what is kept with the output. */
+/** Bytes of the fields that the index keeps. */
 const MAX_KEPT_BYTES = 4096
 
-/** By its form; whether it is a point of the curve shows when somebody signs. */
+/** Checks the form only, not that the point is on the curve. */
 export const isPublicKey = (bytes: Uint8Array): boolean =>
   bytes.length === KEY_LENGTH && (bytes[0] === 2 || bytes[0] === 3)
 
@@ -46,7 +46,7 @@ export const decodePushDrop = (script: Uint8Array | ScriptView): PushDrop | unde
     : undefined
 }
 
-/** The key at one place, and fields with their drops between two others. */
+/** The key at one offset, and the fields with their drops in a range. */
 const pushDrop = (
   script: Uint8Array,
   position: PushDrop['position'],

@@ -4,8 +4,8 @@
  *     "¯\_(ツ)_/¯" ‹outpoint of the deployment, or OP_0› OP_2DROP ‹amount› OP_DROP ‹lock›
  *
  * The outpoint is a txid and a little-endian output number; the amount is a minimal script number that is not negative.
- * Without an outpoint it is a deployment, which mints the amount or, with none, the right to mint; with one, no amount
- * passes that right on, and an amount is a transfer or newly minted, which the script does not tell apart.
+ * Without an outpoint it is a deployment, which mints the amount or, with none, the right to mint. With an outpoint, no
+ * amount passes that right on, and an amount is a transfer or a mint, which the script does not tell apart.
  */
 
 import {
@@ -30,12 +30,12 @@ export interface Shrug {
   /** The token; for a deployment the output itself. */
   readonly id: TokenId
   readonly amt: bigint
-  /** Where the lock begins in the script. */
+  /** The offset of the lock in the script. */
   readonly lock: number
 }
 
 const TAG = Uint8Array.from(Buffer.from('¯\\_(ツ)_/¯'))
-/** Amounts have no bound of their own. This one keeps decimal texts short. */
+/** The protocol has no bound for amounts. This one keeps decimal texts short. */
 const MAX_AMOUNT_BYTES = 32
 
 export const decodeShrug = (script: Uint8Array | ScriptView, outpoint: Outpoint): Shrug | undefined => {

@@ -4,11 +4,11 @@
  *     ‹algorithm› ‹address› ‹signature› ‹number of the input›
  *
  * The message is SHA-256(SHA-256(outpoint of the input) ‖ SHA-256(script before the separator of this signature)), as
- * a Bitcoin Signed Message. The outpoint is the txid in the order that people read and the output number little-endian;
- * input −1 is the one with the number of the output. So a signature can be checked only with its transaction, and one
- * that cannot be checked is not valid. Of the algorithms `BSM` is checked; `BRC77` is not.
+ * a Bitcoin Signed Message. The outpoint is the txid in display order and the output number little-endian; input −1 is
+ * the input with the number of the output. A signature is checked with its transaction, and invalid without it. Of the
+ * algorithms `BSM` is checked; `BRC77` is not.
  *
- * Of one output the first 16 signatures are read.
+ * The first 16 signatures of an output are read.
  */
 import { sha256, type Transaction } from '@quoin/chain'
 import { voutOf } from '@quoin/primitives'
@@ -23,7 +23,7 @@ export interface SigmaSignature {
   readonly algorithm: string
   readonly address: string
   readonly signature: Uint8Array
-  /** The number of the input, or −1 for the one with the number of the output. */
+  /** The number of the input; −1 stands for the number of the output. */
   readonly vin: number
   readonly valid: boolean
 }

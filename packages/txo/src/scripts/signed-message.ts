@@ -1,6 +1,6 @@
 /**
- * Bitcoin Signed Messages: a signature of 65 bytes from which the key of the signer can be recovered, over a message
- * with a magic text before it. Protocols name the signer by address, so the address is what is compared.
+ * Bitcoin Signed Messages: a recoverable signature of 65 bytes over a message behind a magic text. Protocols name the
+ * signer by address, so addresses are compared.
  */
 
 import { hash160, sha256d } from '@quoin/chain'
@@ -10,11 +10,11 @@ import { addressAt } from './addresses.ts'
 
 const MAGIC = Uint8Array.from(Buffer.from('Bitcoin Signed Message:\n'))
 const SIGNATURE_LENGTH = 65
-/** The first byte tells which of the four possible keys it is, and four more if the key is compressed. */
+/** The first byte is 27 plus the recovery id of the key, and 4 more for a compressed key. */
 const FIRST_FLAG = 27
 const LAST_FLAG = 34
 
-/** What is signed. */
+/** The hash that is signed. */
 export const messageHash = (message: Uint8Array): Uint8Array => {
   const writer = new Writer(message.length + 64)
   writer.sized(MAGIC)
@@ -22,7 +22,7 @@ export const messageHash = (message: Uint8Array): Uint8Array => {
   return sha256d(writer.finish())
 }
 
-/** The address of the one who signed the message; undefined when nobody can have. */
+/** The signer's address; undefined if the signature is invalid for every key. */
 export const signerOf = (message: Uint8Array, signature: Uint8Array): string | undefined => {
   const flag = signature[0]!
   if (signature.length !== SIGNATURE_LENGTH || flag < FIRST_FLAG || flag > LAST_FLAG) return undefined
@@ -40,12 +40,12 @@ const recover = (
   try {
     return secp256k1.ecdsaRecover(signature, which, hash, compressed)
   } catch {
-    // Numbers out of range, or a point that is not on the curve: it has no other way to say so.
+    // libsecp256k1 throws for numbers out of range and for a point that is not on the curve.
     return undefined
   }
 }
 
-/** A signature as scripts have it: its bytes, or their base64. */
+/** A signature in a script: its bytes, or their base64. */
 export const readSignature = (field: Uint8Array | undefined): Uint8Array | undefined => {
   if (field?.length === SIGNATURE_LENGTH) return field
   if (field?.length !== BASE64_LENGTH) return undefined

@@ -1,13 +1,13 @@
 /**
- * Contracts are long scripts that differ in a few pushes. Their fixed parts are known by length and hash: stored as
- * bytes they would be larger than the program that reads them.
+ * Contracts: long scripts that differ in a few pushes. Their fixed parts are compared by length and hash; their bytes
+ * would be larger than this package.
  */
 
 import { sha256 } from '@quoin/chain'
 import { fromHex, pushedBy, readScriptNumber, ScriptCursor } from '@quoin/primitives'
 import { hexOf } from './text.ts'
 
-/** The amounts of tokens, as everywhere. */
+/** The maximum of a token amount (BRC-161). */
 const MAX_AMOUNT = 2n ** 64n - 1n
 /** A script number of 64 bits, with its sign. */
 const AMOUNT_BYTES = 9
@@ -17,7 +17,7 @@ export class FixedPart {
   readonly #begins: Uint8Array
   readonly #sha256: string
 
-  /** `begins` is there so that other scripts are not hashed. */
+  /** Other scripts are told by `begins`, without hashing them. */
   constructor({ begins, length, sha256 }: { begins: string; length: number; sha256: string }) {
     this.length = length
     this.#begins = fromHex(begins)
@@ -34,11 +34,11 @@ export class FixedPart {
 
 export interface Pushes {
   readonly values: readonly Uint8Array[]
-  /** Where the script goes on behind them. */
+  /** The offset behind the pushes. */
   readonly end: number
 }
 
-/** The pushes that stand here, exactly so many. */
+/** `count` pushes at an offset; undefined for fewer. */
 export const readPushes = (script: Uint8Array, at: number, count: number): Pushes | undefined => {
   const cursor = new ScriptCursor(script, at)
   const values: Uint8Array[] = []
@@ -50,14 +50,14 @@ export const readPushes = (script: Uint8Array, at: number, count: number): Pushe
   return { values, end: cursor.end }
 }
 
-/** A script number that can be an amount. State keeps numbers that are not minimal: zero has a byte there. */
+/** A script number in the range of amounts. The state of a contract has numbers that are not minimal: zero is a byte. */
 export const amountOf = (bytes: Uint8Array, { minimal = true } = {}): bigint | undefined => {
   if (bytes.length > AMOUNT_BYTES) return undefined
   const value = readScriptNumber(bytes, { minimal })
   return value !== undefined && value >= 0n && value <= MAX_AMOUNT ? value : undefined
 }
 
-/** A script number that is a height, a count, a number of digits. */
+/** A script number from 0 to `most`, for a height, a count or a number of digits. */
 export const smallNumberOf = (bytes: Uint8Array, most: number): number | undefined => {
   const value = amountOf(bytes)
   return value !== undefined && value <= BigInt(most) ? Number(value) : undefined

@@ -1,6 +1,6 @@
 /**
- * A script, and what was read from it: each reading happens once, when somebody asks for it. Most parsers ask for the
- * inscription of a script or for what follows its OP_RETURN, and most scripts have neither.
+ * A script with memoized readings: parsers share the inscription of a script and the data behind its OP_RETURN. Most
+ * scripts have neither.
  */
 
 export type ScriptReader<T> = (view: ScriptView) => T
@@ -13,7 +13,7 @@ export class ScriptView {
     this.script = script
   }
 
-  /** What the reading finds in this script. */
+  /** The result of a reader for this script, memoized by the reader. */
   once<T>(reading: ScriptReader<T>): T {
     this.#readings ??= new Map()
     const found = this.#readings.get(reading)
