@@ -4,7 +4,8 @@
  */
 
 import type { Input, Transaction } from '@quoin/chain'
-import { type Awaitable, andThen, isPending, makeOutpoint, together } from '@quoin/primitives'
+import { makeOutpoint } from '@quoin/primitives'
+import type { ReadPlan } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { overlay } from './keys.ts'
 import type { PreviousCoin } from './types.ts'
@@ -21,14 +22,15 @@ export const coinInputs = async (
 ): Promise<Coins<number>> => {
   const outpoints = inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
   const loaded = await outputs.loadOutputs(outpoints, { includeTopics: true })
-  const admitting = together(
-    inputs.map((input, i) => {
-      const present: readonly string[] = loaded[i]?.topics ?? []
-      if (topics.every(topic => present.includes(topic))) return present
-      return andThen(admittedOnce(outputs, input), before => [...present, ...before])
-    })
+  const present = inputs.map((_, i): readonly string[] => loaded[i]?.topics ?? [])
+  const unsure = [...inputs.keys()].filter(i => !topics.every(topic => present[i]!.includes(topic)))
+  const before = await outputs.store.run(
+    admittedOnce(
+      outputs,
+      unsure.map(i => inputs[i]!)
+    )
   )
-  const admitted = isPending(admitting) ? await admitting : admitting
+  const admitted = present.map((each, i) => [...each, ...(before[unsure.indexOf(i)] ?? [])])
   return new Map(topics.map(topic => [topic, [...inputs.keys()].filter(i => admitted[i]!.includes(topic))]))
 }
 
@@ -52,24 +54,31 @@ export const previousCoins = async (
 }
 
 /** Whether an input that was none of a topic's coins has become one. */
-export const hasNewCoins = (
+export function* hasNewCoins(
   outputs: OutputStore,
   { inputs }: Transaction,
   coins: Coins<number>
-): Awaitable<boolean> => {
-  const isNew = inputs.map((input, i) => {
-    const others = [...coins].filter(([, all]) => !all.includes(i)).map(([topic]) => topic)
-    if (others.length === 0) return false
-    return andThen(admittedOnce(outputs, input), admitted => others.some(topic => admitted.includes(topic)))
-  })
-  return andThen(together(isNew), all => all.includes(true))
+): ReadPlan<boolean> {
+  const others = inputs.map((_, i) =>
+    [...coins].filter(([, all]) => !all.includes(i)).map(([topic]) => topic)
+  )
+  const unsure = [...inputs.keys()].filter(i => others[i]!.length > 0)
+  const admitted = yield* admittedOnce(
+    outputs,
+    unsure.map(i => inputs[i]!)
+  )
+  return unsure.some((i, at) => others[i]!.some(topic => admitted[at]!.includes(topic)))
 }
 
-/** Topics that admitted an output, whether or not it is there still; none when an operator evicted it. */
-const admittedOnce = ({ store }: OutputStore, { txid, vout }: Input): Awaitable<readonly string[]> =>
-  andThen(store.use(judgements).atHand(txid), judged => {
-    if (!judged) return []
-    const topics = Object.keys(judged).filter(topic => judged[topic]!.outputsToAdmit.includes(vout))
-    if (topics.length === 0) return topics
-    return andThen(store.use(evictions).atHand(txid, vout), evicted => (evicted === undefined ? topics : []))
-  })
+/** Topics that admitted each output, whether or not it is there still; none when an operator evicted it. */
+function* admittedOnce({ store }: OutputStore, coins: readonly Input[]): ReadPlan<string[][]> {
+  const judged = yield* store.use(judgements).planMany(coins.map(({ txid }) => [txid]))
+  const topics = coins.map(({ vout }, i) =>
+    Object.entries(judged[i] ?? {}).flatMap(([topic, { outputsToAdmit }]) =>
+      outputsToAdmit.includes(vout) ? topic : []
+    )
+  )
+  if (topics.every(({ length }) => length === 0)) return topics
+  const evicted = yield* store.use(evictions).planMany(coins.map(({ txid, vout }) => [txid, vout]))
+  return topics.map((each, i) => (evicted[i] === undefined ? each : []))
+}

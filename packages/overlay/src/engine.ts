@@ -27,7 +27,7 @@ import {
 } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
-import { admitOutput } from './admission.ts'
+import { admitOutputs } from './admission.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { LookupOutbox } from './delivery/lookup-outbox.ts'
@@ -220,11 +220,11 @@ export class Engine {
       return makeOutpoint(spent.txid, spent.vout)
     })
     const { lookups } = this
-    await admitOutput(change, {
+    await admitOutputs(change, {
       lookups,
       transaction,
       topic,
-      vout,
+      vouts: [vout],
       inputs,
       offChainValues: undefined,
       isRestored: true

@@ -1,7 +1,7 @@
 /** One topic judging one transaction: in whichever form the topic is written, what it says becomes a judgement. */
 
 import type { Beef, Transaction } from '@quoin/chain'
-import { type Awaitable, isPending, QuoinError } from '@quoin/primitives'
+import { QuoinError, withTimeout } from '@quoin/primitives'
 import { boundBeef } from './hosting/index.ts'
 import type { Judgement } from './keys.ts'
 import {
@@ -58,7 +58,8 @@ interface Said {
 const judgeOwn = (
   topic: QuoinTopic,
   { transaction, previousCoins, offChainValues, mode }: Judging
-): Awaitable<Said> => topic.admit({ transaction, previousCoins, offChainValues, mode } satisfies Candidate)
+): Said | Promise<Said> =>
+  topic.admit({ transaction, previousCoins, offChainValues, mode } satisfies Candidate)
 
 const judgeForeign = async (
   topic: TopicManager,
@@ -98,20 +99,14 @@ const indexes = (topic: string, of: string, given: readonly number[], count: num
   return [...new Set(given)].sort((a, b) => a - b)
 }
 
-const inTime = async <T>(topic: string, timeout: number, work: () => Awaitable<T>): Promise<T> => {
-  const working = work()
-  // Most topics have nothing to wait for.
-  if (!isPending(working)) return working
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new QuoinError('ERR_TOPIC_FAILED', `${topic} took more than ${timeout} ms`, { topic })),
-      timeout
-    )
+/** A topic that answers at once needs no timer. */
+const inTime = async <T>(topic: string, timeout: number, work: () => T | PromiseLike<T>): Promise<T> => {
+  const result = work()
+  if (!isThenable(result)) return result
+  return withTimeout(Promise.resolve(result), timeout, () => {
+    throw new QuoinError('ERR_TOPIC_FAILED', `${topic} took more than ${timeout} ms`, { topic })
   })
-  try {
-    return await Promise.race([working, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
+
+const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
+  typeof value === 'object' && value !== null && 'then' in value

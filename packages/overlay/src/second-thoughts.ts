@@ -8,11 +8,8 @@
 
 import type { Transaction } from '@quoin/chain'
 import {
-  type Awaitable,
-  andThen,
   formatOutpoint,
   formatTxid,
-  inOrder,
   makeOutpoint,
   type Outpoint,
   parseOutpoint,
@@ -73,8 +70,8 @@ export class SecondThoughts {
    * Part of the commit of judgements: who spends outputs that are coins now and were not, or the other way round, has
    * to be judged again, and what left a topic before and does not now comes back.
    */
-  judgedIn(batch: Batch, txid: Txid, before: Judgements, judged: Judgements): Awaitable<void> {
-    return inOrder(Object.entries(judged), ([topic, { outputsToAdmit, forgotten = [] }]) => {
+  async judgedIn(batch: Batch, txid: Txid, before: Judgements, judged: Judgements): Promise<void> {
+    for (const [topic, { outputsToAdmit, forgotten = [] }] of Object.entries(judged)) {
       const old = before[topic]
       this.#comeBackIn(
         batch,
@@ -84,11 +81,11 @@ export class SecondThoughts {
         ...outputsToAdmit.filter(vout => !old?.outputsToAdmit.includes(vout)),
         ...(old?.outputsToAdmit ?? []).filter(vout => !outputsToAdmit.includes(vout))
       ]
-      return andThen(this.#outputs.spendsAtHand(turned.map(vout => makeOutpoint(txid, vout))), spenders => {
-        const known = spenders.filter(spender => spender !== null)
-        return known.length > 0 ? this.#turnIn(batch, topic, known) : undefined
-      })
-    })
+      if (turned.length === 0) continue
+      const spenders = await this.#outputs.spends(turned.map(vout => makeOutpoint(txid, vout)))
+      const known = spenders.filter(spender => spender !== null)
+      if (known.length > 0) await this.#turnIn(batch, topic, known)
+    }
   }
 
   /** Those who spend are judged again, where the topic has judged them. */

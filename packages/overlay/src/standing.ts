@@ -3,7 +3,8 @@
  * database has lost writes, a judgement can be left alone, and vouches for outputs that are not there.
  */
 
-import { type Awaitable, andThen, type Txid } from '@quoin/primitives'
+import type { Txid } from '@quoin/primitives'
+import type { ReadPlan } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { type Judgements, overlay } from './keys.ts'
 
@@ -11,10 +12,12 @@ const { judgements } = overlay.collections
 const NONE: Judgements = {}
 
 /** Of one transaction. A new one has no judgement, and costs one read. */
-export const standingJudgements = (outputs: OutputStore, txid: Txid): Awaitable<Judgements> =>
-  andThen(outputs.store.use(judgements).atHand(txid), judged =>
-    judged ? andThen(outputs.recordAtHand(txid), record => standing(judged, record?.topics ?? [])) : NONE
-  )
+export function* standingJudgements(outputs: OutputStore, txid: Txid): ReadPlan<Judgements> {
+  const judged = yield* outputs.store.use(judgements).plan(txid)
+  if (!judged) return NONE
+  const record = yield* outputs.recordPlan(txid)
+  return standing(judged, record?.topics ?? [])
+}
 
 const standing = (judged: Judgements, applied: readonly string[]): Judgements => {
   const kept = Object.entries(judged).filter(([topic]) => applied.includes(topic))

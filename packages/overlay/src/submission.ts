@@ -11,12 +11,8 @@ import {
   writeBeef
 } from '@quoin/chain'
 import {
-  type Awaitable,
-  andThen,
   formatOutpoint,
   formatTxid,
-  inOrder,
-  isPending,
   makeOutpoint,
   type Outpoint,
   QuoinError,
@@ -32,7 +28,7 @@ import {
   planIngest,
   TxUpdate
 } from '@quoin/txo'
-import { admitOutput } from './admission.ts'
+import { admitOutputs } from './admission.ts'
 import { coinInputs, hasNewCoins, previousCoins } from './coins.ts'
 import { judge } from './judge.ts'
 import { type Judgement, type Judgements, overlay } from './keys.ts'
@@ -95,8 +91,7 @@ export class Submission {
   async #judge(topics: readonly string[]): Promise<Steak> {
     const { outputs } = this.#context
     const { beef } = this.#given
-    const standing = standingJudgements(outputs, beef.subject)
-    const before = isPending(standing) ? await standing : standing
+    const before = await outputs.store.run(standingJudgements(outputs, beef.subject))
     const open = topics.filter(topic => !Object.hasOwn(before, topic))
     const evicted = open.length < topics.length ? await evictedOutputs(outputs.store, beef.subject) : NONE
     if (open.length === 0) {
@@ -115,7 +110,7 @@ export class Submission {
     const { outputs, topics } = this.#context
     const { subject } = this.#given.beef
     const [before, transaction] = await Promise.all([
-      standingJudgements(outputs, subject),
+      outputs.store.run(standingJudgements(outputs, subject)),
       outputs.transactions.get(subject)
     ])
     if (!transaction) return false
@@ -203,18 +198,25 @@ export class Submission {
     if (broadcast && mode === 'current-tx' && !intake.position) {
       await broadcast(subject, beef.bytes).catch(notTaken)
     }
-    const making = this.#changeOf(subject, intake)
-    const change = isPending(making) ? await making : making
+    const change = await this.#updateOf(subject, intake)
     const leaving: TxUpdate[] = []
     const told: Record<string, Judgement> = {}
     const left = new Map<string, readonly number[]>()
     for (const [topic, judgement] of Object.entries(judged)) {
       const gone = before[topic] ? await this.#gone(subject, topic as Topic, before[topic]) : []
       left.set(topic, gone)
-      const admitting = this.#admit(change, subject, topic as Topic, judgement, gone)
-      if (isPending(admitting)) await admitting
-      const removing = this.#removed(subject, topic as Topic, judgement)
-      const removed = isPending(removing) ? await removing : removing
+      change.markApplied(topic as Topic)
+      await admitOutputs(change, {
+        lookups: this.#context.lookups,
+        transaction: subject,
+        topic: topic as Topic,
+        vouts: judgement.outputsToAdmit.filter(vout => !gone.includes(vout)),
+        // Its history is what the topic keeps of what it consumes.
+        inputs: spentBy(subject, judgement.coinsToRetain),
+        offChainValues
+      })
+      const spent = spentBy(subject, judgement.coinsRemoved)
+      const removed = spent.length > 0 ? await leavingWith(outputs, topic as Topic, spent) : []
       for (const vout of before[topic]?.outputsToAdmit ?? []) {
         if (judgement.outputsToAdmit.includes(vout)) continue
         change.removeFromTopic(topic as Topic, vout, 'refused')
@@ -228,38 +230,23 @@ export class Submission {
           : judgement
     }
     intake.complete(change)
-    change.addWrites(batch =>
-      andThen(this.#check(subject, before, judged, left), () => {
-        batch
-          .use(judgements)
-          .at(subject.txid)
-          .set({ ...before, ...told })
-        if (offChainValues) {
-          batch.use(valuesOf).at(subject.txid).set(Buffer.from(offChainValues).toString('base64'))
-        }
-        return secondThoughts.judgedIn(batch, subject.txid, before, told)
-      })
-    )
+    // What it spends may have been judged meanwhile; the commit holds only if what is read here stays so.
+    change.addWrites(async batch => {
+      if (Object.keys(before).length > 0) await this.#checkGone(subject, before, left)
+      if (await outputs.store.run(hasNewCoins(outputs, subject, coinsOf(judged)))) throw staleRead(subject)
+      batch
+        .use(judgements)
+        .at(subject.txid)
+        .set({ ...before, ...told })
+      if (offChainValues) {
+        batch.use(valuesOf).at(subject.txid).set(Buffer.from(offChainValues).toString('base64'))
+      }
+      await secondThoughts.judgedIn(batch, subject.txid, before, told)
+    })
     await outputs.commit(...intake.changes, change, ...leaving)
     if (mode !== 'historical-tx-no-spv') {
       for (const { txid, bump } of verified.proofs) await proofs.recheck(txid, bump)
     }
-  }
-
-  /** What it spends may have been judged meanwhile; the commit holds only if what is read here stays so. */
-  #check(
-    subject: Transaction,
-    before: Judgements,
-    judged: Judgements,
-    left: ReadonlyMap<string, readonly number[]>
-  ): Awaitable<void> {
-    const coins = new Map(
-      Object.entries(judged).map(([topic, judgement]) => [topic, judgement.previousCoins])
-    )
-    return andThen(hasNewCoins(this.#context.outputs, subject, coins), isNew => {
-      if (isNew) throw staleRead(subject)
-      return Object.keys(before).length > 0 ? this.#checkGone(subject, before, left) : undefined
-    })
   }
 
   /** Outputs that a topic admitted before and that have left it since: judged again, they do not come back. */
@@ -284,41 +271,16 @@ export class Submission {
   }
 
   /** All its outputs and what they mean, or as much as the overlay itself needs. */
-  #changeOf(subject: Transaction, { position, sources }: IngestPlan): Awaitable<TxUpdate> {
+  async #updateOf(subject: Transaction, { position, sources }: IngestPlan): Promise<TxUpdate> {
     const { index } = this.#context
     if (index) {
       const tags = index === true ? undefined : index.tags
-      return sources().then(of => indexTransaction(subject, { position, tags, sources: of }))
+      return indexTransaction(subject, { position, tags, sources: await sources() })
     }
     const change = new TxUpdate(subject.txid, { position, vouts: subject.outputs.length })
     if (subject.isCoinbase) return change
     for (const { txid, vout } of subject.inputs) change.spend(makeOutpoint(txid, vout))
     return change
-  }
-
-  /** Puts what a topic said into the change. */
-  #admit(
-    change: TxUpdate,
-    transaction: Transaction,
-    topic: Topic,
-    judgement: Judgement,
-    gone: readonly number[]
-  ): Awaitable<void> {
-    const { lookups } = this.#context
-    const { offChainValues } = this.#given
-    change.markApplied(topic)
-    // Its history is what the topic keeps of what it consumes.
-    const inputs = spentBy(transaction, judgement.coinsToRetain)
-    return inOrder(judgement.outputsToAdmit, vout => {
-      if (gone.includes(vout)) return
-      return admitOutput(change, { lookups, transaction, topic, vout, inputs, offChainValues })
-    })
-  }
-
-  /** The outputs that leave a topic. */
-  #removed(transaction: Transaction, topic: Topic, { coinsRemoved }: Judgement): Promise<Outpoint[]> | [] {
-    if (coinsRemoved.length === 0) return []
-    return leavingWith(this.#context.outputs, topic, spentBy(transaction, coinsRemoved))
   }
 }
 
@@ -330,6 +292,9 @@ const staleRead = ({ txid }: Transaction): QuoinError =>
   new QuoinError('ERR_STALE_READ', 'coins that the transaction was evaluated by changed; try again', {
     txid: formatTxid(txid)
   })
+
+const coinsOf = (judged: Judgements): ReadonlyMap<string, readonly number[]> =>
+  new Map(Object.entries(judged).map(([topic, { previousCoins: coins }]) => [topic, coins]))
 
 const sameCoins = ({ previousCoins: judged }: Judgement, coins: readonly number[]): boolean =>
   judged.length === coins.length && coins.every((input, i) => input === judged[i])

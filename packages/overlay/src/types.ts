@@ -7,15 +7,13 @@
 
 import type { AdmittanceInstructions, LookupQuestion, Script } from '@bsv/sdk'
 import type { BeefTransaction, Output, Transaction } from '@quoin/chain'
-import type { Awaitable, Outpoint, Topic } from '@quoin/primitives'
+import type { Outpoint, Topic } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputUpdate } from '@quoin/txo'
 
 /** Of transactions that come from somewhere else than the one who made them, `historical`: they are not broadcast. */
 export const MODES = ['current-tx', 'historical-tx', 'historical-tx-no-spv'] as const
 export type Mode = (typeof MODES)[number]
-
-export type { Awaitable }
 
 export interface MetaData {
   name: string
@@ -71,11 +69,11 @@ export interface Admittance {
 
 /** A topic in Quoin's form. */
 export interface QuoinTopic extends Documented {
-  admit(candidate: Candidate): Awaitable<Admittance>
+  admit(candidate: Candidate): Admittance | Promise<Admittance>
   /** Outputs that have to be known before it can judge. */
-  needs?(candidate: Candidate): Awaitable<readonly Outpoint[]>
+  needs?(candidate: Candidate): readonly Outpoint[] | Promise<readonly Outpoint[]>
   /** What there is to say of an output that it has, for those who ask why. */
-  explain?(outpoint: Outpoint): Awaitable<readonly Remark[]>
+  explain?(outpoint: Outpoint): readonly Remark[] | Promise<readonly Remark[]>
 }
 
 export interface Remark {
@@ -209,7 +207,7 @@ export interface Indexed extends OutputUpdate {
 export interface QuoinLookup extends Documented {
   /** The topics it is told of; all unless given. */
   readonly topics?: readonly string[]
-  index(admitted: AdmittedOutput): Awaitable<Indexed | undefined>
+  index(admitted: AdmittedOutput): Indexed | undefined | Promise<Indexed | undefined>
   lookup(query: unknown): Promise<readonly Found[]>
 }
 

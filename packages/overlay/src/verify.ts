@@ -27,7 +27,7 @@ import {
   type TransactionRecord,
   TxUpdate
 } from '@quoin/txo'
-import { admitOutput } from './admission.ts'
+import { admitOutputs } from './admission.ts'
 import { type Judgement, type Judgements, overlay } from './keys.ts'
 import type { AnyLookup } from './types.ts'
 
@@ -256,7 +256,14 @@ class Check {
       const spent = transaction.inputs[input]
       return spent ? [makeOutpoint(spent.txid, spent.vout)] : []
     })
-    await admitOutput(change, { lookups, transaction, topic, vout, inputs, offChainValues: undefined })
+    await admitOutputs(change, {
+      lookups,
+      transaction,
+      topic,
+      vouts: [vout],
+      inputs,
+      offChainValues: undefined
+    })
     await outputs.commit(change)
   }
 
@@ -324,7 +331,7 @@ class Check {
 /** Whether a queue has an item, in any state. */
 const isQueued = async (reads: StoreReads, queue: Uint8Array, item: Uint8Array): Promise<boolean> => {
   for (const state of ['due', 'leased', 'waiting', 'dead'] as const) {
-    const items = await reads.atHand.qlist(queue, state, { count: PAGE })
+    const items = await reads.unchecked.qlist(queue, state, { count: PAGE })
     if (items.some(each => compareBytes(each.item, item) === 0)) return true
   }
   return false

@@ -1,5 +1,4 @@
 /** Bytes, text, Bitcoin's wire primitives, errors, and small tools of asynchronous code. */
-export { type Awaitable, andThen, inOrder, isPending, together } from './awaitable.ts'
 export { Backoff, type BackoffOptions, backoffDelay } from './backoff.ts'
 export {
   compareBytes,

@@ -56,11 +56,11 @@ export const values: Cases = {
     const key = new Uint8Array([97])
     const hash = new Uint8Array([104])
     const [value, [again], [row], [field], [[another] = []]] = [
-      await engine.get(key),
-      await engine.mget([key]),
-      await engine.range(EVERYTHING),
-      await engine.hgetall(hash),
-      await engine.mhgetall([hash])
+      await engine.reads.get(key),
+      await engine.reads.mget([key]),
+      await engine.reads.range(EVERYTHING),
+      await engine.reads.hgetall(hash),
+      await engine.reads.mhgetall([hash])
     ]
     const fields = [field?.field, field?.value, another?.field, another?.value]
     for (const bytes of [value, again, row?.key, row?.value, ...fields]) bytes?.fill(0)
@@ -121,7 +121,7 @@ export const hashes: Cases = {
     for (const count of [1, 2, 3, 4]) same(await store.hscan('h', count), narrow)
     const expected = wide.map(field => [field, field.repeat(10)]).sort()
     for (const count of [7, 1000, 3000, 3001]) same(await store.hscan('w', count), expected)
-    const { fields } = await store.engine.hscan(new Uint8Array([119]), undefined, 100)
+    const { fields } = await store.engine.reads.hscan(new Uint8Array([119]), undefined, 100)
     same(fields.length < 300, true)
     same(await store.hscan('x', 10), [])
     await store.commit(...wide.slice(10).map(field => hdel('w', field)), hset('w', 'new', 'v'))

@@ -11,7 +11,7 @@ export const large: Cases = {
     const value = new Uint8Array(100 * 1024 * 1024)
     for (let i = 0; i < value.length; i++) value[i] = (i * 31 + (i >> 8)) & 0xff
     await engine.commit(batchOf([{ name: 'set', args: [bytes('k'), value] }]))
-    const found = await engine.get(bytes('k'))
+    const found = await engine.reads.get(bytes('k'))
     same(Buffer.compare(found!, value), 0)
   },
   'a sorted set with a million members': async store => {

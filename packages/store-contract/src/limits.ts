@@ -176,9 +176,9 @@ export const limits: Cases = {
     ])
     await store.engine.commit(program)
     const isValue = (found: Uint8Array | undefined): boolean => Buffer.compare(found!, value) === 0
-    same(isValue(await store.engine.get(bytes('large'))), true)
-    same(isValue(await store.engine.hget(bytes('h'), bytes('large'))), true)
-    const pairs = await store.engine.range(EVERYTHING)
+    same(isValue(await store.engine.reads.get(bytes('large'))), true)
+    same(isValue(await store.engine.reads.hget(bytes('h'), bytes('large'))), true)
+    const pairs = await store.engine.reads.range(EVERYTHING)
     same(pairs.length, 2)
     same(isValue(pairs[0]?.value), true)
     await store.commit({ name: 'valueIs', args: [bytes('large'), value] }, set('large', 'replaced'))

@@ -146,7 +146,7 @@ export class Subject extends TextReads {
   readonly engine: Engine
 
   constructor(engine: Engine) {
-    super(engine)
+    super(engine.reads)
     this.engine = engine
   }
 

@@ -8,9 +8,7 @@
  */
 
 import type { KeyRange } from '@quoin/keyspace'
-import type { Awaitable, QuoinError } from '@quoin/primitives'
-
-export type { Awaitable }
+import type { QuoinError } from '@quoin/primitives'
 
 /** The longest key, field, member or item: what fits into a key of LMDB with all that is put around it. */
 export const MAX_KEY = 1900
@@ -104,57 +102,73 @@ export interface ProbedRows {
 }
 
 export interface Reads {
-  get(key: Uint8Array): Awaitable<Uint8Array | undefined>
+  get(key: Uint8Array): Promise<Uint8Array | undefined>
   /** One answer for each key, in the order asked; not necessarily of one state. */
-  mget(keys: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]>
+  mget(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>
   /** Key-values in the range, in its direction. */
-  range(range: KeyRange, limit?: number): Awaitable<KeyValue[]>
+  range(range: KeyRange, limit?: number): Promise<KeyValue[]>
 
-  hget(key: Uint8Array, field: Uint8Array): Awaitable<Uint8Array | undefined>
+  hget(key: Uint8Array, field: Uint8Array): Promise<Uint8Array | undefined>
   /** One answer for each field, in the order asked. */
-  hmget(key: Uint8Array, fields: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]>
+  hmget(key: Uint8Array, fields: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>
   /** In the order of the fields' bytes. */
-  hgetall(key: Uint8Array): Awaitable<FieldValue[]>
+  hgetall(key: Uint8Array): Promise<FieldValue[]>
   /**
    * About `count` fields, for hashes that are too wide to be read whole. A field that the hash has from the first page to
    * the last is in one of them; a field that changes meanwhile may be in several.
    */
-  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage>
+  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Promise<FieldPage>
   /** One answer for each key, in the order asked; not necessarily of one state. */
-  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]>
+  mhgetall(keys: readonly Uint8Array[]): Promise<FieldValue[][]>
   /** Whether each has fields, in the order asked; not necessarily of one state. */
-  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]>
+  mhexists(keys: readonly Uint8Array[]): Promise<boolean[]>
   /** Hashes whose keys are in the range, in its direction. */
-  hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]>
+  hrange(range: KeyRange, limit?: number): Promise<HashEntry[]>
 
-  sismember(key: Uint8Array, member: Uint8Array): Awaitable<boolean>
+  sismember(key: Uint8Array, member: Uint8Array): Promise<boolean>
   /** In the order of their bytes. */
-  smembers(key: Uint8Array): Awaitable<Uint8Array[]>
+  smembers(key: Uint8Array): Promise<Uint8Array[]>
 
-  zscore(key: Uint8Array, member: Uint8Array): Awaitable<number | undefined>
+  zscore(key: Uint8Array, member: Uint8Array): Promise<number | undefined>
   /** For each member, its score in each of the sorted sets. */
   zscores(
     keys: readonly Uint8Array[],
     members: readonly Uint8Array[]
-  ): Awaitable<readonly (readonly (number | undefined)[])[]>
+  ): Promise<readonly (readonly (number | undefined)[])[]>
   /** Whether the engine knows that members which several of the sets have are under the same score in all of them. */
-  zaligned?(keys: readonly Uint8Array[]): Awaitable<boolean>
+  zaligned?(keys: readonly Uint8Array[]): Promise<boolean>
   /**
    * Rows of the first set, as `zrows` gives them, whose members all the other sets have, or none. An engine that has
    * it knows a faster way than `zrows` and `zscores`.
    */
-  zprobe?(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Awaitable<ProbedRows>
-  zcard(key: Uint8Array): Awaitable<number>
-  zrows(key: Uint8Array, rows: Rows): Awaitable<ScoredMember[]>
+  zprobe?(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Promise<ProbedRows>
+  zcard(key: Uint8Array): Promise<number>
+  zrows(key: Uint8Array, rows: Rows): Promise<ScoredMember[]>
   /** The sum of all scores, added in the order of the set. */
-  zsum(key: Uint8Array): Awaitable<number>
+  zsum(key: Uint8Array): Promise<number>
   /** The keys of sorted sets in the range, in its direction. */
-  zkeys(range: KeyRange, limit?: number): Awaitable<Uint8Array[]>
+  zkeys(range: KeyRange, limit?: number): Promise<Uint8Array[]>
 
-  qcounts(key: Uint8Array): Awaitable<QueueCounts>
+  qcounts(key: Uint8Array): Promise<QueueCounts>
   /** Items in a state by (`at`, item), after a place. */
-  qlist(key: Uint8Array, state: QueueState, rows: Rows): Awaitable<ListedItem[]>
+  qlist(key: Uint8Array, state: QueueState, rows: Rows): Promise<ListedItem[]>
 }
+
+/** The same reads without promises, of an engine that answers within a turn of the event loop. */
+export type SyncReads = {
+  readonly [Name in keyof Reads]-?: NonNullable<Reads[Name]> extends (...args: infer Args) => Promise<infer T>
+    ? (...args: Args) => T
+    : never
+}
+
+/** Asynchronous reads of an engine that has synchronous ones. */
+export const promisedReads = (reads: Omit<SyncReads, 'zaligned' | 'zprobe'>): Reads =>
+  Object.fromEntries(
+    Object.entries(reads).map(([name, read]) => [
+      name,
+      async (...args: never[]) => (read as (...args: never[]) => unknown)(...args)
+    ])
+  ) as unknown as Reads
 
 /** What an operation of a batch answers: `zincrby` the score, `lease` the items. Other operations answer nothing. */
 export type Answer = number | readonly QueueItem[]
@@ -180,11 +194,14 @@ export interface LastWrite {
   readonly error?: QuoinError
 }
 
-export interface Engine extends Reads {
+export interface Engine {
   /** What it is, in a word: `lmdb`. */
   readonly name: string
+  readonly reads: Reads
+  /** Of an embedded engine whose scans do not wait: all reads within a turn of the event loop see one state. */
+  readonly syncReads: SyncReads | undefined
   /** Unix seconds by the clock that all users of the store share. It is set backwards and forwards like any other. */
-  now(): Awaitable<number>
+  now(): Promise<number>
   /** Unix seconds by the clock that leases end by: it runs on steadily while the process does. Without it, `now`. */
   leaseNow?(): number
   /**
@@ -214,6 +231,6 @@ export interface Engine extends Reads {
   snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T>
   /** Writes a copy of one state into a directory that is new or empty, or refuses with `ERR_STORE_OPTION`. */
   backup(directory: string, options?: BackupOptions): Promise<void>
-  stats(): Awaitable<EngineStats>
+  stats(): Promise<EngineStats>
   close(): Promise<void>
 }

@@ -36,6 +36,7 @@ export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup
 export { type InspectedRow, type Inspection, inspectStore } from './ordered/inspect.ts'
 export { storeRows } from './ordered/layout.ts'
 export { mendRow, type RowOutcome } from './ordered/mend-rows.ts'
+export { ask, askAll, type ReadPlan } from './plan.ts'
 export { pollQueue } from './polling.ts'
 export {
   type Failure,

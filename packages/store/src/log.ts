@@ -83,7 +83,7 @@ export class Log<T = Uint8Array> extends LogReads<T> {
 
   /** @internal Made by `Store.log`. */
   constructor(engine: Engine, key: Uint8Array, codec: ItemCodec<T>) {
-    super(engine, key, codec)
+    super(engine.reads, key, codec)
     this.#engine = engine
     this.#key = key
     this.#codec = codec
@@ -112,7 +112,7 @@ export class Log<T = Uint8Array> extends LogReads<T> {
         : wholeNumber('before', how.before, 0)
     const max = { score: before, exclusive: true }
     for (let trimmed = 0; ; ) {
-      const oldest = (await this.#engine.zrows(this.#key, { max, count: TRIMMED })).filter(isEntry)
+      const oldest = (await this.#engine.reads.zrows(this.#key, { max, count: TRIMMED })).filter(isEntry)
       if (oldest.length === 0) return trimmed
       if (await this.#remove(oldest)) trimmed += oldest.length
     }

@@ -8,7 +8,16 @@ import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import type { KeyRange } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
-import type { Engine, ListedItem, Place, QueueItem, QueueState, Reads, Rows } from './engine.ts'
+import {
+  type Engine,
+  type ListedItem,
+  type Place,
+  promisedReads,
+  type QueueItem,
+  type QueueState,
+  type Rows,
+  type SyncReads
+} from './engine.ts'
 import {
   type Checks,
   EXPIRE_LIMIT,
@@ -65,8 +74,9 @@ export const openModel = ({ now = () => Date.now() / 1000, backup }: ModelOption
   }
   return {
     name: 'model',
-    ...readsOf(open),
-    now,
+    reads: promisedReads(readsOf(open)),
+    syncReads: undefined,
+    now: async () => now(),
     commit,
     commitMany: async batches => {
       for (const batch of batches) await commit(batch)
@@ -77,10 +87,10 @@ export const openModel = ({ now = () => Date.now() / 1000, backup }: ModelOption
     },
     snapshot: async read => {
       const copy = structuredClone(open())
-      return read(readsOf(() => copy))
+      return read(promisedReads(readsOf(() => copy)))
     },
     backup: async directory => writeFileSync(join(directory, 'model'), serialize(open())),
-    stats: () => ({ engine: 'model', bytes: serialize(open()).length, details: {} }),
+    stats: async () => ({ engine: 'model', bytes: serialize(open()).length, details: {} }),
     close: async () => {
       isClosed = true
     }
@@ -95,7 +105,7 @@ const emptyState = (): State => ({
   queues: new Map()
 })
 
-const readsOf = (open: () => State): Reads => ({
+const readsOf = (open: () => State): Omit<SyncReads, 'zaligned' | 'zprobe'> => ({
   get: key => copy(open().values.get(text(key))),
   mget: keys => keys.map(key => copy(open().values.get(text(key)))),
   range: (range, limit) =>

@@ -37,12 +37,17 @@ export const patient = (engine: Engine, { onLost, limit = LIMIT_MS }: PatienceOp
       }
     }
   }
-  return new Proxy(engine, {
-    get(target, name) {
-      const member = Reflect.get(target, name)
-      if (typeof member !== 'function') return member
-      const call = (...args: unknown[]) => Reflect.apply(member, target, args)
-      return ONCE.has(name) ? call : (...args: unknown[]) => again(() => call(...args))
-    }
+  const retried = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(_, name) {
+        const member = Reflect.get(target, name)
+        if (typeof member !== 'function') return member
+        const call = (...args: unknown[]) => Reflect.apply(member, target, args)
+        return ONCE.has(name) ? call : (...args: unknown[]) => again(() => call(...args))
+      }
+    })
+  const reads = retried(engine.reads)
+  return new Proxy(retried(engine), {
+    get: (target, name) => (name === 'reads' ? reads : Reflect.get(target, name))
   })
 }

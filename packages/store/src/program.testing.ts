@@ -266,7 +266,7 @@ const outcomeOf = async (engine: Engine, action: Action): Promise<unknown> => {
       case 'commitMany':
         return await engine.commitMany(action.batches.map(batchOf))
       case 'read':
-        return await run(new TextReads(engine), action.read)
+        return await run(new TextReads(engine.reads), action.read)
       case 'snapshot':
         return await engine.snapshot(async reads => {
           const found: unknown[] = []

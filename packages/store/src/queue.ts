@@ -80,7 +80,7 @@ export class Queue<T = Uint8Array> {
   readonly #attempts: number
   readonly #backoff: number
   readonly #backoffLimit: number
-  readonly #clock: () => number | Promise<number>
+  readonly #clock: () => Promise<number>
   /** Leases begin and end by it. */
   readonly #leaseClock: (() => number) | undefined
   /** For what is put into a batch, which cannot ask the store. */
@@ -95,7 +95,7 @@ export class Queue<T = Uint8Array> {
     this.#attempts = wholeNumber('attempts', attempts, 1)
     this.#backoff = seconds('backoff', backoff)
     this.#backoffLimit = seconds('backoffLimit', backoffLimit)
-    this.#clock = now ?? (() => engine.now())
+    this.#clock = now ? async () => now() : () => engine.now()
     this.#leaseClock = now ?? (engine.leaseNow && (() => engine.leaseNow!()))
     this.#clockHere = now ?? (() => Date.now() / 1000)
   }
@@ -234,7 +234,10 @@ export class Queue<T = Uint8Array> {
   ): Promise<ItemPage<T>> {
     const { limit = 100, cursor } = page
     const min = cursor === undefined ? undefined : { ...readCursor(cursor), exclusive: true }
-    const items = await this.#engine.qlist(this.#key, state, { min, count: wholeNumber('limit', limit, 1) })
+    const items = await this.#engine.reads.qlist(this.#key, state, {
+      min,
+      count: wholeNumber('limit', limit, 1)
+    })
     const last = items.at(-1)
     return {
       items: items.map(listed => ({ ...listed, item: this.#codec.decode(listed.item) })),
@@ -243,7 +246,7 @@ export class Queue<T = Uint8Array> {
   }
 
   async stats(): Promise<QueueStats> {
-    const { headEnqueued, ...counts } = await this.#engine.qcounts(this.#key)
+    const { headEnqueued, ...counts } = await this.#engine.reads.qcounts(this.#key)
     return {
       ...counts,
       age: headEnqueued === undefined ? undefined : Math.max(0, (await this.#clock()) - headEnqueued)

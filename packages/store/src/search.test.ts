@@ -307,7 +307,7 @@ const storeOf = async (
   const opened = new Store(engine)
   return {
     store: opened,
-    reads: engine,
+    reads: engine.reads,
     keys: await store(
       opened,
       sets.map(set => new Map(Object.entries(set)))

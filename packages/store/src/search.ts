@@ -15,7 +15,7 @@
  */
 import { compareBytes, QuoinError } from '@quoin/primitives'
 import { readCursor, writeCursor } from './cursor.ts'
-import type { Awaitable, Keep, Place, ProbedRows, Reads, Rows, ScoredMember } from './engine.ts'
+import type { Keep, Place, ProbedRows, Reads, Rows, ScoredMember } from './engine.ts'
 import { keyOnly, scoreOnly } from './program-writer.ts'
 
 const JOINS = ['union', 'intersect', 'difference'] as const
@@ -39,7 +39,7 @@ export interface Search {
   /** From the page before. */
   readonly cursor?: string
   /** Which rows to keep, asked for many at once. */
-  readonly filter?: (rows: readonly FoundRow[]) => Awaitable<readonly boolean[]>
+  readonly filter?: (rows: readonly FoundRow[]) => readonly boolean[] | Promise<readonly boolean[]>
   /** Rows to look at for one page, 1,000,000 unless given. A page that ends there has a cursor, and may be short. */
   readonly effort?: number
 }
@@ -170,7 +170,7 @@ const candidatesOf = async (
   if (join === 'difference') {
     return new Probe(reads, first, others, window, 'in none')
   }
-  const cards = await Promise.all(keys.map(async key => reads.zcard(key)))
+  const cards = await Promise.all(keys.map(key => reads.zcard(key)))
   const smallest = cards.indexOf(Math.min(...cards))
   const card = cards[smallest]!
   if (card === 0) return NONE

@@ -19,7 +19,6 @@ import { prefixEnd } from '@quoin/primitives'
 import { Batch } from './batch.ts'
 import { Bulk } from './bulk.ts'
 import type {
-  Awaitable,
   BackupOptions,
   Engine,
   EngineStats,
@@ -30,11 +29,13 @@ import type {
   LastWrite,
   Reads,
   Rows,
-  ScoredMember
+  ScoredMember,
+  SyncReads
 } from './engine.ts'
 import { Log, LogReads } from './log.ts'
 import { type OpenOptions, openEngine } from './open.ts'
 import { wholeNumber } from './option.ts'
+import { type ReadPlan, type ReadSource, runAsync, runSync } from './plan.ts'
 import { keyOnly, scoreOnly } from './program-writer.ts'
 import { Queue, type QueueOptions, RAW_ITEMS } from './queue.ts'
 import { type FoundRow, type Search, type SearchPage, search } from './search.ts'
@@ -67,19 +68,24 @@ const whole = (name: string, value: number | undefined): number | undefined =>
 
 /** The reads of a store, or of a snapshot of it. */
 export class StoreReads {
-  readonly #reads: Reads
+  /** The reads of the engine, which do not check their arguments: keys have to be of limited length. @internal */
+  readonly unchecked: Reads
+  /** The same without promises, where the engine offers that. @internal */
+  readonly syncReads: SyncReads | undefined
+
+  /** Synchronous reads where there are any: their answers cost one promise, not two. */
+  readonly #reads: ReadSource
 
   /** @internal */
-  constructor(reads: Reads) {
-    this.#reads = reads
+  constructor(reads: Reads, syncReads?: SyncReads) {
+    this.unchecked = reads
+    this.syncReads = syncReads
+    this.#reads = syncReads ?? reads
   }
 
-  /**
-   * The same reads for this package: without a promise where the engine has the answer at hand. Keys are not looked at,
-   * so they are of limited length. @internal
-   */
-  get atHand(): Reads {
-    return this.#reads
+  /** Runs a plan of reads: at once where the engine reads synchronously. */
+  async run<T>(plan: ReadPlan<T>): Promise<T> {
+    return this.syncReads ? runSync(plan, this.syncReads) : runAsync(plan, this.unchecked)
   }
 
   /** Typed reads of a declared collection: `store.use(collection).at(...key)`. */
@@ -179,7 +185,7 @@ export class StoreReads {
   }
 
   log(key: Uint8Array): LogReads {
-    return new LogReads(this.#reads, keyOnly(key), RAW_ITEMS)
+    return new LogReads(this.unchecked, keyOnly(key), RAW_ITEMS)
   }
 
   /** A log of a declared collection, with entries as they are declared. */
@@ -187,7 +193,7 @@ export class StoreReads {
     collection: Collection<P, readonly unknown[], Members<'log', T>>,
     key: KeyOf<P>
   ): LogReads<T> {
-    return new LogReads(this.#reads, collection.encode(...key), wordCodec(collection.value.member))
+    return new LogReads(this.unchecked, collection.encode(...key), wordCodec(collection.value.member))
   }
 
   /** The same over declared sorted sets, with members as they are declared. */
@@ -197,7 +203,9 @@ export class StoreReads {
       filter,
       ...query
     }: Omit<Search, 'keys' | 'filter'> & {
-      readonly filter?: (rows: readonly TypedFoundRow<T>[]) => Awaitable<readonly boolean[]>
+      readonly filter?: (
+        rows: readonly TypedFoundRow<T>[]
+      ) => readonly boolean[] | Promise<readonly boolean[]>
     } = {}
   ): Promise<{ readonly rows: readonly TypedFoundRow<T>[]; readonly cursor: string | undefined }> {
     const typed = ({ member, score, from }: FoundRow): TypedFoundRow<T> => ({
@@ -215,7 +223,7 @@ export class StoreReads {
 
   /** Rows of several sorted sets together, a page at a time; see `search.ts` for what exactly. */
   search(query: Search): Promise<SearchPage> {
-    return search(this.#reads, query)
+    return search(this.unchecked, query)
   }
 }
 
@@ -224,7 +232,7 @@ export class Store extends StoreReads {
 
   /** @internal Stores are made by `openStore`. */
   constructor(engine: Engine) {
-    super(engine)
+    super(engine.reads, engine.syncReads)
     this.#engine = engine
   }
 
@@ -326,7 +334,7 @@ export class Store extends StoreReads {
     return this.#engine.backup(directory, options)
   }
 
-  async stats(): Promise<EngineStats> {
+  stats(): Promise<EngineStats> {
     return this.#engine.stats()
   }
 

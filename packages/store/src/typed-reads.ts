@@ -14,8 +14,9 @@ import {
   type ValueCodec,
   wordCodec
 } from '@quoin/keyspace'
-import { type Awaitable, andThen, QuoinError } from '@quoin/primitives'
+import { QuoinError } from '@quoin/primitives'
 import type { FieldValue } from './engine.ts'
+import { ask, type ReadPlan } from './plan.ts'
 import { keyOnly } from './program-writer.ts'
 import type { RangeLimits, ScoreRange, StoreReads } from './store.ts'
 
@@ -56,25 +57,28 @@ export class Values<P extends Parts, S extends Scans, T> {
     this.#collection = collection
   }
 
-  async get(...key: KeyOf<P>): Promise<T | undefined> {
-    return this.atHand(...key)
+  get(...key: KeyOf<P>): Promise<T | undefined> {
+    return this.#reads.run(this.plan(...key))
   }
 
-  /** Without a promise where the engine has it at hand. */
-  atHand(...key: KeyOf<P>): Awaitable<T | undefined> {
-    return andThen(
-      this.#reads.atHand.get(keyOnly(this.#collection.encode(...key))),
-      value => value && this.#collection.value.codec.decode(value)
-    )
+  /** The same as part of a plan. */
+  *plan(...key: KeyOf<P>): ReadPlan<T | undefined> {
+    const encoded = keyOnly(this.#collection.encode(...key))
+    const value = yield* ask(reads => reads.get(encoded))
+    return value && this.#collection.value.codec.decode(value)
   }
 
   /** One answer for each key, in the order asked. */
-  async getMany(keys: readonly KeyOf<P>[]): Promise<(T | undefined)[]> {
+  getMany(keys: readonly KeyOf<P>[]): Promise<(T | undefined)[]> {
+    return this.#reads.run(this.planMany(keys))
+  }
+
+  *planMany(keys: readonly KeyOf<P>[]): ReadPlan<(T | undefined)[]> {
+    if (keys.length === 0) return []
     const { codec } = this.#collection.value
     const encoded = keys.map(key => keyOnly(this.#collection.encode(...key)))
-    return andThen(this.#reads.atHand.mget(encoded), values =>
-      values.map(value => value && codec.decode(value))
-    )
+    const values = yield* ask(reads => reads.mget(encoded))
+    return values.map(value => value && codec.decode(value))
   }
 
   /** The values of a promised scan, in the order of their keys. */

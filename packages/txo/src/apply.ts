@@ -4,8 +4,6 @@
  */
 
 import {
-  type Awaitable,
-  andThen,
   formatOutpoint,
   formatTxid,
   type Outpoint,
@@ -13,6 +11,7 @@ import {
   type Topic,
   type Txid
 } from '@quoin/primitives'
+import type { ReadPlan } from '@quoin/store'
 import type { EventTypes } from './events.ts'
 import { outputFields } from './keys.ts'
 import { fieldName, NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'
@@ -41,8 +40,17 @@ export interface ApplyContext {
   readonly txids: ReadonlySet<string>
 }
 
-/** Loads all that the changes are about; waits only for what is not at hand. */
-export const loadChanges = async (work: WorkingSet, changes: readonly TxUpdate[]): Promise<void> => {
+/** Loads all that the changes are about, and applies them in their order. */
+export function* applyChanges(
+  work: WorkingSet,
+  changes: readonly TxUpdate[],
+  context: ApplyContext
+): ReadPlan<void> {
+  yield* loadChanges(work, changes)
+  for (const change of changes) yield* applyChange(work, change, context)
+}
+
+function* loadChanges(work: WorkingSet, changes: readonly TxUpdate[]): ReadPlan<void> {
   const txids = changes.map(({ txid }) => mapKey(txid))
   const told = changes.flatMap(({ spends }) => [...spends.keys()].map(mapKey))
   const own = changes.flatMap(({ txid, outputs, admissions, spentMarks, departures, erasures }) =>
@@ -55,18 +63,15 @@ export const loadChanges = async (work: WorkingSet, changes: readonly TxUpdate[]
     ].map(vout => outpointMapKey(mapKey(txid), vout))
   )
   const needed = changes.flatMap(change => [...change.dependencies].map(mapKey))
-  const guarding = work.guard([...txids, ...told, ...told.map(txidMapKey), ...own, ...needed])
-  if (guarding) await guarding
-  const loading = work.loadTransactions(txids)
-  if (loading) await loading
+  yield* work.guard([...txids, ...told, ...told.map(txidMapKey), ...own, ...needed])
+  yield* work.loadTransactions(txids)
   const before = txids.flatMap(txid => spendsOf(work.record(txid).before))
-  const spending = work.guardSpends([...own, ...told, ...before])
-  if (spending) await spending
-  return work.loadOutputs([...told, ...before])
+  yield* work.guardSpends([...own, ...told, ...before])
+  yield* work.loadOutputs([...told, ...before])
 }
 
-/** To be waited for only when another transaction has to give way. */
-export const applyChange = (work: WorkingSet, change: TxUpdate, applying: ApplyContext): Awaitable<void> => {
+/** Reads only when another transaction has to give way. */
+function* applyChange(work: WorkingSet, change: TxUpdate, applying: ApplyContext): ReadPlan<void> {
   const txid = mapKey(change.txid)
   const record = work.record(txid).after
   for (const needed of change.dependencies) {
@@ -74,9 +79,8 @@ export const applyChange = (work: WorkingSet, change: TxUpdate, applying: ApplyC
   }
   if (!record && isOnlyAbout(change)) return
   const position = change.position === undefined ? record?.position : (change.position ?? undefined)
-  return andThen(claimAll(work, change, position, applying.txids), () =>
-    applyClaimed(work, change, position, applying)
-  )
+  yield* claimAll(work, change, position, applying.txids)
+  applyClaimed(work, change, position, applying)
 }
 
 const applyClaimed = (
@@ -153,43 +157,29 @@ const pairs = (map: ReadonlyMap<Topic, ReadonlySet<number>>): [Topic, number][] 
   [...map].flatMap(([topic, vouts]) => [...vouts].map((vout): [Topic, number] => [topic, vout]))
 
 /** The spends belong to the transaction. */
-const claimAll = (
+function* claimAll(
   work: WorkingSet,
   { txid, spends }: TxUpdate,
   position: BlockPosition | undefined,
   staying: ReadonlySet<string>
-): Awaitable<void> => {
+): ReadPlan<void> {
   const [name, outpoints] = [mapKey(txid), Array.from(spends.keys(), mapKey)]
-  const slots = outpoints.map(outpoint => work.spend(outpoint))
-  if (slots.some(({ after }) => after !== undefined && after !== name)) {
-    return takeOver(work, outpoints, name, position, staying)
-  }
-  for (const slot of slots) slot.after = name
-}
-
-const takeOver = async (
-  work: WorkingSet,
-  outpoints: readonly string[],
-  txid: string,
-  position: BlockPosition | undefined,
-  staying: ReadonlySet<string>
-): Promise<void> => {
-  for (const outpoint of outpoints) await claim(work, outpoint, txid, position, staying)
+  for (const outpoint of outpoints) yield* claim(work, outpoint, name, position, staying)
 }
 
 /** An unmined transaction gives way to one that is mined. */
-const claim = async (
+function* claim(
   work: WorkingSet,
   outpoint: string,
   txid: string,
   position: BlockPosition | undefined,
   staying: ReadonlySet<string>
-): Promise<void> => {
+): ReadPlan<void> {
   const slot = work.spend(outpoint)
   const other = slot.after
   if (other !== undefined && other !== txid) {
     if (!position || work.record(other).after?.position) throw conflict(outpoint, other, txid)
-    const gone = await rollback(work, other)
+    const gone = yield* rollback(work, other)
     if (gone.some(each => staying.has(each))) throw conflict(outpoint, other, txid)
   }
   slot.after = txid
@@ -214,20 +204,20 @@ const conflict = (outpoint: string, spender: string, txid: string): QuoinError =
  * they were, the transaction itself first. The visited ones are the guard against cycles. `vouts` is how many outputs
  * the transaction has, for one that the index knows only by those who spend it.
  */
-export const rollback = async (work: WorkingSet, root: string, vouts = 0): Promise<string[]> => {
+export function* rollback(work: WorkingSet, root: string, vouts = 0): ReadPlan<string[]> {
   const visited = new Set<string>()
   let next = [root]
   while (next.length > 0) {
     for (const txid of next) visited.add(txid)
-    await work.loadTransactions(next)
+    yield* work.loadTransactions(next)
     const names = next.flatMap(txid => everyOutput(work, txid, txid === root ? vouts : 0))
-    await work.guardSpends(names)
+    yield* work.guardSpends(names)
     const spenders = new Set(names.flatMap(name => work.spend(name).after ?? []))
     next = [...spenders].filter(spender => !visited.has(spender))
   }
   const coins = [...visited].flatMap(txid => spendsOf(work.record(txid).after))
-  await work.guardSpends(coins)
-  await work.loadOutputs(coins)
+  yield* work.guardSpends(coins)
+  yield* work.loadOutputs(coins)
   for (const txid of visited) {
     for (const name of spendsOf(work.record(txid).after)) {
       const slot = work.spend(name)

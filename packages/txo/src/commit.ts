@@ -89,7 +89,7 @@ interface PreparedCommit {
 
 /** Works it out and hands it to the store: who waits for that holds on to nothing that was read. */
 const prepare = async (context: CommitContext, apply: Mutation): Promise<PreparedCommit> => {
-  const work = new WorkingSet(context.store)
+  const work = new WorkingSet()
   try {
     return await tryPrepare(context, work, apply)
   } catch (error) {

@@ -169,7 +169,7 @@ async function* compareSortedSet(key: Uint8Array, found: StoreReads, expected: S
 export async function* membersOf(store: StoreReads, key: Uint8Array): AsyncGenerator<ScoredMember> {
   let min: { score: number; member: Uint8Array; exclusive: true } | undefined
   for (;;) {
-    const rows = await store.atHand.zrows(key, { min, count: PAGE })
+    const rows = await store.unchecked.zrows(key, { min, count: PAGE })
     yield* rows
     const last = rows.at(-1)
     if (!last || rows.length < PAGE) return

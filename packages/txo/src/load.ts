@@ -1,20 +1,8 @@
-/**
- * MutableOutput outputs, many at once: the hashes of all of them together, each transaction and each proof once, however
- * many outputs are of it.
- */
+/** Loads many outputs at once: their hashes in slices, each transaction and each proof once. */
 
 import type { Bump, Output, Transaction, TransactionStore } from '@quoin/chain'
-import {
-  type Awaitable,
-  andThen,
-  type Outpoint,
-  startsWith,
-  type Topic,
-  type Txid,
-  together,
-  voutOf
-} from '@quoin/primitives'
-import type { StoreReads } from '@quoin/store'
+import { type Outpoint, startsWith, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import { askAll, type ReadPlan, type StoreReads } from '@quoin/store'
 import { outputs, satoshisFields } from './keys.ts'
 import { dataIn, eventsIn, topicsIn } from './output-state.ts'
 import { type BlockPosition, scoreOf } from './position.ts'
@@ -69,92 +57,81 @@ export const loadOutputs = async (
   outpoints: readonly Outpoint[],
   options: LoadOptions
 ): Promise<(LoadedOutput | null)[]> => {
-  if (outpoints.length === 0) return []
-  const { txids, numbers } = transactionsOf(outpoints)
-  const shared = loadTransactions(reads, transactions, txids, options)
-  const slices: Awaitable<(LoadedOutput | null)[]>[] = []
+  const { includeOutput, includeRawtx, includeMerkleProof } = options
+  const needsTransactions = includeOutput || includeRawtx || includeMerkleProof
+  const stored = needsTransactions
+    ? loadStored(transactions, transactionsOf(outpoints).txids, options)
+    : undefined
+  const slices: Promise<(LoadedOutput | null)[]>[] = []
   for (let from = 0; from < outpoints.length; from += SLICE) {
     const slice = outpoints.slice(from, from + SLICE)
-    slices.push(loadSlice(reads, slice, { shared, txids, numbers, from, options }))
+    const loading = reads.run(loadSlice(slice, options))
+    slices.push(stored ? addStored(loading, stored, options) : loading)
   }
   return slices.length === 1 ? slices[0]! : (await Promise.all(slices)).flat()
 }
 
-/** What outputs of one transaction have in common. */
-interface OfTransaction {
-  /** Undefined of one that nothing is known of. */
-  readonly score: number | undefined
-  readonly block: BlockPosition | undefined
-  readonly transaction: Transaction | undefined
-  readonly proof: Bump | undefined
-}
+/** What is stored of transactions, by the text of their txids. */
+type StoredTransactions = ReadonlyMap<
+  string,
+  { readonly transaction: Transaction | undefined; readonly proof: Bump | undefined }
+>
 
-const loadTransactions = (
-  reads: StoreReads,
+const loadStored = async (
   transactions: TransactionStore,
   txids: readonly Txid[],
   { includeOutput, includeRawtx, includeMerkleProof }: LoadOptions
-): Awaitable<OfTransaction[]> => {
-  const loading = together([
-    reads.atHand.hmget(SPENDS, txids),
+): Promise<StoredTransactions> => {
+  const [stored, proofs] = await Promise.all([
     includeOutput || includeRawtx ? transactions.getMany(txids) : [],
     includeMerkleProof ? transactions.proofs(txids) : []
   ])
-  return andThen(loading, ([records, stored, proofs]) =>
-    records.map((record, i) => {
-      const place = record && recordPlace(record)
-      return {
-        score: place && scoreOf(place),
-        block: place?.position,
-        transaction: stored[i],
-        proof: proofs[i]
-      }
-    })
-  )
+  return new Map(txids.map((txid, i) => [mapKey(txid), { transaction: stored[i], proof: proofs[i] }]))
 }
 
-interface Slice {
-  readonly shared: Awaitable<readonly OfTransaction[]>
-  readonly txids: readonly Txid[]
-  /** For every outpoint, the slice begins at `from`, the number of its transaction. */
-  readonly numbers: readonly number[]
-  readonly from: number
-  readonly options: LoadOptions
+const addStored = async (
+  loading: Promise<(MutableOutput | null)[]>,
+  loadingStored: Promise<StoredTransactions>,
+  { includeOutput, includeRawtx, includeMerkleProof }: LoadOptions
+): Promise<(LoadedOutput | null)[]> => {
+  const [loaded, stored] = await Promise.all([loading, loadingStored])
+  for (const each of loaded) {
+    if (!each) continue
+    const { transaction, proof } = stored.get(mapKey(txidOf(each.outpoint)))!
+    if (includeOutput) each.output = transaction?.outputs[voutOf(each.outpoint)] ?? null
+    if (includeRawtx) each.rawtx = transaction?.raw ?? null
+    if (includeMerkleProof) each.merkleProof = proof ?? null
+  }
+  return loaded
 }
 
-const loadSlice = (
-  reads: StoreReads,
+function* loadSlice(
   outpoints: readonly Outpoint[],
-  { shared, txids, numbers, from, options }: Slice
-): Awaitable<(LoadedOutput | null)[]> => {
-  const keys = outpoints.map((outpoint, i) =>
-    outputHashes.encode(txids[numbers[from + i]!]!, voutOf(outpoint))
-  )
-  const loading = together([
-    shared,
-    reads.atHand.mhgetall(keys),
-    options.includeSatoshis ? reads.atHand.hmget(SATOSHIS, outpoints) : [],
-    options.includeSpend ? reads.atHand.hmget(SPENDS, outpoints) : []
+  options: LoadOptions
+): ReadPlan<(MutableOutput | null)[]> {
+  const { txids, numbers } = transactionsOf(outpoints)
+  const keys = outpoints.map((outpoint, i) => outputHashes.encode(txids[numbers[i]!]!, voutOf(outpoint)))
+  const [records, hashes, amounts, spenders] = yield* askAll([
+    reads => reads.hmget(SPENDS, txids),
+    reads => reads.mhgetall(keys),
+    reads => (options.includeSatoshis ? reads.hmget(SATOSHIS, outpoints) : []),
+    reads => (options.includeSpend ? reads.hmget(SPENDS, outpoints) : [])
   ])
-  return andThen(loading, ([of, hashes, amounts, spenders]) =>
-    outpoints.map((outpoint, i) => {
-      const { score, block, transaction, proof } = of[numbers[from + i]!]!
-      const fields = hashes[i]!
-      if (score === undefined || fields.length === 0) return null
-      const loaded: MutableOutput = { outpoint, score }
-      const value = amounts[i]
-      if (value) loaded.satoshis = amount.value.codec.decode(value)
-      if (options.includeSpend) loaded.spend = (spenders[i] as Txid | undefined) ?? null
-      if (options.includeBlock) loaded.block = block ?? null
-      if (options.includeEvents) loaded.events = eventsIn(fields)
-      if (options.includeTopics) loaded.topics = topicsIn(fields)
-      if (options.includeTags) loaded.data = dataIn(fields, options.includeTags)
-      if (options.includeOutput) loaded.output = transaction?.outputs[voutOf(outpoint)] ?? null
-      if (options.includeRawtx) loaded.rawtx = transaction?.raw ?? null
-      if (options.includeMerkleProof) loaded.merkleProof = proof ?? null
-      return loaded
-    })
-  )
+  const places = records.map(record => record && recordPlace(record))
+  return outpoints.map((outpoint, i) => {
+    const place = places[numbers[i]!]
+    const fields = hashes[i]!
+    if (!place || fields.length === 0) return null
+    const loaded: MutableOutput = { outpoint, score: scoreOf(place) }
+    const value = amounts[i]
+    if (value) loaded.satoshis = amount.value.codec.decode(value)
+    if (options.includeSpend) loaded.spend = (spenders[i] as Txid | undefined) ?? null
+    if (options.includeBlock) loaded.block = place.position ?? null
+    if (options.includeEvents) loaded.events = eventsIn(fields)
+    if (options.includeTopics) loaded.topics = topicsIn(fields)
+    if (options.includeTags) loaded.data = dataIn(fields, options.includeTags)
+    return loaded
+  })
 }
 
 type MutableOutput = { -readonly [Name in keyof LoadedOutput]: LoadedOutput[Name] }

@@ -10,20 +10,10 @@
  */
 
 import { chain, type Known, TransactionStore } from '@quoin/chain'
-import {
-  type Awaitable,
-  andThen,
-  inOrder,
-  makeOutpoint,
-  type Outpoint,
-  type Topic,
-  type Txid,
-  txidOf,
-  voutOf
-} from '@quoin/primitives'
-import type { Batch, Store } from '@quoin/store'
+import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import { ask, type Batch, type ReadPlan, type Store } from '@quoin/store'
 import { type AmountLedger, LedgerWriter } from './amount-ledger.ts'
-import { applyChange, loadChanges, rollback } from './apply.ts'
+import { applyChanges, rollback } from './apply.ts'
 import { type CommitContext, commitMutation } from './commit.ts'
 import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
 import { Journal } from './journal.ts'
@@ -129,11 +119,10 @@ export class OutputStore {
 
   #commit(changes: readonly TxUpdate[]): Promise<boolean> {
     return commitMutation(this.#committing, async work => {
-      await loadChanges(work, changes)
       const txids = new Set(changes.map(({ txid }) => mapKey(txid)))
-      const applying = { events: this.events, now: this.#committing.now(), txids }
-      const waiting = inOrder(changes, change => applyChange(work, change, applying))
-      if (waiting) await waiting
+      await this.store.run(
+        applyChanges(work, changes, { events: this.events, now: this.#committing.now(), txids })
+      )
       const gone = [...work.records()]
         .filter(([, { before, after }]) => before && !after)
         .map(([txid]) => txid)
@@ -203,8 +192,7 @@ export class OutputStore {
     let gone: string[] = []
     const known = await this.transactions.get(txid)
     await commitMutation(this.#committing, async work => {
-      await work.guard([mapKey(txid)])
-      const visited = await rollback(work, mapKey(txid), known?.outputs.length)
+      const visited = await this.store.run(rollback(work, mapKey(txid), known?.outputs.length))
       gone = visited.filter(name => work.record(name).before)
       return { extraWrites: batch => this.#forget(batch, visited) }
     })
@@ -369,15 +357,14 @@ export class OutputStore {
   }
 
   /** The spender of each output, or `null`. */
-  async spends(outpoints: readonly Outpoint[]): Promise<(Txid | null)[]> {
-    return this.spendsAtHand(outpoints)
+  spends(outpoints: readonly Outpoint[]): Promise<(Txid | null)[]> {
+    return this.store.run(this.spendsPlan(outpoints))
   }
 
-  /** The same without a promise where the store has it at hand. */
-  spendsAtHand(outpoints: readonly Outpoint[]): Awaitable<(Txid | null)[]> {
-    return andThen(this.store.atHand.hmget(SPENDS, outpoints), spenders =>
-      spenders.map(spender => (spender as Txid | undefined) ?? null)
-    )
+  /** The same as part of a plan. */
+  *spendsPlan(outpoints: readonly Outpoint[]): ReadPlan<(Txid | null)[]> {
+    const spenders = yield* ask(reads => reads.hmget(SPENDS, outpoints))
+    return spenders.map(spender => (spender as Txid | undefined) ?? null)
   }
 
   /** The satoshis of each output, or `null` where they are not known. */
@@ -393,22 +380,20 @@ export class OutputStore {
   readonly known: Known = async txids => {
     const [verified, records] = await Promise.all([
       this.transactions.known(txids),
-      this.store.atHand.hmget(SPENDS, txids)
+      this.store.hmget(SPENDS, txids)
     ])
     return verified.map((each, i) => (records[i] ? each : undefined))
   }
 
   /** What is known of a transaction as a whole. */
-  async record(txid: Txid): Promise<TransactionRecord | undefined> {
-    return this.recordAtHand(txid)
+  record(txid: Txid): Promise<TransactionRecord | undefined> {
+    return this.store.run(this.recordPlan(txid))
   }
 
-  /** The same without a promise where the store has it at hand. */
-  recordAtHand(txid: Txid): Awaitable<TransactionRecord | undefined> {
-    return andThen(
-      this.store.atHand.hmget(SPENDS, [txid]),
-      ([record]) => record && transactionRecord.codec.decode(record)
-    )
+  /** The same as part of a plan. */
+  *recordPlan(txid: Txid): ReadPlan<TransactionRecord | undefined> {
+    const record = yield* ask(reads => reads.hget(SPENDS, txid))
+    return record && transactionRecord.codec.decode(record)
   }
 
   async isInTopic(topic: Topic, outpoint: Outpoint): Promise<boolean> {

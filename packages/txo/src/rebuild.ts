@@ -227,7 +227,7 @@ class Rebuild {
   async #lostRecord({ txid, outputs }: Transaction): Promise<TransactionRecord> {
     const names = [...this.#topics.keys()].sort()
     const keys = names.map(topic => this.#topics.get(topic)!.transactions)
-    const [scores = []] = await this.#from.atHand.zscores([PENDING, ...keys], [txid])
+    const [scores = []] = await this.#from.unchecked.zscores([PENDING, ...keys], [txid])
     const seen = scores.find(score => score !== undefined && score >= FIRST_SECONDS)
     return {
       revision: 0,
@@ -247,7 +247,7 @@ class Rebuild {
     const vouts = [...outputs.keys()].filter(vout => !states.has(vout))
     const known = topics.filter(topic => this.#topics.has(topic))
     if (vouts.length === 0 || known.length === 0) return []
-    const scores = await this.#from.atHand.zscores(
+    const scores = await this.#from.unchecked.zscores(
       known.map(topic => this.#topics.get(topic)!.outputs),
       vouts.map(vout => makeOutpoint(txid, vout))
     )

@@ -3,6 +3,7 @@
 import { encodeText, type Txid } from '@quoin/primitives'
 import { type Engine, Store } from '@quoin/store'
 import { expect, it } from 'vitest'
+import type { Reads, SyncReads } from '../../store/src/engine.ts'
 import { openEngine } from '../../store/src/open.ts'
 import { OutputStore } from './output-store.ts'
 import { verifyIndex } from './verify.ts'
@@ -12,22 +13,32 @@ const TRANSACTIONS = 3000
 const MOST_ROWS = 1000
 
 /** An engine that notes the most rows, members or fields that any one read has answered. */
-const measured = (engine: Engine, note: (rows: number, name: string) => void): Engine =>
-  new Proxy(engine, {
+const measured = (engine: Engine, note: (rows: number, name: string) => void): Engine => {
+  const measuredReads = <T extends Reads | SyncReads>(reads: T): T =>
+    new Proxy(reads, {
+      get(target, name) {
+        const member = Reflect.get(target, name) as (...args: unknown[]) => unknown
+        return (...args: unknown[]) => {
+          const answer = Reflect.apply(member, target, args)
+          if (answer instanceof Promise) return answer.then(value => noted(value, String(name), note))
+          return noted(answer, String(name), note)
+        }
+      }
+    })
+  const [reads, syncReads] = [measuredReads(engine.reads), measuredReads(engine.syncReads!)]
+  return new Proxy(engine, {
     get(target, name) {
-      const member = Reflect.get(target, name)
-      if (typeof member !== 'function') return member
+      if (name === 'reads') return reads
+      if (name === 'syncReads') return syncReads
       if (name === 'snapshot') {
-        return (read: (reads: Engine) => Promise<unknown>) =>
-          target.snapshot(reads => read(measured(reads as Engine, note)))
+        return (read: (reads: Reads) => Promise<unknown>) =>
+          target.snapshot(snapshot => read(measuredReads(snapshot)))
       }
-      return (...args: unknown[]) => {
-        const answer = Reflect.apply(member, target, args)
-        if (answer instanceof Promise) return answer.then(value => noted(value, String(name), note))
-        return noted(answer, String(name), note)
-      }
+      const member = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
     }
   })
+}
 
 const noted = <T>(answer: T, name: string, note: (rows: number, name: string) => void): T => {
   if (Array.isArray(answer)) note(answer.length, name)

@@ -5,8 +5,8 @@
  */
 
 import { bytesKey } from '@quoin/chain'
-import { type Awaitable, andThen, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/primitives'
-import type { Batch, FieldValue, StoreReads } from '@quoin/store'
+import { type Outpoint, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import { ask, askAll, type Batch, type FieldValue, type ReadPlan } from '@quoin/store'
 import { outputs, satoshisFields } from './keys.ts'
 import { NO_OUTPUT, type OutputState, outputState } from './output-state.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
@@ -47,7 +47,6 @@ export const outpointMapKey = (txid: string, vout: number): string =>
   txid + String.fromCharCode(vout >>> 24, (vout >>> 16) & 0xff, (vout >>> 8) & 0xff, vout & 0xff)
 
 export class WorkingSet {
-  readonly #reads: StoreReads
   /** What conditions are made of. */
   readonly #guards = new Map<string, Guard>()
   readonly #spends = new Map<string, Slot<string | undefined>>()
@@ -58,19 +57,17 @@ export class WorkingSet {
   /** By the name of the output and the topic. */
   readonly #reasons = new Map<string, MembershipReason>()
 
-  constructor(reads: StoreReads) {
-    this.#reads = reads
+  isGuarded(name: string): boolean {
+    return this.#guards.has(name)
   }
 
   /** Records by txid and spends by outpoint, all at once. */
-  guard(names: Iterable<string>): Awaitable<void> {
+  *guard(names: Iterable<string>): ReadPlan<void> {
     const missing = new Set<string>()
     for (const name of names) if (!this.#guards.has(name)) missing.add(name)
     if (missing.size === 0) return
     const fields = Array.from(missing, bytesOf)
-    return andThen(this.#reads.atHand.hmget(SPENDS, fields), values =>
-      this.#addGuards(missing, fields, values)
-    )
+    this.#addGuards(missing, fields, yield* ask(reads => reads.hmget(SPENDS, fields)))
   }
 
   #addGuards(
@@ -93,57 +90,52 @@ export class WorkingSet {
   }
 
   /** All outputs of transactions, with their spends and the records of their spenders. */
-  loadTransactions(txids: Iterable<string>): Awaitable<void> {
+  *loadTransactions(txids: Iterable<string>): ReadPlan<void> {
     const wanted = [...new Set(txids)].filter(txid => !this.#whole.has(txid))
-    return andThen(this.guard(wanted), () => {
-      for (const txid of wanted) this.#whole.set(txid, new Set())
-      const known = wanted.filter(txid => this.#records.get(txid)!.before)
-      return known.length > 0 ? this.#loadKnown(known) : undefined
-    })
+    yield* this.guard(wanted)
+    for (const txid of wanted) this.#whole.set(txid, new Set())
+    const known = wanted.filter(txid => this.#records.get(txid)!.before)
+    if (known.length > 0) yield* this.#loadKnown(known)
   }
 
-  async #loadKnown(txids: readonly string[]): Promise<void> {
-    const hashes = await Promise.all(txids.map(txid => this.#reads.hrange(output.scan(txidFromMapKey(txid)))))
+  *#loadKnown(txids: readonly string[]): ReadPlan<void> {
+    const hashes = yield* askAll(txids.map(txid => reads => reads.hrange(output.scan(txidFromMapKey(txid)))))
     const loaded = new Map<string, readonly FieldValue[]>()
     for (const [i, txid] of txids.entries()) {
       for (const { key, fields } of hashes[i]!) {
         loaded.set(this.addOutput(txid, output.decode(key)[1]), fields)
       }
     }
-    await this.guardSpends([...loaded.keys()])
-    await this.#addOutputs(loaded)
+    yield* this.guardSpends([...loaded.keys()])
+    yield* this.#addOutputs(loaded)
   }
 
   /** The spends of outputs, and the records of the spenders. */
-  guardSpends(names: readonly string[]): Awaitable<void> {
-    return andThen(this.guard(names), () =>
-      this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? NONE))
-    )
+  *guardSpends(names: readonly string[]): ReadPlan<void> {
+    yield* this.guard(names)
+    yield* this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? NONE))
   }
 
   /** Single outputs, with the records of their transactions; the spends are guarded already. */
-  loadOutputs(names: readonly string[]): Awaitable<void> {
-    return andThen(this.guard(names.map(txidMapKey)), () => {
-      const known = names.filter(
-        name => !this.#outputs.has(name) && this.#records.get(txidMapKey(name))!.before
-      )
-      if (known.length === 0) return
-      return andThen(this.#reads.atHand.mhgetall(known.map(outputKey)), hashes =>
-        this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
-      )
-    })
+  *loadOutputs(names: readonly string[]): ReadPlan<void> {
+    yield* this.guard(names.map(txidMapKey))
+    const known = names.filter(
+      name => !this.#outputs.has(name) && this.#records.get(txidMapKey(name))!.before
+    )
+    if (known.length === 0) return
+    const hashes = yield* ask(reads => reads.mhgetall(known.map(outputKey)))
+    yield* this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
   }
 
-  #addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): Awaitable<void> {
+  *#addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): ReadPlan<void> {
     const names = [...loaded.keys()].filter(name => !this.#outputs.has(name))
     if (names.length === 0) return
-    return andThen(this.#reads.atHand.hmget(SATOSHIS, names.map(bytesOf)), amounts => {
-      for (const [i, name] of names.entries()) {
-        const value = amounts[i]
-        const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
-        this.#outputs.set(name, { before: state, after: state })
-      }
-    })
+    const amounts = yield* ask(reads => reads.hmget(SATOSHIS, names.map(bytesOf)))
+    for (const [i, name] of names.entries()) {
+      const value = amounts[i]
+      const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
+      this.#outputs.set(name, { before: state, after: state })
+    }
   }
 
   /** The names of the outputs of a transaction that are loaded whole or new. */
@@ -163,10 +155,6 @@ export class WorkingSet {
 
   reasonFor(name: string, topic: string): MembershipReason | undefined {
     return this.#reasons.get(`${name}${topic}`)
-  }
-
-  isGuarded(name: string): boolean {
-    return this.#guards.has(name)
   }
 
   record(txid: string): Slot<TransactionRecord | undefined> {

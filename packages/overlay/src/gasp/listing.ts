@@ -26,7 +26,7 @@ export type Kind = 'outputs' | 'applied'
 
 /** Whether a topic has seen a transaction. */
 export const isJudged = async (outputs: OutputStore, topic: Topic, txid: Txid): Promise<boolean> =>
-  Object.hasOwn(await standingJudgements(outputs, txid), topic)
+  Object.hasOwn(await outputs.store.run(standingJudgements(outputs, txid)), topic)
 
 /** Entries of the log that are read together. */
 const SCANNED = 1000

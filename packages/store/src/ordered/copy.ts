@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareBytes } from '@quoin/primitives'
-import type { Awaitable, BackupOptions, KeyValue } from '../engine.ts'
+import type { BackupOptions, KeyValue } from '../engine.ts'
 import { unseal } from './checksum.ts'
 import type { StoreKind } from './directory.ts'
 import { schemaRow } from './schema.ts'
@@ -25,12 +25,12 @@ export type Chunks = AsyncIterable<readonly KeyValue[]>
 export interface Volume {
   /** All rows, or those from a key on. */
   chunks(from?: Uint8Array): Chunks
-  count(): Awaitable<number>
-  lastKey(): Awaitable<Uint8Array | undefined>
+  count(): Promise<number>
+  lastKey(): Promise<Uint8Array | undefined>
   get(key: Uint8Array): Uint8Array | undefined
   /** Rows behind all others; `durably` resolves when they, and all before, are on the disk. */
-  append(rows: readonly KeyValue[], durably: boolean): Awaitable<void>
-  put(row: KeyValue): Awaitable<void>
+  append(rows: readonly KeyValue[], durably: boolean): Promise<void>
+  put(row: KeyValue): Promise<void>
   close(): Promise<void>
 }
 
@@ -58,13 +58,13 @@ export const copyRows = (from: Chunks, to: Volume, options: BackupOptions): Prom
 
 /** Reads the rows, and copies none. */
 export const digestRows = (from: Chunks, options: BackupOptions): Promise<Digest> =>
-  walk(from, options, 'verifying', () => {})
+  walk(from, options, 'verifying', async () => {})
 
 const walk = async (
   from: Chunks,
   { onProgress, signal }: BackupOptions,
   doing: 'copying' | 'verifying',
-  visit: (rows: readonly KeyValue[], durably: boolean) => Awaitable<void>
+  visit: (rows: readonly KeyValue[], durably: boolean) => Promise<void>
 ): Promise<Digest> => {
   const hash = createHash('sha256')
   let rows = 0

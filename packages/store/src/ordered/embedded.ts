@@ -1,52 +1,43 @@
 /** An engine on an ordered database of this process: groups commits, and reads one state of the rows at a time. */
-import type { KeyRange } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
-import type {
-  Answer,
-  Awaitable,
-  BackupOptions,
-  Engine,
-  EngineStats,
-  FieldPage,
-  FieldValue,
-  HashEntry,
-  Keep,
-  KeyValue,
-  LastWrite,
-  ListedItem,
-  ProbedRows,
-  QueueCounts,
-  QueueState,
-  Reads,
-  Rows,
-  ScoredMember
+import {
+  type Answer,
+  type BackupOptions,
+  type Engine,
+  type EngineStats,
+  type LastWrite,
+  promisedReads,
+  type Reads,
+  type SyncReads
 } from '../engine.ts'
 import { ProgramReader } from '../program-reader.ts'
-import type { RowReads } from './kv.ts'
-import { OrderedReads, WideIds } from './reader.ts'
+import { asyncReadsOf, type Snapshot, syncReadsOf } from './engine-reads.ts'
+import type { AsyncRows, SyncRows } from './kv.ts'
+import { WideIds } from './reader.ts'
 import type { Outcome, Written } from './writer.ts'
 
-/** A state of the rows that is read, and given back. */
-export interface View {
-  readonly rows: RowReads
-  release(): void
-}
-
-export interface Database {
+interface DatabaseBase<Rows> {
   readonly name: string
   /** The present state. It may move on between turns of the event loop, not within one. */
-  view(): View
+  readonly rows: Rows
   /** A state that stays. */
-  snapshot(): View
-  /** Whether walks take turns of the event loop: then a read has a snapshot, and a batch that walks comes alone. */
-  readonly walksTakeTurns?: boolean
+  snapshot(): Snapshot<Rows>
   /** Commits the batches in their order, in one transaction, durable when the promise resolves. */
   write(batches: readonly Uint8Array[]): Promise<Written>
   /** Rejects with the reason why the files cannot be written. */
   probe(): Promise<void>
   backup?(directory: string, options: BackupOptions): Promise<unknown>
-  stats(): Awaitable<EngineStats>
+  stats(): Promise<EngineStats>
   close(): Promise<void>
+}
+
+/** Where scans take turns of the event loop, a read has a snapshot, and a batch with a scan is committed alone. */
+export type Database = SyncDatabase | AsyncDatabase
+export interface SyncDatabase extends DatabaseBase<SyncRows> {
+  readonly scans: 'sync'
+}
+export interface AsyncDatabase extends DatabaseBase<AsyncRows> {
+  readonly scans: 'async'
 }
 
 interface Waiting {
@@ -63,8 +54,9 @@ const GROUPS_IN_FLIGHT = 2
 
 export class EmbeddedEngine implements Engine {
   readonly name: string
+  readonly reads: Reads
+  readonly syncReads: SyncReads | undefined = undefined
   readonly #database: Database
-  readonly #reads: OrderedReads
   #waiting: Waiting[] = []
   #inFlight = 0
   #scheduled = false
@@ -80,10 +72,13 @@ export class EmbeddedEngine implements Engine {
   constructor(database: Database) {
     this.name = database.name
     this.#database = database
-    this.#reads = new OrderedReads(database.view().rows, new WideIds())
+    if (database.scans === 'sync') {
+      this.syncReads = syncReadsOf(database.rows, () => this.#assertOpen(), new WideIds())
+      this.reads = promisedReads(this.syncReads)
+    } else this.reads = this.#asyncReads(database)
   }
 
-  now(): number {
+  async now(): Promise<number> {
     return Date.now() / 1000
   }
 
@@ -145,10 +140,29 @@ export class EmbeddedEngine implements Engine {
     }
   }
 
+  /** Each read but that of one row sees one state, which is a snapshot of its own. */
+  #asyncReads(database: AsyncDatabase): Reads {
+    return asyncReadsOf(async (name, read) => {
+      this.#assertOpen()
+      if (name === 'get' || name === 'mget') return read(database.rows)
+      const { rows, release } = database.snapshot()
+      return this.#tracked(read(rows).finally(release))
+    })
+  }
+
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
     this.#assertOpen()
-    const view = this.#database.snapshot()
-    return this.#tracked((async () => read(new OrderedReads(view.rows)))().finally(() => view.release()))
+    const { reads, release } = this.#openSnapshot()
+    return this.#tracked((async () => read(reads))().finally(release))
+  }
+
+  #openSnapshot(): { readonly reads: Reads; release(): void } {
+    if (this.#database.scans === 'sync') {
+      const { rows, release } = this.#database.snapshot()
+      return { reads: promisedReads(syncReadsOf(rows, () => {})), release }
+    }
+    const { rows, release } = this.#database.snapshot()
+    return { reads: asyncReadsOf((_, read) => read(rows)), release }
   }
 
   /** A read that takes turns, which closing the store waits for. */
@@ -174,7 +188,7 @@ export class EmbeddedEngine implements Engine {
     }
   }
 
-  stats(): Awaitable<EngineStats> {
+  async stats(): Promise<EngineStats> {
     this.#assertOpen()
     return this.#database.stats()
   }
@@ -225,7 +239,7 @@ export class EmbeddedEngine implements Engine {
     let bytes = 0
     let count = 0
     for (const batch of batches) {
-      const alone = this.#database.walksTakeTurns && new ProgramReader(batch).walks
+      const alone = this.#database.scans === 'async' && new ProgramReader(batch).walks
       bytes += batch.length
       if (count > 0 && (alone || bytes > GROUP_BYTES || count === GROUP_BATCHES)) break
       count++
@@ -238,93 +252,6 @@ export class EmbeddedEngine implements Engine {
     this.#inFlight--
     if (this.#waiting.length > 0) this.#schedule()
     else if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve()
-  }
-
-  /** Reads that take turns see one state by taking a snapshot. */
-  #steady<T>(read: (reads: OrderedReads) => Awaitable<T>): Awaitable<T> {
-    this.#assertOpen()
-    if (!this.#database.walksTakeTurns) return read(this.#reads)
-    const view = this.#database.snapshot()
-    const release = (): void => view.release()
-    let result: Awaitable<T>
-    try {
-      result = read(new OrderedReads(view.rows))
-    } catch (error) {
-      release()
-      throw error
-    }
-    if (result instanceof Promise) return this.#tracked(result.finally(release))
-    release()
-    return result
-  }
-
-  get(key: Uint8Array): Awaitable<Uint8Array | undefined> {
-    this.#assertOpen()
-    return this.#reads.get(key)
-  }
-  mget(keys: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]> {
-    this.#assertOpen()
-    return this.#reads.mget(keys)
-  }
-  range(range: KeyRange, limit?: number): Awaitable<KeyValue[]> {
-    return this.#steady(reads => reads.range(range, limit))
-  }
-  hget(key: Uint8Array, field: Uint8Array): Awaitable<Uint8Array | undefined> {
-    return this.#steady(reads => reads.hget(key, field))
-  }
-  hmget(key: Uint8Array, fields: readonly Uint8Array[]): Awaitable<(Uint8Array | undefined)[]> {
-    return this.#steady(reads => reads.hmget(key, fields))
-  }
-  hgetall(key: Uint8Array): Awaitable<FieldValue[]> {
-    return this.#steady(reads => reads.hgetall(key))
-  }
-  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage> {
-    return this.#steady(reads => reads.hscan(key, cursor, count))
-  }
-  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
-    return this.#steady(reads => reads.mhgetall(keys))
-  }
-  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]> {
-    return this.#steady(reads => reads.mhexists(keys))
-  }
-  hrange(range: KeyRange, limit?: number): Awaitable<HashEntry[]> {
-    return this.#steady(reads => reads.hrange(range, limit))
-  }
-  sismember(key: Uint8Array, member: Uint8Array): Awaitable<boolean> {
-    return this.#steady(reads => reads.sismember(key, member))
-  }
-  smembers(key: Uint8Array): Awaitable<Uint8Array[]> {
-    return this.#steady(reads => reads.smembers(key))
-  }
-  zscore(key: Uint8Array, member: Uint8Array): Awaitable<number | undefined> {
-    return this.#steady(reads => reads.zscore(key, member))
-  }
-  zscores(keys: readonly Uint8Array[], members: readonly Uint8Array[]): Awaitable<(number | undefined)[][]> {
-    return this.#steady(reads => reads.zscores(keys, members))
-  }
-  zaligned(keys: readonly Uint8Array[]): Awaitable<boolean> {
-    return this.#steady(reads => reads.zaligned(keys))
-  }
-  zprobe(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Awaitable<ProbedRows> {
-    return this.#steady(reads => reads.zprobe(first, others, rows, keep))
-  }
-  zcard(key: Uint8Array): Awaitable<number> {
-    return this.#steady(reads => reads.zcard(key))
-  }
-  zrows(key: Uint8Array, rows: Rows): Awaitable<ScoredMember[]> {
-    return this.#steady(reads => reads.zrows(key, rows))
-  }
-  zsum(key: Uint8Array): Awaitable<number> {
-    return this.#steady(reads => reads.zsum(key))
-  }
-  zkeys(range: KeyRange, limit?: number): Awaitable<Uint8Array[]> {
-    return this.#steady(reads => reads.zkeys(range, limit))
-  }
-  qcounts(key: Uint8Array): Awaitable<QueueCounts> {
-    return this.#steady(reads => reads.qcounts(key))
-  }
-  qlist(key: Uint8Array, state: QueueState, rows: Rows): Awaitable<ListedItem[]> {
-    return this.#steady(reads => reads.qlist(key, state, rows))
   }
 }
 

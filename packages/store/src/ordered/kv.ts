@@ -3,17 +3,30 @@
  * keys' bytes. Memory, LMDB and LevelDB implement it.
  */
 import type { KeyRange } from '@quoin/keyspace'
-import type { Awaitable, KeyValue } from '../engine.ts'
+import type { KeyValue } from '../engine.ts'
+import type { Plan } from '../plan.ts'
 
-/** One state of the database. */
-export interface RowReads {
+/** One state of the database, whose scans end within a turn of the event loop. */
+export interface SyncRows {
   /** The value, which may be a view that is good only until the next call. */
   get(key: Uint8Array): Uint8Array | undefined
   /** Rows in the range, in its direction; bytes of their own. */
-  rows(range: KeyRange, limit: number): Awaitable<KeyValue[]>
+  rows(range: KeyRange, limit: number): KeyValue[]
   /** What `read` makes of their keys, after passing over `offset` of them. */
-  keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): Awaitable<T[]>
+  keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): T[]
 }
+
+/** One state of the database, whose scans take turns of the event loop. */
+export interface AsyncRows {
+  get(key: Uint8Array): Uint8Array | undefined
+  rows(range: KeyRange, limit: number): Promise<KeyValue[]>
+  keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): Promise<T[]>
+}
+
+export type RowSource = SyncRows | AsyncRows
+
+/** A read that scans rows. */
+export type RowPlan<T> = Plan<RowSource, T>
 
 /** Makes something of the key that lies in `source` from `start` to `end`, and only for the time of the call. */
 export type ReadKey<T> = (source: Uint8Array, start: number, end: number) => T

@@ -14,9 +14,10 @@ import { ByteTable, grown } from './byte-table.ts'
 import { seal, unseal } from './checksum.ts'
 import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
 import { DirectoryNames } from './directory-names.ts'
-import { type Database, EmbeddedEngine, type View } from './embedded.ts'
+import { type AsyncDatabase, EmbeddedEngine } from './embedded.ts'
+import type { Snapshot } from './engine-reads.ts'
 import { failedStore, storeError } from './failure.ts'
-import type { ReadKey, RowReads, RowWrites, Walk } from './kv.ts'
+import type { AsyncRows, ReadKey, RowWrites, Walk } from './kv.ts'
 import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
 import { levelChunks, makeLevel } from './level-volume.ts'
@@ -26,7 +27,7 @@ import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
 import { Writer, type Writing, type Written } from './writer.ts'
 
-type Snapshot = ReturnType<Handle['snapshot']>
+type LevelSnapshot = ReturnType<Handle['snapshot']>
 
 /** With `create: false` it fails where there is no store yet. */
 export const openLevel = async (path: string, { create = true } = {}): Promise<EmbeddedEngine> => {
@@ -49,11 +50,11 @@ const limited = (limit: number): number => (limit > 0x7fffffff ? -1 : limit)
 const plain = (buffer: Uint8Array): Uint8Array =>
   new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 
-class LevelRows implements RowReads {
+class LevelRows implements AsyncRows {
   readonly #handle: Handle
-  readonly #options: { readonly snapshot: Snapshot } | undefined
+  readonly #options: { readonly snapshot: LevelSnapshot } | undefined
 
-  constructor(handle: Handle, snapshot?: Snapshot) {
+  constructor(handle: Handle, snapshot?: LevelSnapshot) {
     this.#handle = handle
     this.#options = snapshot && { snapshot }
   }
@@ -81,9 +82,10 @@ class LevelRows implements RowReads {
   }
 }
 
-class LevelDatabase implements Database {
+class LevelDatabase implements AsyncDatabase {
   readonly name = 'level'
-  readonly walksTakeTurns = true
+  readonly scans = 'async'
+  readonly rows: LevelRows
   readonly #path: string
   readonly #handle: Handle
   readonly #files: StoreFiles
@@ -94,13 +96,10 @@ class LevelDatabase implements Database {
     this.#files = files
     this.#handle = handle
     this.#thread = thread
+    this.rows = new LevelRows(handle)
   }
 
-  view(): View {
-    return { rows: new LevelRows(this.#handle), release: () => {} }
-  }
-
-  snapshot(): View {
+  snapshot(): Snapshot<AsyncRows> {
     const snapshot = this.#handle.snapshot()
     return {
       rows: new LevelRows(this.#handle, snapshot),

@@ -66,8 +66,8 @@ export const openLmdbVolume = (path: string, mode: VolumeMode): Volume => {
   const handle = openHandle(path, { readOnly: mode === 'read', noSync: mode === 'write' })
   return {
     chunks: from => lmdbChunks(handle, from),
-    count: () => (handle.getStats() as { entryCount: number }).entryCount,
-    lastKey: () => [...handle.getKeys({ reverse: true, limit: 1 })][0],
+    count: async () => (handle.getStats() as { entryCount: number }).entryCount,
+    lastKey: async () => [...handle.getKeys({ reverse: true, limit: 1 })][0],
     get: key => handle.getBinary(key),
     append: async (rows, durably) => {
       try {
@@ -78,7 +78,7 @@ export const openLmdbVolume = (path: string, mode: VolumeMode): Volume => {
         throw error
       }
     },
-    put: ({ key, value }) => {
+    put: async ({ key, value }) => {
       handle.putSync(key, value)
     },
     close: () => handle.close()

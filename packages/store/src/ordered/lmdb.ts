@@ -11,9 +11,10 @@ import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { type Backup, writeBackup } from './backup.ts'
 import { unseal } from './checksum.ts'
 import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
-import { type Database, EmbeddedEngine, type View } from './embedded.ts'
+import { EmbeddedEngine, type SyncDatabase } from './embedded.ts'
+import type { Snapshot } from './engine-reads.ts'
 import { storeError } from './failure.ts'
-import type { ReadKey, RowReads } from './kv.ts'
+import type { ReadKey, SyncRows } from './kv.ts'
 import {
   closingOnFailure,
   getRow,
@@ -49,7 +50,7 @@ export const openLmdb = async (path: string, options: LmdbOptions = {}): Promise
   }
 }
 
-class LmdbRows implements RowReads {
+class LmdbRows implements SyncRows {
   readonly #handle: Handle
   readonly #options: { readonly transaction: Transaction } | undefined
 
@@ -90,8 +91,10 @@ const bounds = ({ start, end, reverse }: KeyRange): Omit<RowRange, 'limit'> => {
     : { start: low, end: high, exclusiveStart: !fromStart, inclusiveEnd: !toEnd }
 }
 
-class LmdbDatabase implements Database {
+class LmdbDatabase implements SyncDatabase {
   readonly name = 'lmdb'
+  readonly scans = 'sync'
+  readonly rows: LmdbRows
   readonly #path: string
   readonly #handle: Handle
   readonly #files: StoreFiles
@@ -103,13 +106,10 @@ class LmdbDatabase implements Database {
     this.#files = files
     this.#handle = handle
     this.#thread = thread
+    this.rows = new LmdbRows(handle)
   }
 
-  view(): View {
-    return { rows: new LmdbRows(this.#handle), release: () => {} }
-  }
-
-  snapshot(): View {
+  snapshot(): Snapshot<SyncRows> {
     this.#handle.resetReadTxn()
     const transaction = this.#handle.useReadTransaction()
     return { rows: new LmdbRows(this.#handle, transaction), release: () => transaction.done() }

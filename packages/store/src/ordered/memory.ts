@@ -4,8 +4,9 @@ import type { KeyRange } from '@quoin/keyspace'
 import { compareBytes } from '@quoin/primitives'
 import BTreeModule from 'sorted-btree'
 import type { EngineStats, KeyValue } from '../engine.ts'
-import { type Database, EmbeddedEngine, type View } from './embedded.ts'
-import { copyKey, type ReadKey, type RowReads, type RowWrites } from './kv.ts'
+import { EmbeddedEngine, type SyncDatabase } from './embedded.ts'
+import type { Snapshot } from './engine-reads.ts'
+import { copyKey, type ReadKey, type RowWrites, type SyncRows } from './kv.ts'
 import { Writer, type Written } from './writer.ts'
 
 // The package is CommonJS with a default export, which Node and bundlers see differently.
@@ -16,7 +17,7 @@ export const openMemory = (): EmbeddedEngine => new EmbeddedEngine(new MemoryDat
 
 const copy = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
-class MemoryRows implements RowReads {
+class MemoryRows implements SyncRows {
   readonly #tree: Tree
 
   constructor(tree: Tree) {
@@ -58,10 +59,11 @@ class MemoryRows implements RowReads {
   }
 }
 
-class MemoryDatabase implements Database {
+class MemoryDatabase implements SyncDatabase {
   readonly name = 'memory'
+  readonly scans = 'sync'
   readonly #tree: Tree = new BTree<Uint8Array, Uint8Array>(undefined, compareBytes)
-  readonly #rows = new MemoryRows(this.#tree)
+  readonly rows = new MemoryRows(this.#tree)
   readonly #writer: Writer
 
   constructor() {
@@ -69,7 +71,7 @@ class MemoryDatabase implements Database {
     const writes: RowWrites = {
       get: key => tree.get(key),
       keys: (start, end, limit, reverse = false) =>
-        this.#rows.keys({ start, end, reverse }, limit, 0, copyKey),
+        this.rows.keys({ start, end, reverse }, limit, 0, copyKey),
       put: (key, value) => {
         tree.set(copy(key), copy(value))
       },
@@ -80,11 +82,7 @@ class MemoryDatabase implements Database {
     this.#writer = new Writer(writes)
   }
 
-  view(): View {
-    return { rows: this.#rows, release: () => {} }
-  }
-
-  snapshot(): View {
+  snapshot(): Snapshot<SyncRows> {
     return { rows: new MemoryRows(this.#tree.clone()), release: () => {} }
   }
 
@@ -96,7 +94,7 @@ class MemoryDatabase implements Database {
 
   async probe(): Promise<void> {}
 
-  stats(): EngineStats {
+  async stats(): Promise<EngineStats> {
     let bytes = 0
     this.#tree.forEachPair((key, value) => {
       bytes += key.length + value.length

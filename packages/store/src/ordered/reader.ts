@@ -3,7 +3,6 @@
 import type { KeyRange } from '@quoin/keyspace'
 import { compareBytes, copyOfRow, prefixEnd } from '@quoin/primitives'
 import type {
-  Awaitable,
   FieldPage,
   FieldValue,
   HashEntry,
@@ -14,11 +13,11 @@ import type {
   ProbedRows,
   QueueCounts,
   QueueState,
-  Reads,
   Rows,
   ScoredMember
 } from '../engine.ts'
-import { copyKey, type ReadKey, type RowReads } from './kv.ts'
+import { ask } from '../plan.ts'
+import { copyKey, type ReadKey, type RowPlan, type RowSource, type SyncRows } from './kv.ts'
 import {
   cardinalityKey,
   MEMBER_AT,
@@ -69,12 +68,13 @@ export class WideIds {
   }
 }
 
-export class OrderedReads implements Reads {
-  readonly #rows: RowReads
+/** Reads by key answer at once; reads that scan rows are plans. */
+export class OrderedReads {
+  readonly #rows: Pick<SyncRows, 'get'>
   readonly #wideIds: WideIds | undefined
 
   /** What was once wide stays so: ids are remembered where the state that is read only goes forward. */
-  constructor(rows: RowReads, wideIds?: WideIds) {
+  constructor(rows: Pick<SyncRows, 'get'>, wideIds?: WideIds) {
     this.#rows = rows
     this.#wideIds = wideIds
   }
@@ -88,8 +88,8 @@ export class OrderedReads implements Reads {
     return keys.map(key => this.get(key))
   }
 
-  async range(range: KeyRange, limit = ALL): Promise<KeyValue[]> {
-    const rows = await this.#rows.rows(under(TAG.value, range), limit)
+  *range(range: KeyRange, limit = ALL): RowPlan<KeyValue[]> {
+    const rows = yield* ask(from => from.rows(under(TAG.value, range), limit))
     return rows.map(({ key, value }) => ({ key: key.subarray(1), value }))
   }
 
@@ -109,37 +109,40 @@ export class OrderedReads implements Reads {
     })
   }
 
-  hgetall(key: Uint8Array): Awaitable<FieldValue[]> {
+  hgetall(key: Uint8Array): RowPlan<FieldValue[]> {
     return this.#fields(tagged(TAG.hash, key))
   }
 
   /** The cursor is the last field: those after it follow. */
-  hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Awaitable<FieldPage> {
+  *hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): RowPlan<FieldPage> {
     const found = this.#wideOrPacked(tagged(TAG.hash, key))
-    if (typeof found === 'number') return this.#wideScan(found, cursor, count)
+    if (typeof found === 'number') return yield* this.#wideScan(found, cursor, count)
     const fields = found ? unpackHash(found) : []
     const rest = cursor ? fields.filter(({ field }) => compareBytes(field, cursor) > 0) : fields
     return fieldPage(rest.slice(0, count), count)
   }
 
-  mhgetall(keys: readonly Uint8Array[]): Awaitable<FieldValue[][]> {
-    const hashes = keys.map(key => this.#fields(tagged(TAG.hash, key)))
-    return hashes.every(fields => Array.isArray(fields)) ? hashes : Promise.all(hashes)
+  *mhgetall(keys: readonly Uint8Array[]): RowPlan<FieldValue[][]> {
+    const hashes: FieldValue[][] = []
+    for (const key of keys) hashes.push(yield* this.#fields(tagged(TAG.hash, key)))
+    return hashes
   }
 
-  mhexists(keys: readonly Uint8Array[]): Awaitable<boolean[]> {
-    const found = keys.map(key => this.#hasFields(tagged(TAG.hash, key)))
-    return found.every(each => typeof each === 'boolean') ? found : Promise.all(found)
+  *mhexists(keys: readonly Uint8Array[]): RowPlan<boolean[]> {
+    const found: boolean[] = []
+    for (const key of keys) found.push(yield* this.#hasFields(tagged(TAG.hash, key)))
+    return found
   }
 
-  async hrange(range: KeyRange, limit = ALL): Promise<HashEntry[]> {
+  *hrange(range: KeyRange, limit = ALL): RowPlan<HashEntry[]> {
     const found: HashEntry[] = []
     let rest = under(TAG.hash, range)
     while (found.length < limit) {
       const wanted = Math.min(limit - found.length, CHUNK)
-      const rows = await this.#rows.rows(rest, wanted)
+      const part = rest
+      const rows = yield* ask(from => from.rows(part, wanted))
       for (const { key, value } of rows) {
-        const fields = wideId(value) === undefined ? unpackHash(value) : await this.#fields(key)
+        const fields = wideId(value) === undefined ? unpackHash(value) : yield* this.#fields(key)
         // The row of a wide hash stays when its last field goes.
         if (fields.length > 0) found.push({ key: key.subarray(1), fields })
       }
@@ -156,8 +159,8 @@ export class OrderedReads implements Reads {
     return this.#rows.get(numbered(TAG.field, found, member)) !== undefined
   }
 
-  async smembers(key: Uint8Array): Promise<Uint8Array[]> {
-    return (await this.#fields(tagged(TAG.set, key))).map(({ field }) => field)
+  *smembers(key: Uint8Array): RowPlan<Uint8Array[]> {
+    return (yield* this.#fields(tagged(TAG.set, key))).map(({ field }) => field)
   }
 
   zscore(key: Uint8Array, member: Uint8Array): number | undefined {
@@ -188,20 +191,16 @@ export class OrderedReads implements Reads {
     })
   }
 
-  async zprobe(
-    first: Uint8Array,
-    others: readonly Uint8Array[],
-    rows: Rows,
-    keep: Keep
-  ): Promise<ProbedRows> {
+  *zprobe(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): RowPlan<ProbedRows> {
     const id = this.#id(ROLE.user, first)
     const count = rows.count ?? ALL
     const list = new RowList(Math.min(count, CHUNK))
-    if (id !== undefined) await this.#rows.keys(rowsRange(id, rows), count, rows.offset ?? 0, list.gather)
+    if (id !== undefined)
+      yield* ask(from => from.keys(rowsRange(id, rows), count, rows.offset ?? 0, list.gather))
     const kept = new Uint8Array(list.count).fill(1)
     const wanted = keep === 'in all' ? 1 : 0
     for (const key of others) {
-      const has = await this.#which(key, id, list, rows.reverse ?? false)
+      const has = yield* this.#which(key, id, list, rows.reverse ?? false)
       for (let row = 0; row < kept.length; row++) if (has[row] !== wanted) kept[row] = 0
     }
     const found: ScoredMember[] = []
@@ -215,12 +214,7 @@ export class OrderedReads implements Reads {
    * list when both sets are without strays, so that common members are at the same places, and when it is not so much
    * larger that looking each member up is faster.
    */
-  async #which(
-    key: Uint8Array,
-    id: number | undefined,
-    list: RowList,
-    reverse: boolean
-  ): Promise<Uint8Array> {
+  *#which(key: Uint8Array, id: number | undefined, list: RowList, reverse: boolean): RowPlan<Uint8Array> {
     const has = new Uint8Array(list.count)
     const other = this.#id(ROLE.user, key)
     if (id === undefined || other === undefined || list.count === 0) return has
@@ -232,7 +226,7 @@ export class OrderedReads implements Reads {
       const range = { start: list.keyIn(other, low), end: after(list.keyIn(other, high)), reverse }
       const most = list.count * WALK_RATIO
       const { read, passed } = list.marking(has, reverse)
-      const { length } = await this.#rows.keys(range, most, 0, read)
+      const { length } = yield* ask((from: RowSource) => from.keys(range, most, 0, read))
       // Where the set is much denser than the list, the rest of it is looked up.
       row = length < most ? list.count : passed()
     }
@@ -244,34 +238,35 @@ export class OrderedReads implements Reads {
     return this.#card(ROLE.user, key)
   }
 
-  zrows(key: Uint8Array, rows: Rows): Awaitable<ScoredMember[]> {
+  zrows(key: Uint8Array, rows: Rows): RowPlan<ScoredMember[]> {
     return this.#walk(ROLE.user, key, rows)
   }
 
-  async zsum(key: Uint8Array): Promise<number> {
+  *zsum(key: Uint8Array): RowPlan<number> {
     const id = this.#id(ROLE.user, key)
     let sum = 0
     if (id === undefined) return sum
     let range = rowsRange(id, {})
     for (;;) {
-      const keys = await this.#rows.keys(range, CHUNK, 0, copyKey)
+      const part = range
+      const keys = yield* ask(from => from.keys(part, CHUNK, 0, copyKey))
       for (const each of keys) sum += scoreOfRow(each, 0)
       if (keys.length < CHUNK) return sum
       range = { ...range, start: after(keys.at(-1)!) }
     }
   }
 
-  async zkeys({ start, end, reverse }: KeyRange, limit = ALL): Promise<Uint8Array[]> {
+  *zkeys({ start, end, reverse }: KeyRange, limit = ALL): RowPlan<Uint8Array[]> {
     const range = {
       start: sortedSetKey(ROLE.user, start),
       end: end ? sortedSetKey(ROLE.user, end) : prefixEnd(sortedSetKey(ROLE.user, EMPTY)),
       reverse
     }
-    return this.#rows.keys(range, limit, 0, nameOfSortedSet)
+    return yield* ask(from => from.keys(range, limit, 0, nameOfSortedSet))
   }
 
-  async qcounts(key: Uint8Array): Promise<QueueCounts> {
-    const [head] = await this.#list(ROLE.due, key, { count: 1 })
+  *qcounts(key: Uint8Array): RowPlan<QueueCounts> {
+    const [head] = yield* this.#list(ROLE.due, key, { count: 1 })
     return {
       due: this.#card(ROLE.due, key),
       leased: this.#card(ROLE.leased, key),
@@ -281,12 +276,12 @@ export class OrderedReads implements Reads {
     }
   }
 
-  qlist(key: Uint8Array, state: QueueState, rows: Rows): Promise<ListedItem[]> {
+  qlist(key: Uint8Array, state: QueueState, rows: Rows): RowPlan<ListedItem[]> {
     return this.#list(ROLE[state], key, rows)
   }
 
-  async #list(role: Role, key: Uint8Array, rows: Rows): Promise<ListedItem[]> {
-    const items = await this.#walk(role, key, rows)
+  *#list(role: Role, key: Uint8Array, rows: Rows): RowPlan<ListedItem[]> {
+    const items = yield* this.#walk(role, key, rows)
     const row = this.#rows.get(tagged(TAG.items, key))
     if (!row) return []
     const packed = copyOfRow(row)
@@ -309,40 +304,35 @@ export class OrderedReads implements Reads {
     return id ?? row
   }
 
-  /** Without a promise when the hash is one row. */
-  #fields(rowKey: Uint8Array): Awaitable<FieldValue[]> {
+  *#fields(rowKey: Uint8Array): RowPlan<FieldValue[]> {
     const row = this.#rows.get(rowKey)
     if (!row) return []
     const id = wideId(row)
-    return id === undefined ? unpackHash(row) : this.#wideFields(id)
-  }
-
-  async #wideFields(id: number): Promise<FieldValue[]> {
+    if (id === undefined) return unpackHash(row)
     const start = numbered(TAG.field, id)
-    const rows = await this.#rows.rows({ start, end: prefixEnd(start), reverse: false }, ALL)
+    const rows = yield* ask(from => from.rows({ start, end: prefixEnd(start), reverse: false }, ALL))
     return rows.map(({ key, value }) => ({ field: key.subarray(start.length), value }))
   }
 
-  async #wideScan(id: number, cursor: Uint8Array | undefined, count: number): Promise<FieldPage> {
+  *#wideScan(id: number, cursor: Uint8Array | undefined, count: number): RowPlan<FieldPage> {
     const first = numbered(TAG.field, id)
     const start = cursor ? after(numbered(TAG.field, id, cursor)) : first
-    const rows = await this.#rows.rows({ start, end: prefixEnd(first), reverse: false }, count)
+    const rows = yield* ask(from => from.rows({ start, end: prefixEnd(first), reverse: false }, count))
     return fieldPage(
       rows.map(({ key, value }) => ({ field: key.subarray(first.length), value })),
       count
     )
   }
 
-  /** Without a promise when the hash is one row, which goes with its last field; that of a wide one stays. */
-  #hasFields(rowKey: Uint8Array): Awaitable<boolean> {
+  /** The row of a small hash goes with its last field; that of a wide one stays. */
+  *#hasFields(rowKey: Uint8Array): RowPlan<boolean> {
     const row = this.#rows.get(rowKey)
     const id = row && wideId(row)
-    return id === undefined ? row !== undefined : this.#hasWideFields(id)
-  }
-
-  async #hasWideFields(id: number): Promise<boolean> {
+    if (id === undefined) return row !== undefined
     const start = numbered(TAG.field, id)
-    const keys = await this.#rows.keys({ start, end: prefixEnd(start), reverse: false }, 1, 0, copyKey)
+    const keys = yield* ask(from =>
+      from.keys({ start, end: prefixEnd(start), reverse: false }, 1, 0, copyKey)
+    )
     return keys.length > 0
   }
 
@@ -372,11 +362,11 @@ export class OrderedReads implements Reads {
     return row && unpackNumber(row)
   }
 
-  #walk(role: Role, key: Uint8Array, rows: Rows): Awaitable<ScoredMember[]> {
+  *#walk(role: Role, key: Uint8Array, rows: Rows): RowPlan<ScoredMember[]> {
     const id = this.#id(role, key)
     const count = rows.count ?? ALL
     if (id === undefined || count <= 0) return []
-    return this.#rows.keys(rowsRange(id, rows), count, rows.offset ?? 0, scoredMember)
+    return yield* ask(from => from.keys(rowsRange(id, rows), count, rows.offset ?? 0, scoredMember))
   }
 }
 

@@ -46,7 +46,7 @@ describe('opening', () => {
   it('keeps databases apart', async () => {
     const [one, other] = [await openRedis(`${server.url}/1`), await openRedis(`${server.url}/2`)]
     await one.commit(batchOf([set('a', '1')]))
-    expect(await other.get(bytes('a'))).toBeUndefined()
+    expect(await other.reads.get(bytes('a'))).toBeUndefined()
     await Promise.all([one.close(), other.close()])
   })
 

@@ -49,8 +49,10 @@ export const openRedis = async (url: string, options: RedisOptions = {}): Promis
   }
 }
 
-class RedisEngine extends RedisReads implements Engine {
+class RedisEngine implements Engine {
   readonly name = 'redis'
+  readonly reads: Reads
+  readonly syncReads = undefined
   readonly #client: Client
   readonly #replication: Replication | undefined
   readonly #replicas: number
@@ -61,7 +63,7 @@ class RedisEngine extends RedisReads implements Engine {
 
   constructor(client: Client, replication: Replication | undefined, replicas: number) {
     const reading: OpenReads = { count: 0, onNone: undefined }
-    super(direct(client, reading))
+    this.reads = new RedisReads(direct(client, reading))
     this.#client = client
     this.#replication = replication
     this.#replicas = replicas
