@@ -62,10 +62,11 @@ export default suite(({ race, figure, after, note, quick, progress }) => {
     })
     return engine
   }
-  const openHost = async (file: string, name: string, callTimeout: number): Promise<PluginHost> => {
+  const openHost = async (file: string, name: string, topicTimeout: number): Promise<PluginHost> => {
     const host = await hostPlugins([fixture(file, { name, directory: FIXTURES })], {
       logger: SILENT,
-      callTimeout,
+      topicTimeout,
+      lookupTimeout: topicTimeout,
       memoryMb: 256
     })
     after(() => host.close())

@@ -28,7 +28,8 @@ export const openPluginHost = async (
     logger,
     mongo: config.mongo,
     knex: database.knex,
-    callTimeout: Math.max(topicTimeout, lookupTimeout),
+    topicTimeout,
+    lookupTimeout,
     memoryMb: pluginMemory
   })
   closing.add(() => host.close())

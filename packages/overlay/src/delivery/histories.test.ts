@@ -1,7 +1,6 @@
 /**
- * A lookup service ends with exactly the live membership, however it failed on the way.
- * `QUOIN_HISTORIES=1000 npx vitest run src/overlay/delivery/histories.test.ts` plays more histories, from the seed
- * `QUOIN_SEED` on.
+ * A lookup service ends with exactly the live membership, after calls that failed, hung, or were lost in a restart.
+ * `npm run test:histories` plays 1,000 histories; `QUOIN_HISTORIES` is their number and `QUOIN_SEED` the first seed.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

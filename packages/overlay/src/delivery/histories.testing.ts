@@ -82,7 +82,7 @@ export class LiveTable implements LookupService {
     if (drawn < before) throw new Error('failed before its effect')
     if (drawn < before + hang) return new Promise(() => undefined)
     if (this.#random() < 0.3) await new Promise(resolve => setTimeout(resolve, this.#random() * 5))
-    // A worker that is late is ended before it does more.
+    // Past its deadline a call has no effect: its process would have ended. A busy machine runs timers late.
     if (performance.now() - begin > TIMEOUT_MS / 2) return new Promise(() => undefined)
     apply()
     if (drawn < before + hang + after) throw new Error('failed after its effect')

@@ -4,7 +4,7 @@
  * one output in their order, each at least once. Of the processes on a store one delivers, by a lease.
  */
 
-import { hasCode, SourceHealth, type Topic } from '@quoin/primitives'
+import { hasCode, reasonOf, SourceHealth, type Topic, withTimeout } from '@quoin/primitives'
 import { type MembershipEntry, type OutputStore, topicsWithMembership } from '@quoin/txo'
 import { healthLog, type Logger } from '../logger.ts'
 import type { HostedLookup, LookupService } from '../types.ts'
@@ -14,7 +14,7 @@ import { DelivererLease } from './deliverer-lease.ts'
 import { isAbout } from './entry.ts'
 import { FailedEntries, type RetryOptions } from './failed-entries.ts'
 import { LogCursors } from './log-cursors.ts'
-import { Notifier } from './notifier.ts'
+import { Notifier, type ServiceCall } from './notifier.ts'
 import { deliverPage, type Outcome, type TopicEntry } from './page.ts'
 import { adoptPendingNotices } from './pending-notices.ts'
 import { Waiters } from './waiters.ts'
@@ -62,6 +62,7 @@ export class LookupDelivery {
   readonly #outputs: OutputStore
   readonly #options: DeliveryOptions
   readonly #timeout: number
+  readonly #isHosted: boolean
   readonly #notifier: Notifier
   readonly #logger: Logger
   readonly #health: SourceHealth
@@ -100,6 +101,7 @@ export class LookupDelivery {
     this.#outputs = outputs
     this.#options = options
     this.#timeout = options.timeout
+    this.#isHosted = 'takesBytes' in service
     this.#logger = options.logger
     this.#notifier = new Notifier(outputs, byteLookup(service), topic => this.#isSubscribed(topic))
     this.#health = new SourceHealth({ onChange: healthLog(options.logger, `the lookup service ${name}`, {}) })
@@ -222,12 +224,7 @@ export class LookupDelivery {
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#waiters.release()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>(resolve => {
-      timer = setTimeout(resolve, CLOSING_MS)
-    })
-    await Promise.race([this.#running, late])
-    clearTimeout(timer)
+    if (this.#running) await withTimeout(this.#running, CLOSING_MS, () => undefined)
     await this.#lease.release()
   }
 
@@ -248,7 +245,7 @@ export class LookupDelivery {
       .during(() => this.#work())
       .catch(error => {
         // The store: cursors stay where they are, and delivered entries may be delivered again.
-        this.#health.failed(messageOf(error))
+        this.#health.failed(reasonOf(error))
         this.#forget()
         this.#isPaused = true
         return PAUSE_MS
@@ -386,26 +383,26 @@ export class LookupDelivery {
   /** Makes the calls of an entry, each within the deadline; answers why one failed. */
   async #tell(topic: Topic, entry: MembershipEntry): Promise<string | undefined> {
     try {
-      for (const change of entry.changes) await this.#inTime(() => this.#notifier.notify(topic, change))
+      for (const change of entry.changes)
+        for await (const call of this.#notifier.calls(topic, change)) await this.#callInTime(call)
       return undefined
     } catch (error) {
-      const reason = messageOf(error)
+      const reason = reasonOf(error)
       const { position } = entry
       this.#logger.warn('a lookup service failed', { service: this.name, topic, position, reason })
       return reason
     }
   }
 
-  async #inTime(call: () => Promise<void>): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${this.#timeout} ms`)), this.#timeout)
+  /**
+   * The deadline is that of the call alone, without the reads of the store before it. A call to a process ends with the
+   * process, whose host has the deadline: were it abandoned here, it could take effect after later calls of its output.
+   */
+  #callInTime(call: ServiceCall): Promise<void> {
+    if (this.#isHosted) return call()
+    return withTimeout(call(), this.#timeout, () => {
+      throw new Error(`no answer within ${this.#timeout} ms`)
     })
-    try {
-      await Promise.race([call(), late])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   /** Moves the cursors over the entries that are settled, and queues those that failed, in one commit. */
@@ -466,5 +463,3 @@ export class LookupDelivery {
     this.#discovery.wanted++
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

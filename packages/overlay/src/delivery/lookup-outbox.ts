@@ -3,7 +3,7 @@
  * log of every topic, so that none waits for another. A submission waits for the services of its topics for a short time
  * at most.
  */
-import { formatTxid, QuoinError, type Topic, type Txid } from '@quoin/primitives'
+import { formatTxid, QuoinError, type Topic, type Txid, withTimeout } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import type { Logger } from '../logger.ts'
 import { type AnyLookup, isQuoinLookup } from '../types.ts'
@@ -76,18 +76,10 @@ export class LookupOutbox {
   }
 
   async #settled(topics: readonly Topic[]): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>(resolve => {
-      timer = setTimeout(() => {
-        for (const each of this.#deliveries.values()) each.stopWaiting()
-        resolve()
-      }, this.#wait)
+    const deliveries = [...this.#deliveries.values()]
+    await withTimeout(Promise.all(deliveries.map(each => each.caughtUp(topics))), this.#wait, () => {
+      for (const each of deliveries) each.stopWaiting()
     })
-    await Promise.race([
-      Promise.all(Array.from(this.#deliveries.values(), each => each.caughtUp(topics))),
-      late
-    ])
-    clearTimeout(timer)
   }
 
   get services(): Iterable<string> {

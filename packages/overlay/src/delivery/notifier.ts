@@ -19,9 +19,12 @@ import {
 import type { MembershipChange, OutputStore } from '@quoin/txo'
 import { boundBeef } from '../hosting/bounded-beef.ts'
 import { overlay } from '../keys.ts'
-import type { HostedLookup } from '../types.ts'
+import type { HostedLookup, InBytes, OutputSpent } from '../types.ts'
 
 const { offChainValues } = overlay.collections
+
+/** One call of the service. */
+export type ServiceCall = () => Promise<void>
 
 export class Notifier {
   readonly #outputs: OutputStore
@@ -35,23 +38,25 @@ export class Notifier {
     this.#isSubscribed = isSubscribed
   }
 
-  async notify(topic: Topic, change: MembershipChange): Promise<void> {
+  /** The calls for a change, in their order. Each is made before the next one is read from the store. */
+  async *calls(topic: Topic, change: MembershipChange): AsyncGenerator<ServiceCall, void, undefined> {
     switch (change.kind) {
       case 'admitted':
       case 'restored':
-        return this.#admitted(topic, change.outpoint)
+        return yield* this.#admitted(topic, change.outpoint)
       case 'spent':
-        return this.#spent(topic, change.outpoint, change.spender)
+        return yield* this.#spent(topic, change.outpoint, change.spender)
       case 'removed':
-        return this.#service.outputNoLongerRetainedInHistory?.(
-          formatTxid(txidOf(change.outpoint)),
-          voutOf(change.outpoint),
-          topic
-        )
+        return yield async () =>
+          this.#service.outputNoLongerRetainedInHistory?.(
+            formatTxid(txidOf(change.outpoint)),
+            voutOf(change.outpoint),
+            topic
+          )
       case 'evicted':
       case 'retracted':
       case 'refused':
-        return this.#evicted(topic, change.outpoint)
+        return yield* this.#evicted(topic, change.outpoint)
       case 'rescored':
       case 'proved':
         // The interface has no call for either.
@@ -59,68 +64,78 @@ export class Notifier {
     }
   }
 
-  async #admitted(topic: Topic, outpoint: Outpoint): Promise<void> {
+  async *#admitted(topic: Topic, outpoint: Outpoint): AsyncGenerator<ServiceCall, void, undefined> {
     const txid = txidOf(outpoint)
     const [transaction, values] = await this.#transaction(txid)
     const output = transaction?.outputs[voutOf(outpoint)]
     // Rolled back since: a later entry of the log says so.
     if (!transaction || !output) return
-    const { admissionMode } = this.#service
-    const about = { outputIndex: voutOf(outpoint), topic, ...(values && { offChainValues: values }) }
-    await this.#service.outputAdmittedByTopic(
-      admissionMode === 'whole-tx'
-        ? { mode: 'whole-tx', atomicBEEF: await this.#atomicBeef(txid), ...about }
-        : {
+    const common = { outputIndex: voutOf(outpoint), topic, ...(values && { offChainValues: values }) }
+    const payload =
+      this.#service.admissionMode === 'whole-tx'
+        ? ({ mode: 'whole-tx', atomicBEEF: await this.#atomicBeef(txid), ...common } as const)
+        : ({
             mode: 'locking-script',
             txid: formatTxid(txid),
             satoshis: output.satoshis,
             lockingScript: output.script,
-            ...about
-          }
-    )
+            ...common
+          } as const)
+    yield () => this.#service.outputAdmittedByTopic(payload)
   }
 
-  async #spent(topic: Topic, outpoint: Outpoint, spender: Txid): Promise<void> {
-    const { outputSpent, spendNotificationMode } = this.#service
-    if (!outputSpent) return
-    const spent = { txid: formatTxid(txidOf(outpoint)), outputIndex: voutOf(outpoint), topic }
+  async *#spent(
+    topic: Topic,
+    outpoint: Outpoint,
+    spender: Txid
+  ): AsyncGenerator<ServiceCall, void, undefined> {
+    if (!this.#service.outputSpent) return
+    const payload = await this.#spentPayload(topic, outpoint, spender)
+    if (payload) yield async () => this.#service.outputSpent?.(payload)
+  }
+
+  async #spentPayload(
+    topic: Topic,
+    outpoint: Outpoint,
+    spender: Txid
+  ): Promise<InBytes<OutputSpent> | undefined> {
+    const { spendNotificationMode } = this.#service
+    const output = { txid: formatTxid(txidOf(outpoint)), outputIndex: voutOf(outpoint), topic }
     const spendingTxid = formatTxid(spender)
-    if (spendNotificationMode === 'none') return this.#service.outputSpent?.({ mode: 'none', ...spent })
-    if (spendNotificationMode === 'txid')
-      return this.#service.outputSpent?.({ mode: 'txid', spendingTxid, ...spent })
+    if (spendNotificationMode === 'none') return { mode: 'none', ...output }
+    if (spendNotificationMode === 'txid') return { mode: 'txid', spendingTxid, ...output }
     const [transaction, values] = await this.#transaction(spender)
     // Rolled back since: a later entry of the log restores the output.
-    if (!transaction) return
+    if (!transaction) return undefined
     const extra = values && { offChainValues: values }
     if (spendNotificationMode === 'whole-tx') {
-      const spendingAtomicBEEF = await this.#atomicBeef(spender)
-      return this.#service.outputSpent?.({ mode: 'whole-tx', spendingAtomicBEEF, ...spent, ...extra })
+      return { mode: 'whole-tx', spendingAtomicBEEF: await this.#atomicBeef(spender), ...output, ...extra }
     }
-    const name = bytesKey(outpoint)
+    const key = bytesKey(outpoint)
     const inputIndex = transaction.inputs.findIndex(
-      ({ txid, vout }) => bytesKey(makeOutpoint(txid, vout)) === name
+      ({ txid, vout }) => bytesKey(makeOutpoint(txid, vout)) === key
     )
     const input = transaction.inputs[inputIndex]!
-    return this.#service.outputSpent?.({
+    return {
       mode: 'script',
       spendingTxid,
       inputIndex,
       unlockingScript: input.script,
       sequenceNumber: input.sequence,
-      ...spent,
+      ...output,
       ...extra
-    })
+    }
   }
 
-  async #evicted(topic: Topic, outpoint: Outpoint): Promise<void> {
-    await this.#service.outputEvicted(formatTxid(txidOf(outpoint)), voutOf(outpoint))
+  async *#evicted(topic: Topic, outpoint: Outpoint): AsyncGenerator<ServiceCall, void, undefined> {
+    yield () => this.#service.outputEvicted(formatTxid(txidOf(outpoint)), voutOf(outpoint))
     const known = await this.#outputs.loadOutput(outpoint, { includeTopics: true })
     const others = (known?.topics ?? []).filter(each => each !== topic && this.#isSubscribed(each))
     if (others.length === 0) return
     const [spender] = await this.#outputs.spends([outpoint])
-    // Spent, it is no longer live in those topics either.
+    // Spent, it is not live in the other topics either.
     if (spender) return
-    for (const other of others) await this.#admitted(other, outpoint)
+    for (const other of others) yield* this.#admitted(other, outpoint)
   }
 
   async #transaction(txid: Txid): Promise<[Transaction | undefined, Uint8Array | undefined]> {

@@ -13,6 +13,8 @@ const GROUP_MS = 5
 export interface Call {
   readonly request: CallRequest | HistoryRequest
   readonly size: number
+  /** Milliseconds that it may take. */
+  readonly timeout: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
   /** When the call came, was sent, or was last known to wait in the process: its deadline counts from here. */
@@ -22,9 +24,20 @@ export interface Call {
 
 export const makeCall = (
   request: CallRequest | HistoryRequest,
+  timeout: number,
   resolve: (value: unknown) => void,
   reject: (error: Error) => void
-): Call => ({ request, size: sizeOf(request), resolve, reject, since: performance.now(), attempts: 0 })
+): Call => ({
+  request,
+  size: sizeOf(request),
+  timeout,
+  resolve,
+  reject,
+  since: performance.now(),
+  attempts: 0
+})
+
+const isLate = ({ since, timeout }: Call, now: number): boolean => now - since > timeout
 
 const sizeOf = ({ args }: CallRequest | HistoryRequest): number => {
   let size = REQUEST_BYTES
@@ -66,10 +79,13 @@ export class CallQueue {
     return call
   }
 
-  /** Removes calls that have waited since before a time. */
-  takeBefore(time: number): Call[] {
-    const late: Call[] = []
-    while (this.#calls[0] && this.#calls[0].since < time) late.push(this.shift()!)
+  /** Removes calls that have waited beyond their deadline. */
+  takeLate(now: number): Call[] {
+    const late = this.#calls.filter(call => isLate(call, now))
+    if (late.length === 0) return late
+    const kept = this.#calls.filter(call => !isLate(call, now))
+    this.takeAll()
+    for (const call of kept) this.push(call)
     return late
   }
 
@@ -118,9 +134,9 @@ export class OpenCalls {
     return call
   }
 
-  /** The first call whose deadline counts from before a time. */
-  firstBefore(time: number): number | undefined {
-    for (const [id, { since }] of this.#calls) if (since < time) return id
+  /** The first call beyond its deadline. */
+  firstLate(now: number): readonly [id: number, call: Call] | undefined {
+    for (const open of this.#calls) if (isLate(open[1], now)) return open
     return undefined
   }
 

@@ -68,7 +68,7 @@ beforeEach(async () => {
       fixture('foreign.mjs', { export: 'Recorder', name: 'ls_hosted' }),
       fixture('misbehaving.mjs', { name: 'tm_bad' })
     ],
-    { callTimeout: 2000 }
+    { topicTimeout: 2000 }
   ))
   reader = new Reader()
   engine = new Engine({

@@ -108,7 +108,7 @@ export class HostedModule {
         reject(refusal)
         return
       }
-      this.#queue.push(makeCall(request, resolve, reject))
+      this.#queue.push(makeCall(request, this.#timeoutOf(request), resolve, reject))
       this.#pump()
     })
   }
@@ -141,6 +141,11 @@ export class HostedModule {
     const ending = this.#process
     this.#process = undefined
     await ending?.close(CLOSING_MS)
+  }
+
+  #timeoutOf(request: CallRequest | HistoryRequest): number {
+    const { topicTimeout, lookupTimeout } = this.#options
+    return request.type === 'call' && request.service.startsWith('topic ') ? topicTimeout : lookupTimeout
   }
 
   #refusal(): QuoinError | undefined {
@@ -248,7 +253,8 @@ export class HostedModule {
       clearInterval(this.#deadlines)
       this.#deadlines = undefined
     } else if (!this.#deadlines) {
-      const period = Math.max(10, Math.min(1000, this.#options.callTimeout / 20))
+      const { topicTimeout, lookupTimeout } = this.#options
+      const period = Math.max(10, Math.min(1000, Math.min(topicTimeout, lookupTimeout) / 20))
       this.#deadlines = setInterval(() => this.#checkDeadlines(), period)
     }
   }
@@ -268,14 +274,14 @@ export class HostedModule {
   }
 
   #checkDeadlines(): void {
-    const { callTimeout } = this.#options
-    const late = performance.now() - callTimeout
-    const id = this.#open.firstBefore(late)
-    if (id !== undefined) {
-      this.#process!.end(`a call passed its deadline of ${callTimeout} ms`, id)
+    const now = performance.now()
+    const late = this.#open.firstLate(now)
+    if (late) {
+      const [id, { timeout }] = late
+      this.#process!.end(`a call passed its deadline of ${timeout} ms`, id)
       return
     }
-    for (const { reject } of this.#queue.takeBefore(late)) {
+    for (const { reject } of this.#queue.takeLate(now)) {
       reject(this.#unavailable('is starting, or busy with other calls'))
     }
     this.#pump()

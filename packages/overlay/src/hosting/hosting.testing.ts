@@ -36,7 +36,13 @@ export const hostOf = async (
   options: Partial<HostOptions> = {}
 ): Promise<{ readonly host: PluginHost; readonly lines: LogLine[] }> => {
   const { logger, lines } = recordingLogger()
-  const host = await hostPlugins(specs, { logger, callTimeout: 20_000, memoryMb: 512, ...options })
+  const host = await hostPlugins(specs, {
+    logger,
+    topicTimeout: 20_000,
+    lookupTimeout: 20_000,
+    memoryMb: 512,
+    ...options
+  })
   hosts.push(host)
   return { host, lines }
 }

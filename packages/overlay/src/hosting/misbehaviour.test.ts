@@ -40,7 +40,7 @@ const longestTurn = async (work: Promise<unknown>): Promise<number> => {
 
 describe('a call', () => {
   it('that loops without end passes its deadline, and the process with it', async () => {
-    const plugin = await open({ callTimeout: 1000 })
+    const plugin = await open({ topicTimeout: 1000 })
     await expect(tell(plugin.topic, 'loop')).rejects.toMatchObject({
       code: 'ERR_PLUGIN_ENDED',
       message: expect.stringContaining('deadline of 1000 ms')
@@ -49,7 +49,7 @@ describe('a call', () => {
   })
 
   it('that never answers passes its deadline; others of its process are made again', async () => {
-    const plugin = await open({ callTimeout: 1000 })
+    const plugin = await open({ topicTimeout: 1000 })
     const hanging = tell(plugin.topic, 'hang')
     const others = [1, 2, 3].map(() => tell(plugin.topic, 'slow', { ms: 900 }))
     await expect(hanging).rejects.toMatchObject({ code: 'ERR_PLUGIN_ENDED' })
@@ -57,8 +57,30 @@ describe('a call', () => {
     await recovers(plugin)
   })
 
+  it('has the deadline of its kind: topics and lookup services have one each', async () => {
+    const lookup = fixture('misbehaving.mjs', { export: 'HangingLookup', name: 'ls_bad' })
+    const { host } = await hostOf([fixture('misbehaving.mjs', { name: 'tm_bad' }), lookup], {
+      lookupTimeout: 500
+    })
+    const slow = tell(host.topics['tm_bad']!, 'slow', { ms: 1500 })
+    const admitted = {
+      mode: 'locking-script',
+      txid: 'ab'.repeat(32),
+      outputIndex: 0,
+      topic: 'tm_bad',
+      satoshis: 1,
+      lockingScript: new Uint8Array()
+    } as const
+    await expect(host.lookups['ls_bad']!.outputAdmittedByTopic(admitted)).rejects.toMatchObject({
+      code: 'ERR_PLUGIN_ENDED',
+      message: expect.stringContaining('deadline of 500 ms')
+    })
+    // It is of the same process, and is made again.
+    expect(await slow).toMatchObject({ outputsToAdmit: [] })
+  })
+
   it('that waits for busy calls before it does not pass its deadline', async () => {
-    const { topic, state } = await open({ callTimeout: 1500 })
+    const { topic, state } = await open({ topicTimeout: 1500 })
     await Promise.all(Array.from({ length: 8 }, () => tell(topic, 'busy', { ms: 300 })))
     expect(state().restarts).toBe(0)
   })

@@ -33,8 +33,10 @@ export interface HostOptions {
   readonly mongo?: string | undefined
   /** A configuration of Knex. */
   readonly knex?: Readonly<Record<string, unknown>> | undefined
-  /** Milliseconds that a call may take. */
-  readonly callTimeout: number
+  /** Milliseconds that a call of a topic may take. */
+  readonly topicTimeout: number
+  /** Milliseconds that a call of a lookup service may take. */
+  readonly lookupTimeout: number
   /** Megabytes that a process may have. */
   readonly memoryMb: number
   /** Milliseconds that a module may take to load and to connect to its database, 30,000 unless given. */
