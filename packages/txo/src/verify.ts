@@ -15,7 +15,13 @@ export interface Verdict {
   readonly differences: readonly Difference[]
 }
 
-/** Rebuilds the index of one state of a store, and compares. The store is left as it is. */
+/**
+ * Rebuilds the index of one state of a store, and compares. The store is left as it is.
+ *
+ * @example
+ * import { openStore } from '@quoin/store'
+ * await verifyIndex(await openStore('memory:')) // { transactions: 0, differences: [] }
+ */
 export const verifyIndex = async (store: Store, options: VerifyOptions = {}): Promise<Verdict> => {
   const into = options.into ?? (await openStore('memory:'))
   try {
