@@ -58,6 +58,17 @@ describe('Task', () => {
     await task.stop()
   })
 
+  it('begins with a pause when it is delayed', async () => {
+    let passes = 0
+    const task = new Task({ name: 'mine', interval: HOUR, isDelayed: true, work: async () => void passes++ })
+    task.start()
+    await sleep(10)
+    expect(passes).toBe(0)
+    task.wake()
+    await until(() => passes === 1)
+    await task.stop()
+  })
+
   it('starts its backoff anew when a step of a pass succeeds', async () => {
     const task: Task = new Task({
       name: 'feed',

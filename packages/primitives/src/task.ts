@@ -17,6 +17,8 @@ export interface TaskOptions {
    * a pass that succeeds.
    */
   readonly interval?: number
+  /** Begins with a pause of the interval instead of a pass. */
+  readonly isDelayed?: boolean
   /** The part of the interval that varies in both directions, so that nodes do not act in step; 0 unless given. */
   readonly jitter?: number
   /** Steps at a time while there is something to do, 1 unless given. */
@@ -127,7 +129,8 @@ export class Task {
   }
 
   async #repeat(): Promise<void> {
-    const { interval, jitter = 0 } = this.#options
+    const { interval, jitter = 0, isDelayed } = this.#options
+    if (isDelayed) await this.#pause(interval ?? 0)
     while (!this.signal.aborted) {
       this.#isWoken = false
       const isDone = await this.runOnce()

@@ -14,7 +14,7 @@ import {
 } from '@quoin/chain'
 import { type DevReorg, KeptDevChain, type ReorgOptions } from '@quoin/dev-chain'
 import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { QuoinError, SourceHealth, type Txid } from '@quoin/primitives'
+import { QuoinError, Task, type Txid } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 
 export class DevNetwork {
@@ -24,7 +24,7 @@ export class DevNetwork {
   #engine: Engine | undefined
   /** Blocks up to this height have reached the engine. */
   #settled = 0
-  #timer: NodeJS.Timeout | undefined
+  #task: Task | undefined
   #working: Promise<unknown> = Promise.resolve()
 
   private constructor(kept: KeptDevChain, headers: HeaderStore, logger: Logger) {
@@ -48,14 +48,16 @@ export class DevNetwork {
     this.#engine = engine
     await this.#inTurn(() => this.#settle())
     if (blockTime === 0) return
-    const health = new SourceHealth({ onChange: healthLog(this.#logger, 'the development chain', {}) })
-    this.#timer = setInterval(() => {
-      const work = this.chain.mempool.length > 0 ? this.mine() : this.#inTurn(() => this.#settle())
-      work.then(
-        () => health.succeeded(),
-        (error: unknown) => health.failed(error instanceof Error ? error.message : String(error))
-      )
-    }, blockTime * 1000).unref()
+    this.#task = new Task({
+      name: 'development chain',
+      interval: blockTime * 1000,
+      isDelayed: true,
+      onHealthChange: healthLog(this.#logger, 'the development chain', {}),
+      work: async () => {
+        if (this.chain.mempool.length > 0) await this.mine()
+        else await this.#inTurn(() => this.#settle())
+      }
+    }).start()
   }
 
   /** Takes a transaction, and those of its ancestors that are not mined. */
@@ -141,7 +143,7 @@ export class DevNetwork {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    await this.#task?.stop()
     await this.#working
     await this.#kept.save()
   }

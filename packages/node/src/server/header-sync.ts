@@ -1,11 +1,11 @@
-/** Keeps the headers of a node where their source is: asks now and then, and less often while that fails. */
+/** Syncs the headers of a node with their source, less often while the source fails. */
 import { type HeaderSource, type HeaderStore, syncHeaders } from '@quoin/chain'
 import { healthLog, type Logger } from '@quoin/overlay'
-import { SourceHealth } from '@quoin/primitives'
+import { SourceHealth, Task } from '@quoin/primitives'
 import { type PartState, sourceState } from './parts.ts'
 
-const EVERY_MS = 15_000
-const MAX_BACKOFF_MS = 300_000
+const INTERVAL_MS = 15_000
+const BACKOFF = { first: 2 * INTERVAL_MS, limit: 300_000, jitter: 0 }
 
 export class HeaderSync {
   readonly name: string
@@ -13,12 +13,9 @@ export class HeaderSync {
   readonly #source: HeaderSource
   readonly #logger: Logger
   readonly #health: SourceHealth
-  readonly #ending = new AbortController()
-  /** Why the headers have not been where the source is since the start. */
+  readonly #task: Task
+  /** Why the headers have not reached the tip of the source since the start. */
   #behind: string | undefined = 'not asked yet'
-  #failures = 0
-  #timer: NodeJS.Timeout | undefined
-  #working: Promise<void> = Promise.resolve()
 
   constructor(headers: HeaderStore, source: HeaderSource, logger: Logger) {
     const { name } = source
@@ -32,9 +29,16 @@ export class HeaderSync {
       tip: options => health.ask(() => source.tip(options)),
       headers: (from, count, options) => health.ask(() => source.headers(from, count, options))
     }
+    this.#task = new Task({
+      name: `headers ${name}`,
+      interval: INTERVAL_MS,
+      backoff: BACKOFF,
+      health,
+      work: signal => this.#sync(signal)
+    })
   }
 
-  /** Once the headers were where the source is, they are the best there is: only a node that never caught up is unready. */
+  /** Only a node that never reached the tip of its source is unready: later, the headers that it has are the best known. */
   state(): PartState {
     const state = sourceState(this.#health.current)
     if (this.#behind === undefined) return state
@@ -42,37 +46,26 @@ export class HeaderSync {
   }
 
   start(): void {
-    this.#working = this.once().then(() => {
-      if (this.#ending.signal.aborted) return
-      const wait = Math.min(EVERY_MS * 2 ** this.#failures, MAX_BACKOFF_MS)
-      this.#timer = setTimeout(() => this.start(), wait).unref()
-    })
+    this.#task.start()
   }
 
-  /** Resolves when it was tried; `state` says how that went. */
+  /** Resolves after one attempt; `state` has its result. */
   async once(): Promise<void> {
-    const { name } = this
-    try {
-      const { tip, added, removed } = await syncHeaders(this.#headers, this.#source, {
-        signal: this.#ending.signal,
-        onProgress: ({ height, target }) => {
-          if (height < target) this.#behind = `headers are at ${height} of ${target}`
-        }
-      })
-      this.#failures = 0
-      this.#behind = undefined
-      this.#health.succeeded()
-      if (added > 0) this.#logger.info('headers', { source: name, height: tip.height, added, removed })
-    } catch (error) {
-      if (this.#ending.signal.aborted) return
-      this.#failures++
-      this.#health.failed(error instanceof Error ? error.message : String(error))
-    }
+    await this.#task.runOnce()
   }
 
-  async close(): Promise<void> {
-    this.#ending.abort()
-    clearTimeout(this.#timer)
-    await this.#working
+  async #sync(signal: AbortSignal): Promise<void> {
+    const { tip, added, removed } = await syncHeaders(this.#headers, this.#source, {
+      signal,
+      onProgress: ({ height, target }) => {
+        if (height < target) this.#behind = `headers are at ${height} of ${target}`
+      }
+    })
+    this.#behind = undefined
+    if (added > 0) this.#logger.info('headers', { source: this.name, height: tip.height, added, removed })
+  }
+
+  close(): Promise<void> {
+    return this.#task.stop()
   }
 }

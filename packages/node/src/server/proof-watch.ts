@@ -1,20 +1,18 @@
 /**
- * Proofs of transactions that wait for one, from a source that is asked: after each new block for all that wait, oldest
- * first. (Where miners call `/arc-ingest`, or the chain is the node's own, they come by themselves.)
+ * Asks a source for the proofs of unmined transactions, oldest first, after each new block. (Miners that call
+ * `/arc-ingest`, and the node's own chain, deliver proofs without being asked.)
  */
 import { chain, formatHash, type HeaderStore, type ProofSource } from '@quoin/chain'
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { formatTxid, QuoinError, SourceHealth, type Txid } from '@quoin/primitives'
+import { formatTxid, QuoinError, reasonOf, SourceHealth, Task, type Txid } from '@quoin/primitives'
 import { type PartState, sourceState } from './parts.ts'
 
 const PAGE = 500
-/** Questions that are open at once. */
-const AT_ONCE = 8
-/** Milliseconds between looks for blocks that another process added. */
-const EVERY_MS = 60_000
-/** And after a source that could not be asked, at first. */
-const BACKOFF_MS = 5000
-const MAX_BACKOFF_MS = 300_000
+/** Concurrent requests to the source. */
+const CONCURRENCY = 8
+/** Interval of polls for blocks that another process added. */
+const INTERVAL_MS = 60_000
+const BACKOFF = { first: 5000, limit: 300_000, jitter: 0 }
 
 export class ProofWatch {
   readonly #engine: Engine
@@ -22,13 +20,10 @@ export class ProofWatch {
   readonly #source: ProofSource
   readonly #logger: Logger
   readonly #health: SourceHealth
-  readonly #ending = new AbortController()
-  /** The tip for which all that waited were asked for. */
-  #asked: string | undefined
-  #failures = 0
-  #timer: NodeJS.Timeout | undefined
-  #ignore: () => void = () => undefined
-  #working: Promise<void> = Promise.resolve()
+  readonly #task: Task
+  /** The tip at which the source was asked for all unmined transactions. */
+  #askedAt: string | undefined
+  #unsubscribe: () => void = () => undefined
 
   constructor(engine: Engine, headers: HeaderStore, source: ProofSource, logger: Logger) {
     this.#engine = engine
@@ -37,6 +32,16 @@ export class ProofWatch {
     this.#logger = logger
     const { name } = source
     this.#health = new SourceHealth({ onChange: healthLog(logger, 'a source of proofs', { source: name }) })
+    this.#task = new Task({
+      name: `proofs ${name}`,
+      interval: INTERVAL_MS,
+      backoff: BACKOFF,
+      work: signal => this.#askAtNewTip(signal),
+      // A pass without a new block asks nothing, and says nothing about the source.
+      onPass: ({ error }) => {
+        if (error !== undefined && !this.#task.signal.aborted) this.#health.failed(reasonOf(error))
+      }
+    })
   }
 
   get name(): string {
@@ -48,42 +53,25 @@ export class ProofWatch {
   }
 
   start(): void {
-    this.#ignore = this.#headers.onTip(() => this.#lookIn(0))
-    this.#lookIn(0)
+    this.#unsubscribe = this.#headers.onTip(() => this.#task.wake())
+    this.#task.start()
   }
 
-  #lookIn(milliseconds: number): void {
-    if (this.#ending.signal.aborted) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#working = this.#working
-        .then(() => this.once())
-        .then(() =>
-          this.#lookIn(
-            this.#failures > 0 ? Math.min(BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS) : EVERY_MS
-          )
-        )
-    }, milliseconds).unref()
-  }
-
-  /** Asks for all that wait, unless that was done since the last block; answers when it was tried. */
+  /** Resolves after one attempt; `state` has its result. */
   async once(): Promise<void> {
-    const tip = formatHash((await this.#headers.tip()).header.hash)
-    if (tip === this.#asked) return
-    try {
-      const mined = await this.#askAll()
-      this.#asked = tip
-      this.#failures = 0
-      this.#health.succeeded()
-      if (mined > 0) this.#logger.info('proofs', { source: this.#source.name, mined })
-    } catch (error) {
-      if (this.#ending.signal.aborted) return
-      this.#failures++
-      this.#health.failed(error instanceof Error ? error.message : String(error))
-    }
+    await this.#task.runOnce()
   }
 
-  async #askAll(): Promise<number> {
+  async #askAtNewTip(signal: AbortSignal): Promise<void> {
+    const tip = formatHash((await this.#headers.tip()).header.hash)
+    if (tip === this.#askedAt) return
+    const mined = await this.#askAll(signal)
+    this.#askedAt = tip
+    this.#health.succeeded()
+    if (mined > 0) this.#logger.info('proofs', { source: this.#source.name, mined })
+  }
+
+  async #askAll(signal: AbortSignal): Promise<number> {
     const pending = this.#engine.outputs.store.use(chain.collections.log).at('pending')
     let mined = 0
     let cursor: string | undefined
@@ -95,16 +83,15 @@ export class ProofWatch {
       cursor = page.cursor
       const txids = page.rows.map(({ member }) => member).values()
       const ask = async (): Promise<void> => {
-        for (const txid of txids) if (await this.#ask(txid)) mined++
+        for (const txid of txids) if (await this.#ask(txid, signal)) mined++
       }
-      await Promise.all(Array.from({ length: AT_ONCE }, ask))
+      await Promise.all(Array.from({ length: CONCURRENCY }, ask))
     } while (cursor !== undefined)
     return mined
   }
 
-  /** Whether it was mined. What the source does not know is left waiting: others may know it. */
-  async #ask(txid: Txid): Promise<boolean> {
-    const { signal } = this.#ending
+  /** Whether the transaction was mined. A transaction unknown to the source stays unmined: another source may know it. */
+  async #ask(txid: Txid, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted()
     const answer = await this.#health.ask(() => this.#source.proof(txid, { signal }))
     if (answer.status !== 'mined') return false
@@ -112,7 +99,7 @@ export class ProofWatch {
       await this.#engine.handleNewMerkleProof(txid, answer.bump)
       return true
     } catch (error) {
-      // A block that the headers do not have yet, or a transaction that was taken back meanwhile.
+      // The block's header is not here yet, or a rollback removed the transaction meanwhile.
       if (!(error instanceof QuoinError)) throw error
       if (error.code !== 'ERR_PROOF_INVALID' && error.code !== 'ERR_TX_UNKNOWN') throw error
       this.#logger.warn('proof refused', { txid: formatTxid(txid), reason: error.message })
@@ -120,10 +107,8 @@ export class ProofWatch {
     }
   }
 
-  async close(): Promise<void> {
-    this.#ending.abort()
-    this.#ignore()
-    clearTimeout(this.#timer)
-    await this.#working
+  close(): Promise<void> {
+    this.#unsubscribe()
+    return this.#task.stop()
   }
 }

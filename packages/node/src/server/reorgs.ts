@@ -1,6 +1,7 @@
-/** Reorgs: when blocks leave the chain of most work, what they proved is proved anew, waits again, or is taken back. */
+/** Reorgs: transactions whose blocks left the best chain get new proofs, become unmined, or are rolled back. */
 import type { HeaderStore } from '@quoin/chain'
 import type { Logger } from '@quoin/overlay'
+import { reasonOf, Task } from '@quoin/primitives'
 import type { Proofs } from '@quoin/txo'
 
 const RETRY_MS = 10_000
@@ -8,27 +9,31 @@ const RETRY_MS = 10_000
 export class Reorgs {
   readonly #proofs: Proofs
   readonly #logger: Logger
-  readonly #ignore: () => void
-  #working: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | undefined
-  #closed = false
+  readonly #task: Task
+  readonly #unsubscribe: () => void
+  /** The lowest height whose proofs are to be checked; undefined when all are. */
+  #from: number | undefined
 
   constructor(headers: HeaderStore, proofs: Proofs, logger: Logger) {
     this.#proofs = proofs
     this.#logger = logger
-    this.#ignore = headers.onReorg(({ fork, removed }) => {
+    this.#task = new Task({ name: 'reorgs', interval: RETRY_MS, work: () => this.#reconcile() }).start()
+    this.#unsubscribe = headers.onReorg(({ fork, removed }) => {
       logger.warn('reorg', { fork, blocks: removed.length })
       void this.reconcile(fork + 1)
     })
   }
 
-  /** Puts right what is proved from a height on; tried again while a source cannot be asked. */
-  reconcile(from: number): Promise<void> {
-    this.#working = this.#working.then(() => this.#reconcile(from))
-    return this.#working
+  /** Checks the proofs from a height on. Resolves after one attempt; a failed one is repeated. */
+  async reconcile(from: number): Promise<void> {
+    this.#from = Math.min(from, this.#from ?? from)
+    await this.#task.runOnce()
   }
 
-  async #reconcile(from: number): Promise<void> {
+  async #reconcile(): Promise<void> {
+    const from = this.#from
+    if (from === undefined) return
+    this.#from = undefined
     try {
       const { moved, unmined, removed } = await this.#proofs.reconcile(from)
       if (moved.length + unmined.length + removed.length === 0) return
@@ -39,17 +44,15 @@ export class Reorgs {
         removed: removed.length
       })
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#logger.error('cannot reconcile', { from, reason })
-      if (this.#closed) return
-      this.#timer = setTimeout(() => void this.reconcile(from), RETRY_MS).unref()
+      // Another reorg may have come meanwhile.
+      this.#from = Math.min(from, this.#from ?? from)
+      this.#logger.error('cannot reconcile', { from, reason: reasonOf(error) })
+      throw error
     }
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    this.#ignore()
-    clearTimeout(this.#timer)
-    await this.#working
+  close(): Promise<void> {
+    this.#unsubscribe()
+    return this.#task.stop()
   }
 }

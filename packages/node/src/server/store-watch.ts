@@ -4,11 +4,11 @@
  */
 
 import type { Logger } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, Task } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import type { PartState } from './parts.ts'
 
-const EVERY_MS = 5000
+const INTERVAL_MS = 5000
 /** A commit that was refused counts for so long: a quota, unlike a full disk, shows in no probe. */
 const REFUSAL_MS = 30_000
 /** The answer of the probe is the better one. */
@@ -17,7 +17,7 @@ const PROBED: ReadonlySet<string> = new Set(['ERR_STORE_CONNECTION', 'ERR_STORE_
 export class StoreWatch {
   readonly #store: Store
   readonly #logger: Logger
-  #timer: NodeJS.Timeout | undefined
+  readonly #task = new Task({ name: 'store', interval: INTERVAL_MS, work: () => this.state() })
   #failure: QuoinError | undefined
   #since = Date.now()
   #lastSuccess: number | undefined
@@ -29,11 +29,12 @@ export class StoreWatch {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.state(), EVERY_MS).unref()
+    this.#task.start()
   }
 
+  /** A probe in progress, which may wait for a lost connection, is not awaited. */
   stop(): void {
-    clearInterval(this.#timer)
+    void this.#task.stop()
   }
 
   async state(): Promise<PartState> {

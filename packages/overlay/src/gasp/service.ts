@@ -1,6 +1,5 @@
-/** Sync by itself: every topic from each of its peers, again and again, one peer of a topic at a time. */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type HealthState, type Outpoint, QuoinError, SourceHealth } from '@quoin/primitives'
+/** Syncs each topic with its peers at an interval, one peer of a topic at a time. */
+import { type HealthState, type Outpoint, QuoinError, SourceHealth, Tasks } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import type { Engine } from '../engine.ts'
 import { healthLog, SILENT } from '../logger.ts'
@@ -94,8 +93,7 @@ export class SyncService {
   readonly #topics: readonly (readonly Pair[])[]
   readonly #interval: number
   readonly #jitter: number
-  #stopping: AbortController | undefined
-  #loops: Promise<unknown> = Promise.resolve()
+  #tasks: Tasks | undefined
 
   constructor(engine: Engine, options: SyncServiceOptions) {
     const { peers, interval = 60_000, jitter = 0.2 } = options
@@ -110,17 +108,27 @@ export class SyncService {
   }
 
   start(): void {
-    if (this.#stopping) return
-    const stopping = new AbortController()
-    this.#stopping = stopping
-    this.#loops = Promise.all(this.#topics.map(pairs => this.#loop(pairs, stopping.signal)))
+    if (this.#tasks) return
+    const tasks = new Tasks()
+    this.#tasks = tasks
+    for (const pairs of this.#topics) {
+      tasks.add({
+        name: `sync ${pairs[0]?.sync.topic}`,
+        interval: this.#interval,
+        jitter: this.#jitter,
+        work: async signal => {
+          for (const pair of pairs) if (!signal.aborted) await pair.run(signal)
+        }
+      })
+    }
+    tasks.start()
   }
 
-  /** Ends what is under way; what was not finished is in the queues. */
+  /** Stops the syncs in progress; outpoints that were not fetched stay in the queues. */
   async stop(): Promise<void> {
-    this.#stopping?.abort()
-    this.#stopping = undefined
-    await this.#loops
+    const tasks = this.#tasks
+    this.#tasks = undefined
+    await tasks?.stop()
   }
 
   /** What is to be fetched, by topic and peer. */
@@ -143,15 +151,6 @@ export class SyncService {
 
   status(): Promise<SyncStatus[]> {
     return Promise.all(this.#topics.flat().map(pair => pair.status()))
-  }
-
-  async #loop(pairs: readonly Pair[], signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      for (const pair of pairs) if (!signal.aborted) await pair.run(signal)
-      const pause = this.#interval * (1 + this.#jitter * (2 * Math.random() - 1))
-      // To be woken up is what stopping is.
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined)
-    }
   }
 }
 
