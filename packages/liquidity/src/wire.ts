@@ -2,10 +2,7 @@
 import { QuoinError, toHex } from '@quoin/primitives'
 
 const utf8 = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Decodes UTF-8 strictly. */
-export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes)
+export const fromUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Bytes in the making. */
 export class Sink {
@@ -142,6 +139,6 @@ export class Source {
     // Shorter than any list of arguments that is too long.
     return size <= 1024
       ? String.fromCharCode.apply(null, bytes.subarray(at, at + size) as unknown as number[])
-      : decodeUtf8(bytes.subarray(at, at + size))
+      : fromUtf8.decode(bytes.subarray(at, at + size))
   }
 }

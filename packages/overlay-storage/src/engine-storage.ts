@@ -1,15 +1,11 @@
 /**
- * The `Storage` interface of `@bsv/overlay` on an output store: its engine runs on Quoin unchanged. Faults of the engine's
- * own storage are not copied: a deletion affects one topic, an output is spent once and in all topics, every write is
- * idempotent, and a proof rescores all outputs of its transaction.
+ * The `Storage` interface of `@bsv/overlay` on an output store: its engine runs on Quoin unchanged. Faults of the
+ * engine's own storage are not copied: a deletion affects one topic, an output is spent once and in all topics, every
+ * write is idempotent, and a proof rescores all outputs of its transaction.
  *
  * @example
- * import { Engine } from '@bsv/overlay'
- * import { openStore } from '@quoin/store'
- * import { OutputStore } from '@quoin/txo'
- * const storage = new EngineStorage(new OutputStore(await openStore('memory:')))
- * const engine = new Engine({}, {}, storage, 'scripts only')
- * await engine.listTopicManagers() // {}
+ * const storage = new EngineStorage(new OutputStore(store))
+ * const engine = new Engine(managers, lookupServices, storage, chainTracker)
  */
 import { Beef } from '@quoin/chain'
 import {

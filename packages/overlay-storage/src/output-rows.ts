@@ -1,6 +1,6 @@
 /**
- * Outputs in the form of `@bsv/overlay`: one row for each topic that admitted an output, with script, spend, consumers and
- * BEEF. The number of read rounds does not depend on the number of rows.
+ * Outputs in the form of `@bsv/overlay`: one row for each topic that admitted an output, with script, spend, consumers
+ * and BEEF. The number of read rounds does not depend on the number of rows.
  */
 import {
   type BeefTransaction,

@@ -23,9 +23,9 @@ export interface EngineWrite {
 }
 
 /**
- * A transaction of a BEEF and its ancestors back to proofs: the part that the engine has verified. Transactions behind a
- * proof or beside the ancestry are unverified and left out. Spends of unmined transactions are saved, so that the rollback
- * of an ancestor removes its descendants.
+ * A transaction of a BEEF and its ancestors back to proofs: the part that the engine has verified. Transactions behind
+ * a proof or beside the ancestry are unverified and left out. Spends of unmined transactions are saved, so that the
+ * rollback of an ancestor removes its descendants.
  */
 export const verifiedTransactions = async (
   { transactions }: OutputStore,

@@ -1,12 +1,12 @@
 /**
- * LedgerWriter hold amounts that outputs carry beside their satoshis, added up. What an output comes to in a ledger follows from
- * what is known of it, so a commit posts the difference between before and after, whatever it is: an admission, a spend,
- * a rollback. A book (a token) has totals, and accounts that are ranked by what they have.
+ * Amount ledgers: sums of the amounts that outputs carry beside their satoshis. A ledger is a function of the state of
+ * an output, and a commit posts the difference between the states before and after it: admissions, spends, rollbacks. A
+ * book (a token) has totals, and accounts ranked by amount.
  *
- * Amounts are larger than scores can hold exactly, so an account is read, changed and written on the condition that
- * nobody else has changed it. Commits that are on their way pass on to the next what an account will have, so that one
- * that all want to change holds none of them up: the store applies them in the order in which they were sent. Accounts
- * are fields of `h:spnd`, where all conditions of a commit are.
+ * Amounts exceed the precision of scores, so an account is read, changed and written on the condition that it is
+ * unchanged. Commits in flight pass the account's next state to the commits after them, since the store applies batches
+ * in the order in which they were sent: concurrent commits to one account do not retry. Accounts are fields of
+ * `h:spnd`, the hash of all conditions of a commit.
  */
 import { bytesKey } from '@quoin/chain'
 import { type Outpoint, QuoinError, type Topic } from '@quoin/primitives'
@@ -24,36 +24,36 @@ import {
 } from './amounts.ts'
 import { outputs, spendFields } from './keys.ts'
 
-/** An output as a ledger sees it. */
+/** The state of an output that a ledger depends on. */
 export interface LedgerOutput {
   readonly outpoint: Outpoint
-  /** That admitted it. */
+  /** Topics that admitted it. */
   readonly topics: readonly Topic[]
   readonly events: readonly string[]
   readonly isSpent: boolean
-  /** What is kept under a tag. */
+  /** The data under a tag. */
   data(tag: string): unknown
 }
 
 export interface LedgerPosting extends Amount {
-  /** What the amount is of: a token, by its deployment. */
+  /** A token, by the outpoint of its deployment. */
   readonly book: Outpoint
-  /** The hash of the key of the one who has it; without one it is added to the totals of the book. */
+  /** The hash of the holder's key; undefined for an amount of the totals of the book. */
   readonly account: Uint8Array | undefined
-  /** What kind of amount it is. */
+  /** The kind of amount. */
   readonly name: string
 }
 
-/** What an output comes to. It may depend on nothing but what it is given. */
+/** The amounts of an output: a pure function of its state. */
 export type AmountLedger = (output: LedgerOutput) => readonly LedgerPosting[]
 
-/** An output before a commit and after it; undefined where nothing is known of it. */
+/** An output before a commit and after it; undefined while it is not indexed. */
 export interface LedgerChange {
   readonly before: LedgerOutput | undefined
   readonly after: LedgerOutput | undefined
 }
 
-/** What was posted in a batch, to be told what became of that. */
+/** The postings of a batch. `settle` is called with the result of its commit. */
 export interface PostingReceipt {
   settle(isCommitted: boolean): void
 }
@@ -63,10 +63,10 @@ const { totals, account: accounts } = spendFields.collections
 const SPENDS = spends.encode()
 const MOST = 2n ** 128n - 1n
 
-/** What commits on their way make of an account. */
+/** The state of an account after the commits in flight. */
 interface AccountState {
   bytes: Uint8Array | undefined
-  /** Commits that are on their way. */
+  /** Commits in flight. */
   users: number
 }
 
@@ -80,7 +80,7 @@ interface Sum {
 export class LedgerWriter {
   readonly #reads: StoreReads
   readonly #ledger: AmountLedger
-  /** By the name of the field. */
+  /** By the map key of the field. */
   readonly #pending = new Map<string, AccountState>()
 
   constructor(reads: StoreReads, ledger: AmountLedger) {
@@ -88,7 +88,7 @@ export class LedgerWriter {
     this.#ledger = ledger
   }
 
-  /** Posts what changes make of outputs; undefined when that is nothing. To be sent at once when it is not waited for. */
+  /** Posts changes of outputs; undefined if no amount changes. A result without a promise is to be committed at once. */
   postIn(
     batch: Batch,
     changes: Iterable<LedgerChange>
@@ -103,7 +103,7 @@ export class LedgerWriter {
     )
     return reading.then(values => {
       for (const [i, [name]] of unread.entries()) {
-        // Another may have begun meanwhile, and knows more.
+        // The state of a commit that began during the read is newer.
         if (!this.#pending.has(name)) this.#pending.set(name, { bytes: values[i], users: 0 })
       }
       return this.#write(batch, sums)
@@ -176,7 +176,7 @@ const rankIn = (batch: Batch, book: Outpoint, account: Uint8Array, before: Amoun
   if (is > 0n) batch.zadd(key, { member: placeOf(is, account), score: 0 })
 }
 
-/** The most first, and of equals the lower hash. */
+/** Descending by amount, then ascending by hash. */
 const placeOf = (amount: bigint, account: Uint8Array): Uint8Array => {
   const place = new Uint8Array(16 + account.length)
   const view = new DataView(place.buffer)
@@ -191,17 +191,17 @@ export const accountAt = (place: Uint8Array): { readonly account: Uint8Array; re
   const isSmall = wordAt(place, 0) === 0 && wordAt(place, 4) === 0 && high < 2 ** 21
   return {
     account: place.slice(16),
-    // Nearly all amounts are numbers that need no sums of bigints.
+    // Most amounts fit a number, which is faster than sums of bigints.
     amount: isSmall
       ? BigInt(high * 2 ** 32 + low)
       : [0, 4, 8, 12].reduce((sum, at) => (sum << 32n) | BigInt(wordAt(place, at)), 0n)
   }
 }
 
-/** Four bytes of what is left to the most. */
+/** Four bytes of the complement of an amount. */
 const wordAt = (place: Uint8Array, at: number): number =>
   ~((place[at]! << 24) | (place[at + 1]! << 16) | (place[at + 2]! << 8) | place[at + 3]!) >>> 0
 
-/** What is taken from an account was there when it was read; if it is not now, something has changed since. */
+/** A change of the account after it was read: the commit is retried. */
 const overdrawn = (): QuoinError =>
-  new QuoinError('ERR_STORE_PRECONDITION', 'an account has less than what is taken from it')
+  new QuoinError('ERR_STORE_PRECONDITION', 'an account has less than the amount taken from it')

@@ -1,4 +1,4 @@
-/** The amounts of an account: exact, by what kind they are, each with how many outputs it is in. */
+/** The amounts of an account by kind: exact sums, each with its number of outputs. */
 
 import { value } from '@quoin/keyspace'
 import { encodeText, QuoinError } from '@quoin/primitives'
@@ -8,7 +8,7 @@ export interface Amount {
   readonly outputs: number
 }
 
-/** None of them is nothing. */
+/** Without amounts of zero. */
 export type Amounts = Readonly<Record<string, Amount>>
 
 const decoder = new TextDecoder()
@@ -24,7 +24,7 @@ const encode = (given: Amounts): Uint8Array => {
 
 const decode = (bytes: Uint8Array): Amounts => {
   try {
-    // Filled in where the texts were: to build it anew would take longer than to parse it.
+    // Decoded in place: a new object would take longer than parsing.
     const read = JSON.parse(decoder.decode(bytes)) as Record<string, [string, number] | Amount>
     if (!isObject(read)) throw new RangeError('no object')
     for (const name in read) {
@@ -45,7 +45,7 @@ export const totalOf = (of: Amounts): bigint => {
   return sum
 }
 
-/** What there is after so much is added or taken away; undefined when there is not that much. */
+/** The amounts after changes; undefined if one would be negative. */
 export const adding = (to: Amounts, changes: ReadonlyMap<string, Amount>): Amounts | undefined => {
   const after: Record<string, Amount> = { ...to }
   for (const [name, change] of changes) {

@@ -1,6 +1,6 @@
 /**
- * What changes do to the index, worked out in memory on a working set. Loading comes first, guards before what they
- * guard; applying is plain computation, except that it loads a transaction that has to give way.
+ * Applies updates to a working set. The rows are loaded first, conditions before the rows that they cover; applying is
+ * computation in memory, except that it loads a transaction that a mined one replaces.
  */
 
 import {
@@ -34,9 +34,9 @@ const SPENT = 'sp:'
 
 export interface ApplyContext {
   readonly events: EventTypes
-  /** Unix seconds: when transactions are first seen that do not say. */
+  /** Unix seconds: the first sighting of transactions whose update has none. */
   readonly now: number
-  /** All transactions that the commit is about. None of them may give way to another. */
+  /** The transactions of the commit. None of them may replace another. */
   readonly txids: ReadonlySet<string>
 }
 
@@ -149,14 +149,14 @@ const applyClaimed = (
   }
 }
 
-/** Where a transaction is, and what no longer holds of its outputs, is nothing where nothing is known of it. */
+/** Whether an update only changes a record that exists: a position, erasures, departures, marks. */
 const isOnlyAbout = ({ isEnsured, outputs, admissions, appliedTopics, spends }: TxUpdate): boolean =>
   !isEnsured && outputs.size + admissions.size + appliedTopics.size + spends.size === 0
 
 const pairs = (map: ReadonlyMap<Topic, ReadonlySet<number>>): [Topic, number][] =>
   [...map].flatMap(([topic, vouts]) => [...vouts].map((vout): [Topic, number] => [topic, vout]))
 
-/** The spends belong to the transaction. */
+/** Makes the transaction the spender of its inputs. */
 function* claimAll(
   work: WorkingSet,
   { txid, spends }: TxUpdate,
@@ -167,7 +167,7 @@ function* claimAll(
   for (const outpoint of outpoints) yield* claim(work, outpoint, name, position, staying)
 }
 
-/** An unmined transaction gives way to one that is mined. */
+/** A mined transaction replaces an unmined spender, which is rolled back. */
 function* claim(
   work: WorkingSet,
   outpoint: string,
@@ -200,9 +200,9 @@ const conflict = (outpoint: string, spender: string, txid: string): QuoinError =
 }
 
 /**
- * Takes a transaction and everything downstream out of the index, and gives back what they spent. Answers which ones
- * they were, the transaction itself first. The visited ones are the guard against cycles. `vouts` is how many outputs
- * the transaction has, for one that the index knows only by those who spend it.
+ * Rolls back a transaction and its descendants: removes them, and makes the outputs that they spent unspent. The result
+ * begins with the transaction itself. `visited` ends cycles. `vouts` is the number of its outputs, for a transaction
+ * without a record whose outputs are spent.
  */
 export function* rollback(work: WorkingSet, root: string, vouts = 0): ReadPlan<string[]> {
   const visited = new Set<string>()
@@ -229,7 +229,7 @@ export function* rollback(work: WorkingSet, root: string, vouts = 0): ReadPlan<s
   return [...visited]
 }
 
-/** The outputs that are indexed, and those that may be spent without that. */
+/** Indexed outputs, and outputs that may be spent without being indexed. */
 const everyOutput = (work: WorkingSet, txid: string, vouts: number): string[] => {
   const all = Math.max(vouts, work.record(txid).after?.vouts ?? 0)
   const names = new Set(work.outputsOf(txid))
@@ -240,7 +240,7 @@ const everyOutput = (work: WorkingSet, txid: string, vouts: number): string[] =>
 const spendsOf = (record: TransactionRecord | undefined): string[] =>
   record?.spends.map(({ outpoint }) => mapKey(outpoint)) ?? []
 
-/** What the spender told of an output that says it itself is not kept twice. */
+/** Removes events of a spend that the output has itself. */
 const forgetTold = (work: WorkingSet, name: string, output: OutputState): void => {
   const spender = work.spend(name)?.after
   if (spender === undefined) return
@@ -267,7 +267,7 @@ const forgetTold = (work: WorkingSet, name: string, output: OutputState): void =
 
 const isSame = (a: Outpoint, b: Outpoint): boolean => Buffer.compare(a, b) === 0
 
-/** The events told of an output that it does not say itself. */
+/** The events given by the spender that the output lacks. */
 const remaining = (told: SpentEvents, output: OutputState, registry: EventTypes): string[] => {
   if (typeof told === 'function' && output.isSaved && output.events.length > 0) return []
   const known = new Set(output.events)
@@ -306,14 +306,14 @@ const admitIn = (
   else draft.delete(name)
 }
 
-/** Only of an output that the topic has. */
+/** Marks a member of the topic as spent. */
 const markIn = (draft: OutputDraft, topic: Topic): void => {
   if (draft.fields.has(fieldName(inputs.encode(topic)))) {
     draft.set(fieldName(spent.encode(topic)), new Uint8Array())
   }
 }
 
-/** Once it is known what spends an output, no topic has to hold it to be spent: rolled back, it is unspent again. */
+/** The state without marks of spending: the spender replaces them, and its rollback makes the output unspent. */
 const unmarked = (state: OutputState): OutputState => {
   const draft = new OutputDraft(state)
   for (const name of state.fields.keys()) if (name.startsWith(SPENT)) draft.delete(name)
@@ -324,7 +324,7 @@ const expelIn = (draft: OutputDraft, topic: Topic): void => {
   for (const field of [inputs, dependencies, spent]) draft.delete(fieldName(field.encode(topic)))
 }
 
-/** Where it is alone is not worth an output: without anything else nothing is known of it. */
+/** The final state, with the position. A position alone does not make an output. */
 const placedAt = (draft: OutputDraft, position: Uint8Array | undefined): OutputState => {
   if (draft.fields.size <= (draft.fields.has(POSITION) ? 1 : 0)) return NO_OUTPUT
   if (position) draft.set(POSITION, position)
@@ -332,7 +332,7 @@ const placedAt = (draft: OutputDraft, position: Uint8Array | undefined): OutputS
   return draft.finish()
 }
 
-/** Sorted, each once; the same array if nothing is new. */
+/** The sorted union; the same array without new elements. */
 const merged = (before: readonly string[], added: readonly string[]): readonly string[] => {
   const all = new Set(before)
   for (const each of added) all.add(each)

@@ -1,4 +1,4 @@
-/** BEEFs of a store: every transaction in a topic has its ancestors back to proofs. Read in pages. */
+/** Transactions of topics with an incomplete ancestry, read in pages. */
 
 import type { Finding } from '@quoin/chain'
 import { bytesKey, checkedTransaction } from '@quoin/chain'
@@ -10,8 +10,8 @@ import { transactionRecord } from './record.ts'
 
 const SPENDS = outputs.collections.spends.encode()
 const TXID_LENGTH = 32
-/** Transactions whose ancestors are known to be complete. */
-const REMEMBERED = 100_000
+/** Transactions with a complete ancestry that are memoized. */
+const MEMOIZED = 100_000
 
 export async function* incompleteBeefs(reads: StoreReads): AsyncGenerator<Finding, void, undefined> {
   const ancestry = new Ancestry(reads)
@@ -28,7 +28,7 @@ const isInTopic = (value: Uint8Array): boolean => {
   try {
     return transactionRecord.codec.decode(value).topics.length > 0
   } catch {
-    // A record that does not decode is a difference of the index.
+    // A record that does not decode is reported as a difference of the index.
     return false
   }
 }
@@ -41,7 +41,7 @@ const incomplete = (txid: Txid, missing: Txid): Finding => ({
   advice: `submit a BEEF that has ${formatTxid(missing)} (quoin submit), or start the node: it asks for missing proofs`
 })
 
-/** Walks from transactions to what they spend, back to proofs. */
+/** Walks from transactions through their inputs, back to proofs. */
 class Ancestry {
   readonly #reads: StoreReads
   readonly #complete = new Set<string>()
@@ -50,7 +50,7 @@ class Ancestry {
     this.#reads = reads
   }
 
-  /** The first ancestor, or the transaction itself, that cannot be read. */
+  /** The first transaction of the ancestry, itself included, that is not stored. */
   async missing(txid: Txid): Promise<Txid | undefined> {
     const seen = new Set<string>()
     const waiting = [txid]
@@ -62,7 +62,7 @@ class Ancestry {
       if (!transaction) return next
       if (!proof && !transaction.isCoinbase) waiting.push(...transaction.spentTxids())
     }
-    if (this.#complete.size + seen.size > REMEMBERED) this.#complete.clear()
+    if (this.#complete.size + seen.size > MEMOIZED) this.#complete.clear()
     for (const name of seen) this.#complete.add(name)
     return undefined
   }

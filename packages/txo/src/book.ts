@@ -1,4 +1,4 @@
-/** Reading what a ledger has added up: the totals of a book, accounts, and accounts by what they have. */
+/** Reads of a book: its totals, its accounts, and accounts ranked by amount. */
 import type { Outpoint } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { accountAt } from './amount-ledger.ts'
@@ -19,7 +19,7 @@ export interface RankedPage {
   readonly cursor: string | undefined
 }
 
-/** What one account has of each of several books, in the order asked. */
+/** The amounts of one account in several books, in their order. */
 export const accountIn = async (
   reads: StoreReads,
   account: Uint8Array,
@@ -43,19 +43,19 @@ export class Book {
     return (await this.#reads.use(spends).at().get(totals, this.#book)) ?? {}
   }
 
-  /** One answer for each account, in the order asked. */
+  /** The amounts of accounts, in their order. */
   async accounts(of: readonly Uint8Array[]): Promise<Amounts[]> {
     const keys = of.map((account): [Outpoint, Uint8Array] => [this.#book, account])
     const found = await this.#reads.use(spends).at().getMany(accounts, keys)
     return found.map(each => each ?? {})
   }
 
-  /** How many accounts have anything. */
+  /** The number of accounts with an amount. */
   count(): Promise<number> {
     return this.#reads.use(ranks).at(this.#book).count()
   }
 
-  /** The accounts that have the most, a page at a time; of equals the one with the lower hash first. */
+  /** Accounts by descending amount, equal ones by ascending hash, in pages. */
   async ranked(page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<RankedPage> {
     const { rows, cursor } = await this.#reads.search({
       keys: [ranks.encode(this.#book)],
@@ -67,7 +67,7 @@ export class Book {
     const ranked: RankedAccount[] = []
     for (const [i, { account, amount: total }] of places.entries()) {
       const amounts = found[i]!
-      // An account that has changed since its place was read has another by now.
+      // An account that changed after its rank was read has another rank.
       if (totalOf(amounts) === total) ranked.push({ account, amounts, total })
     }
     return { accounts: ranked, cursor }

@@ -1,12 +1,12 @@
-/** Ids of changes: in the order in which a process makes them, and distinct between processes. */
+/** Ids of journal entries: ascending within a process, and distinct between processes. */
 import { randomBytes } from 'node:crypto'
 import { CHANGE_ID } from './keys.ts'
 
-/** Tells the ids of this process from the ids of others. */
+/** A random id of this process. */
 const PROCESS = randomBytes(CHANGE_ID - 8)
 let lastMoment = 0
 
-/** Unix microseconds (8 bytes, later than any before), then the process (8 bytes). */
+/** Unix microseconds (8 bytes, greater than the last), then the id of the process (8 bytes). */
 export const newId = (): Uint8Array => {
   lastMoment = Math.max(lastMoment + 1, Math.round((performance.timeOrigin + performance.now()) * 1000))
   const id = new Uint8Array(CHANGE_ID)

@@ -1,6 +1,6 @@
 /**
- * One commit of the index: load, apply, write the difference, on the condition that nothing that was read has changed
- * meanwhile; if it has, once more from the beginning. Whatever it takes, it is one batch.
+ * One commit of the index: load rows, apply a mutation, and write the difference in one batch, on the condition that
+ * the rows read are unchanged; otherwise retry from the start.
  */
 
 import {
@@ -36,7 +36,7 @@ import {
   WorkingSet
 } from './working-set.ts'
 
-/** Others may win this often before it is given up. */
+/** Attempts before a commit fails with `ERR_STORE_BUSY`. */
 const ATTEMPTS = 100
 
 export interface CommitContext {
@@ -49,17 +49,17 @@ export interface CommitContext {
   readonly onMembership: (topics: readonly Topic[]) => void
 }
 
-/** Works out a commit on a working set. */
+/** Applies a change to a working set. */
 export type Mutation = (work: WorkingSet) => Promise<MutationResult>
 
 interface MutationResult {
-  /** More to write in the same batch. */
+  /** Further writes of the batch. */
   readonly extraWrites?: ((batch: Batch) => void | Promise<void>) | undefined
-  /** Transactions whose proofs the commit replaces, by name. */
+  /** Map keys of transactions whose proofs the commit replaces. */
   readonly proved?: ReadonlySet<string> | undefined
 }
 
-/** Commits, and answers whether anything of the index has changed. */
+/** Commits a mutation; answers whether the index has changed. */
 export const commitMutation = async (context: CommitContext, apply: Mutation): Promise<boolean> => {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -71,23 +71,26 @@ export const commitMutation = async (context: CommitContext, apply: Mutation): P
     } catch (error) {
       if (!hasCode(error, 'ERR_STORE_PRECONDITION')) throw error
       if (attempt === ATTEMPTS) {
-        throw new QuoinError('ERR_STORE_BUSY', `what a commit read changed ${ATTEMPTS} times; try again`)
+        throw new QuoinError(
+          'ERR_STORE_BUSY',
+          `the rows of a commit changed during ${ATTEMPTS} attempts; try again`
+        )
       }
     }
   }
 }
 
 interface PreparedCommit {
-  /** How many transactions are others than before. */
+  /** The number of changed transactions. */
   readonly changed: number
-  /** Changes that the journal got. */
+  /** Changes appended to the journal. */
   readonly journalEntries: number
   /** Topics whose membership changed. */
   readonly topics: readonly Topic[]
   readonly committing: Promise<unknown> | undefined
 }
 
-/** Works it out and hands it to the store: who waits for that holds on to nothing that was read. */
+/** Sends the batch to the store. The result holds no rows, so that they are freed before the commit is durable. */
 const prepare = async (context: CommitContext, apply: Mutation): Promise<PreparedCommit> => {
   const work = new WorkingSet()
   try {
@@ -106,7 +109,7 @@ const tryPrepare = async (
 ): Promise<PreparedCommit> => {
   const { extraWrites, proved = NONE_PROVED } = await apply(work)
   const changed = revise(work)
-  // Applied before, but perhaps not replicated yet.
+  // Applied by an earlier commit, which may not be replicated yet.
   if (changed.size === 0 && !extraWrites)
     return { changed: 0, journalEntries: 0, topics: [], committing: store.replicated() }
   const batch = store.batch()
@@ -123,7 +126,7 @@ const tryPrepare = async (
     }
   }
   const topics = changed.size + proved.size > 0 ? appendMembership(batch, work, names, proved) : []
-  // Not waited for without need: a batch that waits holds its memory.
+  // Awaited only if asynchronous: a pending batch holds its memory.
   const writing = extraWrites?.(batch)
   if (writing) await writing
   const posting = ledgers?.postIn(batch, ledgerChanges(work, names))
@@ -153,10 +156,10 @@ const appendMembership = (
   return [...byTopic.keys()]
 }
 
-/** Keys of membership logs, in memory of their own: they are kept. */
+/** Keys of membership logs, copied since the cache keeps them. */
 const membershipKey = memoize(1000, (topic: Topic) => outputs.collections.membership.encode(topic).slice())
 
-/** Puts back what did not change, and counts the revision of every transaction that did; answers those. */
+/** Restores equal states, and increments the revision of changed transactions, which it answers. */
 const revise = (work: WorkingSet): Set<string> => {
   const changed = new Set<string>()
   for (const [name, slot] of work.outputs()) {
@@ -206,7 +209,7 @@ const writeRows = (
   writeTallies(batch, tallies)
 }
 
-/** Outputs whose rows may have changed: they did, or their transaction, or their spender. */
+/** Outputs whose rows may have changed, with their own state, their transaction or their spender. */
 const touchedOutputs = (work: WorkingSet): Set<string> => {
   const names = new Set<string>()
   for (const [name, slot] of work.outputs()) if (slot.before !== slot.after) names.add(name)
@@ -218,7 +221,7 @@ const touchedOutputs = (work: WorkingSet): Set<string> => {
       for (const { outpoint } of record?.spends ?? []) names.add(mapKey(outpoint))
     }
   }
-  // A record can change for one of its spends alone; then the others are not here.
+  // A record can change by one of its spends; the other spends are not loaded then.
   for (const name of names) {
     if (!work.isGuarded(name) || !work.isGuarded(txidMapKey(name))) names.delete(name)
   }
@@ -239,7 +242,7 @@ const viewOf = (work: WorkingSet, name: string, outpoint: Outpoint, side: 'befor
 
 const NONE: readonly string[] = []
 
-/** What a ledger is to look at: outputs that are known before or after. */
+/** Touched outputs before and after the commit, for the ledger. */
 function* ledgerChanges(work: WorkingSet, names: Iterable<string>): Generator<LedgerChange> {
   for (const name of names) {
     yield { before: ledgerOutput(work, name, 'before'), after: ledgerOutput(work, name, 'after') }
@@ -258,7 +261,7 @@ const ledgerOutput = (work: WorkingSet, name: string, side: 'before' | 'after'):
   }
 }
 
-/** Whether there is anything to publish: a record can change for what it need no longer tell. */
+/** Whether the change is for the journal: a record can change by events that its spends no longer need. */
 const isPublished = (work: WorkingSet, txid: string): boolean => {
   const { before, after } = work.record(txid)
   if (!before || !after) return true
@@ -270,7 +273,7 @@ const isPublished = (work: WorkingSet, txid: string): boolean => {
   )
 }
 
-/** What is published of a transaction that changed. */
+/** The journal entry of a changed transaction. */
 const toJournalEntry = (work: WorkingSet, txid: string): StoredChange => {
   const { before, after } = work.record(txid)
   const record = (after ?? before)!
@@ -304,7 +307,7 @@ const toJournalEntry = (work: WorkingSet, txid: string): StoredChange => {
 const mergedEvents = (own: readonly string[], told: readonly string[]): readonly string[] =>
   told.length === 0 ? own : [...new Set([...own, ...told])].sort()
 
-/** A topic that an output leaves has to hear of it. */
+/** The topics that an output leaves. */
 const leftBy = ({ before, after }: Slot<OutputState>): { left?: readonly Topic[] } => {
   if (!after.isSaved) return {}
   const topics = after.topics
@@ -312,14 +315,14 @@ const leftBy = ({ before, after }: Slot<OutputState>): { left?: readonly Topic[]
   return left.length > 0 ? { left } : {}
 }
 
-/** What a spend takes out of a topic with it was in it. */
+/** Topics before or after: a spend may remove the output from a topic. */
 const topicsEver = ({ before, after }: Slot<OutputState>): Topic[] => [
   ...new Set([...before.topics, ...after.topics])
 ]
 
 const { conflicts } = outputs.collections
 
-/** Refused as changed meanwhile if it was: then what seemed to be one may have come from reading two states. */
+/** Records a conflict, on the same conditions: rows of two states can look like a conflict, and are read again. */
 const recordConflict = async (
   { store, now }: CommitContext,
   work: WorkingSet,

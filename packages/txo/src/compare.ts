@@ -1,7 +1,6 @@
 /**
- * Compares two stores row by row, as far as the index goes. Both are walked in pages, so it takes the same memory
- * however large they are. Histories are left out: the journal, conflicts, the log of rollbacks and the revisions of
- * records do not follow from the transactions.
+ * Compares the indexes of two stores row by row, in pages of constant memory. Histories are left out: the transactions
+ * do not imply the journal, conflicts, the log of rollbacks and the revisions of records.
  */
 import { chain } from '@quoin/chain'
 import type { KeyRange } from '@quoin/keyspace'
@@ -18,16 +17,16 @@ export interface Difference {
   readonly key: Uint8Array
   /** The field or the member; empty for a value. */
   readonly part: Uint8Array
-  /** The value in hexadecimal, or the score; undefined for nothing. */
+  /** The value in hexadecimal, or the score; undefined for a missing row. */
   readonly found: string | undefined
   readonly expected: string | undefined
-  /** The same as bytes, or as a score. */
+  /** The found value as bytes, or the score. */
   readonly stored: Uint8Array | number | undefined
   readonly derived: Uint8Array | number | undefined
 }
 
 export interface CompareOptions {
-  /** Whether transactions and proofs are compared too; they are unless it says no. */
+  /** False leaves out transactions and proofs. */
   readonly transactions?: boolean
 }
 
@@ -44,21 +43,21 @@ const HASHES = ascii('h:')
 const SETS = ascii('z:')
 const SPENDS = spends.encode()
 const TXID_LENGTH = 32
-/** Hashes with a field for each output or transaction, which are not read whole. */
+/** Hashes with a field for each output or transaction, read in pages. */
 const WIDE = [SPENDS, satoshis.encode()]
-/** Among the hashes of outputs, in the order of their keys. */
+/** Other hashes within the key range of outputs, sorted. */
 const APART = [...WIDE, progress.encode(), changes.encode()].sort(compareBytes)
 const HISTORIES = [journal.encode(), log.encode('rollback'), ascii('z:conflict:')]
 const isHistory = (key: Uint8Array): boolean => HISTORIES.some(history => startsWith(key, history))
 
-/** The rows that the first store has otherwise than the second. */
+/** The rows that differ. */
 export async function* compareIndexes(
   found: StoreReads,
   expected: StoreReads,
   { transactions = true }: CompareOptions = {}
 ): Differences {
   if (transactions) yield* compareTransactions(found, expected)
-  // Records and spends first: whoever mends differences in their order needs them for the rest.
+  // Records and spends first: a repair in this order needs them for the other rows.
   for (const key of WIDE) yield* compareFields(key, found, expected)
   yield* compareHashes(found, expected)
   yield* compareSortedSets(found, expected)
@@ -105,7 +104,7 @@ function* compareHash(
   for (const { field, value } of wanted.values()) yield* difference('field', key, field, undefined, value)
 }
 
-/** Engines have the fields of a wide hash in orders of their own, so each side is asked for those of the other. */
+/** Engines differ in the order of a hash's fields, so the fields of each page are read from the other store. */
 async function* compareFields(key: Uint8Array, found: StoreReads, expected: StoreReads): Differences {
   for await (const fields of fieldPages(found, key)) {
     const wanted = await expected.hmget(
@@ -152,7 +151,7 @@ export const keysOfSets = (store: StoreReads, prefix: Uint8Array): AsyncGenerato
     key => key
   )
 
-/** A member with another score is one difference, told at its score in the first store. */
+/** A member with another score is one difference, at its score in the first store. */
 async function* compareSortedSet(key: Uint8Array, found: StoreReads, expected: StoreReads): Differences {
   for await (const [one, other] of merged(membersOf(found, key), membersOf(expected, key), byScore)) {
     if (one && other) continue
@@ -165,7 +164,7 @@ async function* compareSortedSet(key: Uint8Array, found: StoreReads, expected: S
   }
 }
 
-/** The members of a sorted set in its order, read in pages. */
+/** The members of a sorted set, read in pages. */
 export async function* membersOf(store: StoreReads, key: Uint8Array): AsyncGenerator<ScoredMember> {
   let min: { score: number; member: Uint8Array; exclusive: true } | undefined
   for (;;) {
@@ -199,7 +198,7 @@ const shown = (value: Uint8Array | number | undefined): string | undefined =>
 const isRecord = (key: Uint8Array, field: Uint8Array): boolean =>
   field.length === TXID_LENGTH && compareBytes(key, SPENDS) === 0
 
-/** Without its revision. Bytes that are no record are shown as they are. */
+/** A record without its revision; other bytes in hexadecimal. */
 const showRecord = (value: Uint8Array | number | undefined): string | undefined => {
   if (!(value instanceof Uint8Array)) return undefined
   try {
@@ -216,7 +215,7 @@ const byKeys = (a: { readonly key: Uint8Array }, b: { readonly key: Uint8Array }
 const byScore = (a: ScoredMember, b: ScoredMember): number =>
   a.score - b.score || compareBytes(a.member, b.member)
 
-/** Items of two ordered walks, equal ones together. */
+/** Merges two ordered sequences, with pairs of equal items. */
 async function* merged<T>(
   left: AsyncGenerator<T>,
   right: AsyncGenerator<T>,

@@ -1,7 +1,7 @@
 /**
- * Events are what outputs are found by: `own:{address}`, `sym:{symbol}`. An event is not any text. Each type of
- * event is declared, with components whose bytes make the proof go through, and stands for two sorted sets: the
- * outputs that have it, `z:{event}`, and the spent ones among them, `z:{event}:spnd`.
+ * Events: the names under which outputs are found, such as `own:{address}` and `sym:{symbol}`. Each type of event is
+ * declared, with components whose layout is proved, and stands for two sorted sets: the outputs with the event,
+ * `z:{event}`, and the spent outputs among them, `z:{event}:spnd`.
  */
 import { parseAddress } from '@quoin/chain'
 import { address, outpoint, txidHex } from '@quoin/chain/components'
@@ -28,44 +28,37 @@ export interface EventDeclaration<P extends Components = Components> {
   readonly prefix: string
   readonly components: P
   readonly about: string
-  /** Whether the balance of each event is kept, so that it is one read. */
+  /** Whether the index keeps the balance of each event: one read instead of a sum. */
   readonly balance?: boolean
-  /** Whether outputs leave their events when they are spent, without going into the spent twins. */
+  /** Whether spent outputs leave their events, without rows in `z:{event}:spnd`. */
   readonly live?: boolean
 }
 
-/**
- * Declares a type of event: `event('p2pkh', 'Tokens by holder.', address('holder'), tokenId('token'))`.
- *
- * @example
- * import { escaped } from '@quoin/keyspace'
- * const { types } = events('app-events', { note: event('note', 'Notes by their text.', escaped('text')) })
- * types.note.text('a:b') // 'note:a;0b'
- */
+/** Declares a type of event: `event('p2pkh', 'Tokens by holder.', address('holder'), tokenId('token'))`. */
 export const event = <const P extends Components>(
   prefix: string,
   about: string,
   ...components: P
 ): EventDeclaration<P> => ({ prefix, components, about })
 
-/** The same, with the balance of each event kept. */
+/** `event`, with the balance of each event kept. */
 export const balanced = <const P extends Components>(declared: EventDeclaration<P>): EventDeclaration<P> => ({
   ...declared,
   balance: true
 })
 
-/** The same, for what is asked of unspent outputs only: however many are spent, the search has none of them to pass. */
+/** `event`, for searches of unspent outputs only: they do not pass over spent ones. */
 export const unspent = <const P extends Components>(declared: EventDeclaration<P>): EventDeclaration<P> => ({
   ...declared,
   live: true
 })
 
-/** All components that are addresses have this codec. */
+/** The codec of all address components. */
 const ADDRESS = address('address').codec
 
 export class EventType<P extends Components = Components> {
   readonly name: string
-  /** What its events begin with: `own`. */
+  /** The literal before the components: `own`. */
   readonly prefix: string
   readonly balance: boolean
   readonly live: boolean
@@ -73,7 +66,7 @@ export class EventType<P extends Components = Components> {
   readonly index: Collection<P, readonly [], OutpointSet>
   /** Outputs with the event that are spent. */
   readonly spent: Collection<P, readonly [], OutpointSet>
-  /** Which of the components are addresses. */
+  /** The positions of address components. */
   readonly #addresses: readonly number[]
 
   /** @internal */
@@ -92,7 +85,7 @@ export class EventType<P extends Components = Components> {
     this.#addresses = components.flatMap(({ codec }, i) => (codec === ADDRESS ? [i] : []))
   }
 
-  /** Refuses an event with an address in it that nobody has: the proof of a layout knows no checksums. */
+  /** Refuses an address with a wrong checksum: the proof of a layout does not cover checksums. */
   checkAddresses(key: Uint8Array): void {
     if (this.#addresses.length === 0) return
     const components: readonly unknown[] = this.index.decode(key)
@@ -138,7 +131,7 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
     if (Object.hasOwn(declared, `${name}Spent`)) {
       throw new QuoinError(
         'ERR_KEYSPACE_DECLARATION',
-        `an event type cannot be called ${name}Spent beside ${name}`,
+        `invalid name of an event type: ${name}Spent is the spent twin of ${name}`,
         { name }
       )
     }
@@ -178,8 +171,8 @@ export const events = <const E extends Readonly<Record<string, EventDeclaration>
 }
 
 /**
- * Defines the event types of a plug-in, under its own name (`weather:city:{city}`), and lets them into a store's
- * group of keyspaces; refused with a witness when they collide with anything that is there.
+ * Defines the event types of a plug-in, under its name (`weather:city:{city}`), in a store's group of keyspaces;
+ * refused with a witness when their keys collide with a registered layout.
  */
 export const registerEvents = <const E extends Readonly<Record<string, EventDeclaration>>>(
   group: KeyspaceGroup,
@@ -189,7 +182,7 @@ export const registerEvents = <const E extends Readonly<Record<string, EventDecl
   if (!/^[a-z][a-z0-9_-]{0,63}$/.test(plugin)) {
     throw new QuoinError(
       'ERR_KEYSPACE_DECLARATION',
-      `a plug-in's name is lower-case letters, digits, _ and -: ${plugin}`
+      `invalid name of a plug-in, expected lower-case letters, digits, _ and -: ${plugin}`
     )
   }
   const named = Object.fromEntries(
@@ -200,7 +193,7 @@ export const registerEvents = <const E extends Readonly<Record<string, EventDecl
   return defined
 }
 
-/** What an event is to the store: its text, and the keys of its two sorted sets. */
+/** The text of an event, and the keys of its two sorted sets. */
 export interface EventKeys {
   readonly text: string
   readonly index: Uint8Array
@@ -209,24 +202,24 @@ export interface EventKeys {
   readonly live: boolean
 }
 
-/** Tells of a text which event it is. */
+/** Parses the texts of events. */
 export interface EventTypes {
-  /** The event that a text says; refused if it is of no declared type. */
+  /** The event of a text; refused for an undeclared type. */
   parse(text: string): EventKeys
-  /** The event that a text says, if it is one. */
+  /** The event of a text; undefined for an undeclared type. */
   find(text: string): EventKeys | undefined
-  /** The event that somebody asks for: as `parse`, and the addresses in it have to be right. */
+  /** The event of a query: as `parse`, and with checksums of addresses checked. */
   asked(text: string): EventKeys
 }
 
 const REMEMBERED = 10_000
 
-/** The types that were declared. */
+/** Declared types of events. */
 export class EventRegistry implements EventTypes {
   /** Types by the first word of their prefix. */
   readonly #types = new Map<string, EventType[]>()
-  /** Events that come again and again, by their texts. */
-  #found = this.#remembering()
+  /** Parsed events by their texts, memoized. */
+  #found = this.#memoized()
 
   constructor(...declared: readonly Events[]) {
     for (const each of declared) this.add(each)
@@ -237,10 +230,10 @@ export class EventRegistry implements EventTypes {
       const word = firstWord(type.prefix)
       this.#types.set(word, [...(this.#types.get(word) ?? []), type as EventType])
     }
-    this.#found = this.#remembering()
+    this.#found = this.#memoized()
   }
 
-  #remembering(): (text: string) => EventKeys | undefined {
+  #memoized(): (text: string) => EventKeys | undefined {
     return memoize(REMEMBERED, text => {
       const keys = keysOf(text)
       const type = this.#typeOf(keys)
@@ -250,7 +243,7 @@ export class EventRegistry implements EventTypes {
 
   parse(text: string): EventKeys {
     const found = this.find(text)
-    if (!found) throw new QuoinError('ERR_TXO_EVENT', `no declared type of event: ${text}`, { event: text })
+    if (!found) throw new QuoinError('ERR_TXO_EVENT', `undeclared type of event: ${text}`, { event: text })
     return found
   }
 
@@ -269,7 +262,7 @@ export class EventRegistry implements EventTypes {
   }
 }
 
-/** Takes for an event what a store has as one, though its type may be a plug-in's that is not here. */
+/** Accepts stored events of undeclared types too: the plug-in that declared them may not be loaded. */
 export const withStored = (types: EventTypes): EventTypes => ({
   parse: text => types.find(text) ?? keysOf(text),
   find: text => types.find(text),
@@ -289,7 +282,7 @@ const firstWord = (text: string): string => {
   return end === -1 ? text : text.slice(0, end)
 }
 
-/** The events that every output has. */
+/** The events of every output. */
 export const outputEvents = events(
   'output',
   {

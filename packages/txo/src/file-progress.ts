@@ -1,11 +1,11 @@
-/** How far a file was read, in the store: a field of `h:prog`, which holds only as long as the file is the one it was. */
+/** Progress of reading a file, as a field of `h:prog`: the offset, and a digest of the file's beginning. */
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { fileSize, headOf } from '@quoin/chain'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from './keys.ts'
 
-/** As much of a file as shows that it is the same one. */
+/** Bytes of the beginning that identify a file. */
 const HEAD = 4096
 
 const { progress } = outputs.collections
@@ -22,14 +22,14 @@ export class FileProgress {
     this.#name = createHash('sha256').update(resolve(path)).digest()
   }
 
-  /** In bytes; from its beginning, when it is not the file that it was. */
+  /** The offset in bytes; 0 for a file with another beginning. */
   async read(): Promise<number> {
     const kept = await this.#store.use(progress).at().get(fileField, this.#name)
     if (!kept || kept.bytes > (await fileSize(this.#path))) return 0
     return kept.head === (await this.#head(kept.bytes)) ? kept.bytes : 0
   }
 
-  /** Looks at the file, and gives what notes in a batch that it was read so far. */
+  /** Identifies the file; the result writes the offset in a batch. */
   async marker(bytes: number): Promise<(batch: Batch) => void> {
     const place = { bytes, head: await this.#head(bytes) }
     return batch => batch.use(progress).at().set(fileField, [this.#name], place)

@@ -1,6 +1,6 @@
 /**
- * The indexer flow (seed 001): a transaction becomes a change of the index. Its outputs are parsed for what they mean,
- * and so are those it spends, as far as they are at hand; one that is indexed already is not parsed again.
+ * The indexer flow (seed 001): the update of a transaction. Its outputs are parsed, and the outputs that it spends if
+ * their transactions are available; an indexed output is not parsed again.
  */
 import type { Transaction } from '@quoin/chain'
 import { makeOutpoint, type Txid } from '@quoin/primitives'
@@ -10,7 +10,7 @@ import { type ParseResult, parseScript } from './scripts/index.ts'
 import { type OutputUpdate, TxUpdate } from './tx-update.ts'
 
 export interface IndexingOptions {
-  /** Unix seconds; when it was first seen. */
+  /** Unix seconds of the first sighting. */
   readonly seen?: number | undefined
   readonly position?: BlockPosition | null | undefined
   /** Parsers to use, by tag; all unless given. */
@@ -19,7 +19,7 @@ export interface IndexingOptions {
   readonly sources?: (txid: Txid) => Transaction | undefined
 }
 
-/** What a transaction changes: all its outputs and all its spends. */
+/** The update of a transaction, with all outputs and spends. */
 export const indexTransaction = (transaction: Transaction, indexing: IndexingOptions = {}): TxUpdate => {
   const { seen, position, tags, sources } = indexing
   const change = new TxUpdate(transaction.txid, { seen, position, vouts: transaction.outputs.length })
@@ -34,7 +34,7 @@ export const indexTransaction = (transaction: Transaction, indexing: IndexingOpt
   return change
 }
 
-/** What one output is saved with. */
+/** Satoshis, events and data of one output. */
 export const indexOutput = (
   transaction: Transaction,
   vout: number,

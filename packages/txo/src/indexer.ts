@@ -1,6 +1,6 @@
 /**
- * The indexer: takes transactions as BEEF, verifies them, and commits each with everything that comes with it at once:
- * the transaction and its ancestors, their proofs, what they spend, and what its outputs mean (D4).
+ * The indexer: verifies BEEF, and commits each transaction with its ancestors, their proofs and spends, and its parsed
+ * outputs (D4).
  */
 import { Beef, type Interpreter, type RootTracker, type Verified, verifyBeef } from '@quoin/chain'
 import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'

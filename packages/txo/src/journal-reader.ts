@@ -128,7 +128,7 @@ export class JournalReader {
     if (oldest > 0) this.#ring.splice(0, oldest)
   }
 
-  /** Subscribers decide what to do about an error; the next one that waits starts the reader again. */
+  /** Rejects all that wait with an error. The next subscriber that waits starts the reader again. */
   #fail(error: unknown): void {
     const waiting = [...this.#waiting]
     this.#stop()

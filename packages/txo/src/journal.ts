@@ -1,6 +1,6 @@
 /**
- * The journal: the log of changes that commits make, appended in the same batch. Subscribers follow it from any position
- * that is kept, so that nothing is lost or repeated across reconnects, restarts and processes.
+ * The journal: the log of changes that commits make, appended in the same batch. Subscribers follow it from any
+ * position that is kept, so that nothing is lost or repeated across reconnects, restarts and processes.
  */
 import { QuoinError } from '@quoin/primitives'
 import type { Batch, Log, Store } from '@quoin/store'
@@ -8,24 +8,24 @@ import { newId } from './change-id.ts'
 import { type FollowOptions, JournalReader, JournalSubscription, PAGE } from './journal-reader.ts'
 import { changeFields, outputs } from './keys.ts'
 
-/** What happened: a transaction was added to, got another place in the chain, or was taken back. */
+/** A transaction was written, got another block position, or was rolled back. */
 export type ChangeKind = 'saved' | 'moved' | 'removed'
 
-/** As it is stored: texts for people, so that it can be sent as it is. */
+/** A change as stored, with texts for people, as streams send it. */
 export interface StoredChange {
   readonly kind: ChangeKind
   readonly txid: string
-  /** The score it has, or had. */
+  /** The score; of a removed transaction its last one. */
   readonly score: number
-  /** Outputs that changed, with all events and topics they have, or had. */
+  /** Changed outputs with their events and topics; of a removed transaction their last ones. */
   readonly outputs: readonly {
     readonly vout: number
     readonly events: readonly string[]
     readonly topics: readonly string[]
-    /** Topics that it was in before. */
+    /** Topics that it left. */
     readonly left?: readonly string[]
   }[]
-  /** Outputs of others that are spent by it now, or were, with the topics that they were in, or are. */
+  /** Outputs that it spends, or spent before it was removed, with their events and topics. */
   readonly spends: readonly {
     readonly outpoint: string
     readonly events: readonly string[]
@@ -34,13 +34,13 @@ export interface StoredChange {
 }
 
 export interface LiveChange extends StoredChange {
-  /** Where it is in the journal: give it back as `after` to go on. */
+  /** The position in the journal, to continue `after`. */
   readonly position: number
 }
 
 const { journal, changes } = outputs.collections
 const { change: changeField } = changeFields.collections
-/** Changes to trim at once, so that not every commit does. */
+/** Appended changes after which the journal is trimmed. */
 const TRIM_EVERY = 1024
 
 export class Journal {
@@ -76,11 +76,11 @@ export class Journal {
     this.#trimming = this.#trimming
       .then(() => this.trim())
       .catch(() => {
-        // A store that is closing or full: the next commits trim again, and nothing depends on it meanwhile.
+        // The store is closing or full: later commits trim again.
       })
   }
 
-  /** Forgets the oldest changes beyond those to keep. */
+  /** Deletes the oldest changes, beyond the number to keep. */
   async trim(): Promise<void> {
     const last = await this.#log.last()
     const before = last - this.#keep + 1
@@ -99,12 +99,12 @@ export class Journal {
     return this.#log.last()
   }
 
-  /** The oldest position that is kept; with nothing kept, the one that comes next. */
+  /** The oldest position that is kept; of an empty journal the next position. */
   async first(): Promise<number> {
     return (await this.#log.first()) ?? (await this.#log.last()) + 1
   }
 
-  /** Waits for trimming that goes on. */
+  /** Waits for the trim in progress. */
   async idle(): Promise<void> {
     await this.#trimming
   }
@@ -115,8 +115,8 @@ export class Journal {
   }
 
   /**
-   * The changes after a position, without a snapshot: where snapshots are optimistic, followers would wait for writers. An
-   * entry without its change was trimmed after the entries were read, and all entries before it with it.
+   * The changes after a position, without a snapshot: where snapshots are optimistic, followers would wait for writers.
+   * An entry without its change was trimmed after the entries were read, and all entries before it with it.
    */
   async read(after: number): Promise<LiveChange[]> {
     const { entries, last } = await this.#log.read({ after, limit: PAGE })
@@ -127,7 +127,7 @@ export class Journal {
     if (after > last || after < (oldest ?? last + 1) - 1) {
       throw new QuoinError(
         'ERR_TXO_POSITION',
-        `the journal has positions ${oldest ?? last + 1} to ${last}, not what follows ${after}`,
+        `the journal does not continue after position ${after}: it has ${oldest ?? last + 1} to ${last}`,
         { after, oldest: oldest ?? last + 1, last }
       )
     }

@@ -1,13 +1,12 @@
 /**
  * The keys of the output store (seeds 000 and 001): one hash for each output, bulk hashes for satoshis, spends
- * and progress, and the sorted sets of topics, merkle states and balances, and queues. Events have a page of their
- * own, `events.ts`.
+ * and progress, and the sorted sets of topics, merkle states and balances, and queues. The keys of events are in
+ * `events.ts`.
  *
- * The seeds keep peers in a hash of their own, `h:pi:{topic}`. It cannot be: with a topic of 33 characters that
- * is also the key of an output, and `h:{txid}` catches it. They are fields of `h:prog`, as in seed 000.
+ * Seed 001 has a hash for the peers of each topic, `h:pi:{topic}`. With a topic of 33 characters it is also the key of
+ * an output, and in the scan of `h:{txid}`. So peers are fields of `h:prog`, as in seed 000.
  *
- * What is known of a transaction is a field of `h:spnd`, beside the spends: everything that the conditions of a write
- * depend on is one hash.
+ * The record of a transaction is a field of `h:spnd`, beside the spends: all conditions of a commit are on one hash.
  */
 
 import { address, outpoint, topic, txid } from '@quoin/chain/components'
@@ -117,7 +116,7 @@ export const spendFields = keyspace(
   { about: 'Fields of `h:spnd`.', proved: PROVED }
 )
 
-/** How far a file was read, and what shows that it is still that one. */
+/** The offset to which a file was read, and the digest that identifies the file. */
 export interface FilePlace {
   readonly bytes: number
   /** The SHA-256 of its beginning, in hex. */
@@ -157,10 +156,10 @@ export const progressFields = keyspace(
   { about: 'Fields of `h:prog`.', proved: PROVED }
 )
 
-/** A change is named by when it was made, so that the next one is stored beside it, and by whom. */
+/** Bytes of the id of a change: its time, so that changes are stored in order, and its process. */
 export const CHANGE_ID = 16
 
-/** The place of an account among those of its book. */
+/** Bytes of the rank of an account in its book: the amount's complement and the account. */
 const PLACE = 36
 
 export const changeFields = keyspace(

@@ -9,7 +9,7 @@ import { type BlockPosition, scoreOf } from './position.ts'
 import { recordPlace } from './record.ts'
 import { mapKey } from './working-set.ts'
 
-/** What to load beside the outpoint and its score. */
+/** Properties to load with the outpoint and its score. */
 export interface LoadOptions {
   readonly includeSatoshis?: boolean
   readonly includeSpend?: boolean
@@ -18,7 +18,7 @@ export interface LoadOptions {
   readonly includeBlock?: boolean
   /** Data under these tags, or all. */
   readonly includeTags?: readonly string[] | 'all'
-  /** The output as it is in the transaction: script and satoshis. */
+  /** The output of the transaction: script and satoshis. */
   readonly includeOutput?: boolean
   readonly includeRawtx?: boolean
   readonly includeMerkleProof?: boolean
@@ -28,14 +28,14 @@ export interface LoadedOutput {
   readonly outpoint: Outpoint
   readonly score: number
   readonly satoshis?: bigint
-  /** `null`: not spent. */
+  /** `null` if unspent. */
   readonly spend?: Txid | null
   readonly events?: readonly string[]
   readonly topics?: readonly Topic[]
-  /** `null`: not mined. */
+  /** `null` if unmined. */
   readonly block?: BlockPosition | null
   readonly data?: Readonly<Record<string, unknown>>
-  /** Like the two below, `null` when the transaction, or its proof, is not stored. */
+  /** `null`, like the two below, if the transaction or its proof is not stored. */
   readonly output?: Output | null
   readonly rawtx?: Uint8Array | null
   readonly merkleProof?: Bump | null
@@ -47,10 +47,10 @@ const SPENDS = spends.encode()
 const { satoshis: amount } = satoshisFields.collections
 const TXID_LENGTH = 32
 
-/** Outputs whose answers are worked out while the next ones are on their way. */
+/** Outputs of one read: they are decoded during the reads of the next ones. */
 const SLICE = 256
 
-/** One answer for each outpoint, in the order asked; an unknown one is `null`. */
+/** The outputs in the order of their outpoints; `null` for an unknown one. */
 export const loadOutputs = async (
   reads: StoreReads,
   transactions: TransactionStore,
@@ -71,7 +71,7 @@ export const loadOutputs = async (
   return slices.length === 1 ? slices[0]! : (await Promise.all(slices)).flat()
 }
 
-/** What is stored of transactions, by the text of their txids. */
+/** Stored transactions and proofs by the map keys of their txids. */
 type StoredTransactions = ReadonlyMap<
   string,
   { readonly transaction: Transaction | undefined; readonly proof: Bump | undefined }
@@ -136,13 +136,13 @@ function* loadSlice(
 
 type MutableOutput = { -readonly [Name in keyof LoadedOutput]: LoadedOutput[Name] }
 
-/** The transactions of outpoints, each once, and for every outpoint the number of its own. */
+/** The distinct transactions of outpoints, and the number of each outpoint's transaction. */
 const transactionsOf = (outpoints: readonly Outpoint[]): { txids: Txid[]; numbers: number[] } => {
   const known = new Map<string, number>()
   const txids: Txid[] = []
   let last = -1
   const numbers = outpoints.map(outpoint => {
-    // Outputs of one transaction mostly come one after the other.
+    // Outputs of one transaction are mostly adjacent.
     if (last >= 0 && startsWith(outpoint, txids[last]!)) return last
     const txid = outpoint.subarray(0, TXID_LENGTH) as Txid
     const name = mapKey(txid)

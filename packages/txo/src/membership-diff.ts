@@ -4,7 +4,7 @@ import type { MembershipChange, OutputKind } from './membership.ts'
 import { scoreOf } from './position.ts'
 import { outpointFromMapKey, txidFromMapKey, txidMapKey, type WorkingSet } from './working-set.ts'
 
-/** Changes of one topic, by the order in which a reader has to see them. */
+/** Changes of one topic, in the order for readers. */
 interface TopicChanges {
   /** Admissions of outputs whose spender is in the index already: before their spends. */
   readonly early: MembershipChange[]
@@ -14,7 +14,7 @@ interface TopicChanges {
   readonly moves: MembershipChange[]
 }
 
-/** By topic. The outputs are those that the commit touched; `proved` are transactions whose proof it replaces. */
+/** Changes by topic, from the outputs that a commit touched and the transactions whose proof it replaces. */
 export const membershipChanges = (
   work: WorkingSet,
   names: Iterable<string>,
@@ -101,7 +101,7 @@ const addAdmission = (
   }
 }
 
-/** Why an output leaves a topic: the writer says so, or it follows from the rest of the commit. */
+/** The kind of an output's leaving: given by the writer, or derived from the commit. */
 const leaveKind = (
   work: WorkingSet,
   name: string,

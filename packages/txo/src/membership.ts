@@ -1,11 +1,11 @@
 /**
- * The membership log of a topic (D18): one entry for each commit that changes what the topic has, appended in that
- * commit. Lookup services, peers and replays are cursors on it.
+ * The membership log of a topic (D18): one entry for each commit that changes its outputs, appended in that commit.
+ * Lookup services, peers and replays are cursors on it.
  *
  * An entry is `time (8) ‖ process (8) ‖ subject (32) ‖ change ‖ change …`, big-endian. A change is a byte with its kind
  * and flags, then an outpoint (36) or a txid (32), then the spender (32) of a spend. Outputs of the subject have only
- * their index (4), the subject itself nothing, and a spend by the subject, or by nothing, no spender. Time and process make entries
- * distinct.
+ * their index (4), the subject itself has none, and a spend by the subject or by no transaction has no spender. Time
+ * and process make entries distinct.
  */
 import { bytesKey } from '@quoin/chain'
 import { makeOutpoint, type Outpoint, QuoinError, type Topic, type Txid, txidOf } from '@quoin/primitives'
@@ -13,7 +13,7 @@ import type { LogReads, StoreReads } from '@quoin/store'
 import { newId } from './change-id.ts'
 import { outputs } from './keys.ts'
 
-/** Changes of an output: the kinds that a topic's members, and former members, go through. */
+/** Changes of members and former members of a topic. */
 export const OUTPUT_KINDS = [
   /** Became a member. */
   'admitted',
@@ -23,7 +23,7 @@ export const OUTPUT_KINDS = [
   'restored',
   /** Left the topic because the topic did not retain it, or nothing else retained it in history. */
   'removed',
-  /** An operator took it out. */
+  /** Removed by an operator. */
   'evicted',
   /** Its transaction was rolled back. */
   'retracted',
@@ -55,7 +55,7 @@ const { membership } = outputs.collections
 const KINDS = [...OUTPUT_KINDS, ...TRANSACTION_KINDS]
 const CODE = new Map<string, number>(KINDS.map((kind, code) => [kind, code]))
 const KIND = 0x0f
-/** The output, or the transaction, is the subject's. */
+/** The output is the subject's, or the transaction is the subject. */
 const OWN = 0x10
 /** The subject is the spender. */
 const BY_SUBJECT = 0x20
@@ -160,7 +160,7 @@ export const readMembershipEntry = (position: number, bytes: Uint8Array): Member
 const indexOf = ([a, b, c, d]: Uint8Array): number => ((a! << 24) | (b! << 16) | (c! << 8) | d!) >>> 0
 
 const damaged = (position: number): QuoinError =>
-  new QuoinError('ERR_STORE_CORRUPT', `entry ${position} of a membership log does not decode`, { position })
+  new QuoinError('ERR_STORE_CORRUPT', `entry ${position} of a membership log is corrupt`, { position })
 
 export interface MembershipPage {
   readonly entries: readonly MembershipEntry[]
@@ -201,7 +201,7 @@ const PAGE = 1000
 
 /** A cursor that counts changes within entries, for peers that page by outputs: a whole number below 2^53. */
 export const changeCursor = (position: number, index: number): number => position * MAX_CHANGES + index
-/** The entry and the change that a cursor stands at. */
+/** The position of the entry and the index of the change at a cursor. */
 export const changePlace = (cursor: number): { readonly position: number; readonly index: number } => ({
   position: Math.floor(cursor / MAX_CHANGES),
   index: cursor % MAX_CHANGES

@@ -1,4 +1,4 @@
-/** An output as the store has it: the fields of its hash, and its satoshis. */
+/** The stored state of an output: the fields of its hash, and its satoshis. */
 import { bytesKey } from '@quoin/chain'
 import { type Outpoint, startsWith, type Topic, type Txid } from '@quoin/primitives'
 import type { FieldValue } from '@quoin/store'
@@ -14,9 +14,9 @@ const DATA = 'dt:'
 export const fieldName = bytesKey
 const fieldBytes = (name: string): Uint8Array => Buffer.from(name, 'latin1')
 
-/** What its fields say is read when it is first asked for, and once. */
+/** The state of an output. Fields are decoded on first use. */
 export class OutputState {
-  /** By their bytes as text of one character a byte. */
+  /** Values by the map key (`fieldName`) of their field. */
   readonly fields: ReadonlyMap<string, Uint8Array>
   readonly satoshis: bigint | undefined
   #events: readonly string[] | undefined
@@ -28,7 +28,7 @@ export class OutputState {
     this.satoshis = satoshis
   }
 
-  /** Whether anything is known of the output itself. */
+  /** Whether the output is indexed. */
   get isSaved(): boolean {
     return this.fields.size > 0
   }
@@ -65,7 +65,7 @@ export class OutputState {
     return this.fields.has(fieldName(spent.encode(topic)))
   }
 
-  /** What is kept under a tag; not to be changed. */
+  /** The data under a tag, shared: do not change it. */
   data(tag: string): unknown {
     const known = this.#data?.get(tag)
     if (known !== undefined) return known
@@ -91,10 +91,10 @@ export class OutputState {
 
 export const NO_OUTPUT = new OutputState(new Map(), undefined)
 
-/** An output while it is being changed. */
+/** The changes of a state in a commit. */
 export class OutputDraft {
   readonly #before: OutputState
-  /** Its own copy, once anything is another. */
+  /** A copy of the fields after the first change. */
   #fields: Map<string, Uint8Array> | undefined
   satoshis: bigint | undefined
 
@@ -113,7 +113,7 @@ export class OutputDraft {
     return value ? events.value.codec.decode(value) : []
   }
 
-  /** Bytes that say the same stay the ones that were read, so that what did not change is not written. */
+  /** An equal value keeps the bytes that were read: unchanged fields are not written. */
   set(name: string, value: Uint8Array): void {
     const before = this.fields.get(name)
     if (before && Buffer.compare(before, value) === 0) return
@@ -132,7 +132,7 @@ export class OutputDraft {
     this.satoshis = undefined
   }
 
-  /** The state that it has come to; the one before if nothing is another. */
+  /** The changed state, or the same state without changes. */
   finish(): OutputState {
     const isSame = !this.#fields && this.satoshis === this.#before.satoshis
     return isSame ? this.#before : new OutputState(this.fields, this.satoshis)
@@ -148,7 +148,7 @@ export const outputState = (fields: readonly FieldValue[], satoshis: bigint | un
 const DATA_BYTES = fieldBytes(DATA)
 const INPUTS_BYTES = fieldBytes(INPUTS)
 
-/** The same three of fields as they were read: whoever only reads needs no names for them. */
+/** Events, topics and data of fields as read: loading outputs does not need map keys. */
 export const eventsIn = (fields: readonly FieldValue[]): readonly string[] => {
   for (const { field, value } of fields) {
     if (field.length === EVENTS.length && startsWith(field, EVENTS)) return events.value.codec.decode(value)
@@ -178,7 +178,7 @@ export const dataIn = (
 let lastField: Uint8Array = DATA_BYTES
 let lastTag = ''
 
-/** Outputs that are read together mostly have the same tags, and comparing bytes is faster than making text of them. */
+/** Memoizes the last tag: outputs of one read mostly have the same tags, and comparing bytes is faster than decoding. */
 const tagOf = (field: Uint8Array): string => {
   if (field.length !== lastField.length || !startsWith(field, lastField)) {
     lastField = field.slice()

@@ -1,16 +1,11 @@
 /**
- * The output store (seed 001): outputs with their events, what spends them, what they come to, and the topics they are
- * in. One store for all topics and all indexers; each writer says what holds, and what several of them say is kept
- * together.
+ * The output store (seed 001): outputs with their events, spenders, balances and topics. One store serves all topics
+ * and indexers, and merges the updates of several writers.
  *
  * @example
- * import { DevChain } from '@quoin/dev-chain'
- * import { openStore } from '@quoin/store'
- * const chain = new DevChain()
- * const outputs = new OutputStore(await openStore('memory:'))
- * const address = '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc'
- * await new Indexer(outputs, chain).index(chain.beef(chain.fund(address, 1000).txid))
- * await outputs.searchBalance({ keys: [`own:${address}`] }) // { satoshis: 1000n, outputs: 1 }
+ * const outputs = new OutputStore(store)
+ * await outputs.saveOutputs(txid, [{ vout: 0, satoshis: 1, owners: [address] }], { position })
+ * await outputs.searchBalance({ keys: [`own:${address}`] })
  */
 
 import { chain, type Known, TransactionStore } from '@quoin/chain'
@@ -34,17 +29,17 @@ import { type Admission, type OutputUpdate, type SpentEvents, TxUpdate } from '.
 import { mapKey, txidFromMapKey } from './working-set.ts'
 
 export interface OutputStoreOptions {
-  /** The types of events; those of outputs and of scripts unless given. */
+  /** The types of events; `outputEvents` and `scriptEvents` unless given. */
   readonly events?: EventTypes
   /** Unix seconds. */
   readonly now?: () => number
-  /** What outputs carry beside satoshis; the sums are kept, and `Book` reads them. */
+  /** The amounts of outputs beside their satoshis; `Book` reads their sums. */
   readonly ledger?: AmountLedger
-  /** Changes that the journal keeps for those who follow it, 100,000 unless given. */
+  /** Changes that the journal keeps, 100,000 unless given. */
   readonly journal?: number
 }
 
-/** An output to save, as an indexer found it. */
+/** An output to save. */
 export interface SavedOutput {
   readonly vout: number
   readonly satoshis: number
@@ -54,7 +49,7 @@ export interface SavedOutput {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-/** When and where a transaction is. */
+/** The first sighting of a transaction, and its block position. */
 export interface At {
   readonly seen?: number
   readonly position?: BlockPosition | null
@@ -77,7 +72,7 @@ const {
 const { log } = chain.collections
 const SATOSHIS = satoshis.encode()
 const SPENDS = spends.encode()
-/** Outputs whose satoshis are added up at once. */
+/** Outputs of one read of a sum. */
 const SUM_PAGE = 10_000
 
 export class OutputStore {
@@ -110,9 +105,9 @@ export class OutputStore {
   }
 
   /**
-   * Commits changes as one batch, and answers whether the index is another than before. Refused with
-   * `ERR_TXO_CONFLICT` when an output is spent by another transaction already; only one that is not mined gives way
-   * to one that is, with everything downstream.
+   * Commits updates as one batch; answers whether the index has changed. Refused with `ERR_TXO_CONFLICT` for an output
+   * that another transaction spends. A mined transaction replaces an unmined spender, which is rolled back with its
+   * descendants.
    */
   async commit(...changes: readonly TxUpdate[]): Promise<boolean> {
     const since = performance.now()
@@ -144,14 +139,14 @@ export class OutputStore {
     })
   }
 
-  /** Saves outputs of a transaction: satoshis, events, data, and where it is in the chain. */
+  /** Saves outputs of a transaction: satoshis, events and data, and its block position. */
   saveOutputs(txid: Txid, saved: readonly SavedOutput[], at: At = {}): Promise<boolean> {
     const change = new TxUpdate(txid, at)
     for (const { vout, ...output } of saved) change.output(vout, this.indexed(txid, output))
     return this.commit(change)
   }
 
-  /** What an indexer saves of an output: with the events that every output has. */
+  /** The update of an output, with the events of every output. */
   indexed(
     txid: Txid,
     { satoshis: amount, events = [], owners = [], data }: Omit<SavedOutput, 'vout'>
@@ -164,22 +159,22 @@ export class OutputStore {
     }
   }
 
-  /** Adds events and data to an output; what others said of it stays. */
+  /** Adds events and data to an output. */
   saveEvents(outpoint: Outpoint, change: OutputUpdate, at: At = {}): Promise<boolean> {
     return this.commit(new TxUpdate(txidOf(outpoint), at).output(voutOf(outpoint), change))
   }
 
-  /** Says that a transaction spends an output, which had these events. */
+  /** Saves the spend of an output with these events. */
   saveSpend(outpoint: Outpoint, spender: Txid, events: SpentEvents = [], at: At = {}): Promise<boolean> {
     return this.commit(new TxUpdate(spender, at).spend(outpoint, events))
   }
 
-  /** Says that a topic admitted an output. */
+  /** Adds an output to a topic. */
   admit(topic: Topic, outpoint: Outpoint, admission: Admission = {}, at: At = {}): Promise<boolean> {
     return this.commit(new TxUpdate(txidOf(outpoint), at).admit(topic, voutOf(outpoint), admission))
   }
 
-  /** Moves a transaction to a place in the chain, or with `null` out of it, and all its scores with it. */
+  /** Changes the block position of a transaction, `null` for unmined, and rescores all its rows. */
   move(
     txid: Txid,
     position: BlockPosition | null,
@@ -189,8 +184,8 @@ export class OutputStore {
   }
 
   /**
-   * Takes back everything that was written for a transaction and for everything downstream, and gives back what they
-   * spent, in one batch. Answers which transactions that were.
+   * Rolls back a transaction and its descendants in one batch: removes their writes, and makes the outputs that they
+   * spent unspent. Answers the transactions.
    */
   async rollback(txid: Txid): Promise<Txid[]> {
     let gone: string[] = []
@@ -203,7 +198,7 @@ export class OutputStore {
     return gone.map(txidFromMapKey)
   }
 
-  /** Takes back every transaction that is mined above a height, the last first. */
+  /** Rolls back all transactions mined above a height, the last first. */
   async rollbackTo(
     height: number,
     onRollback: (txids: readonly Txid[]) => void = () => undefined
@@ -221,7 +216,7 @@ export class OutputStore {
     }
   }
 
-  /** What is stored of transactions that are no more in the index. */
+  /** Deletes the stored transactions and proofs, and the rows of `onForget`. */
   async #forget(batch: Batch, txids: readonly string[]): Promise<void> {
     for (const name of txids) {
       const txid = txidFromMapKey(name)
@@ -231,7 +226,7 @@ export class OutputStore {
     }
   }
 
-  /** More to write in the commit that takes back a transaction, by those who keep more about it. */
+  /** Adds writes to the commits that roll back a transaction, for rows outside of the index. */
   onForget(forget: (batch: Batch, txid: Txid) => void | Promise<void>): void {
     this.#forgetting.push(forget)
   }
@@ -246,7 +241,7 @@ export class OutputStore {
     this.#membershipChanged.push(changed)
   }
 
-  /** What happened to the outputs of a topic, in the order of the commits. */
+  /** The membership log of a topic. */
   membership(topic: Topic): MembershipLog {
     return new MembershipLog(this.store, topic)
   }
@@ -256,7 +251,7 @@ export class OutputStore {
     return searchOutpoints(this.store, this.events, query)
   }
 
-  /** The same, with what the options include. */
+  /** Found outputs with the properties that the options include. */
   async searchOutputs(query: OutputSearch): Promise<Page<LoadedOutput & FoundOutput>> {
     const page = await this.search(query)
     const loaded = await this.loadOutputs(
@@ -272,8 +267,8 @@ export class OutputStore {
   }
 
   /**
-   * What the unspent outputs that a search finds come to. One event whose balance is kept is one read; otherwise they
-   * are added up, all of them, or as many as the limit says.
+   * The sum of the unspent outputs of a search. A single event with a kept balance is one read; otherwise the outputs
+   * are added up, to the limit if one is given.
    */
   async searchBalance(query: OutputSearch): Promise<Balance> {
     const kept = await this.#keptBalance(query)
@@ -309,7 +304,7 @@ export class OutputStore {
     return { satoshis: BigInt(sum ?? 0), outputs: count ?? 0 }
   }
 
-  /** One answer for each outpoint; an unknown one is `null`. */
+  /** The outputs in the order of their outpoints; `null` for an unknown one. */
   loadOutputs(outpoints: readonly Outpoint[], options: LoadOptions = {}): Promise<(LoadedOutput | null)[]> {
     return loadOutputs(this.store, this.transactions, outpoints, options)
   }
@@ -318,7 +313,7 @@ export class OutputStore {
     return (await this.loadOutputs([outpoint], options))[0]!
   }
 
-  /** Whether anything is known of each output: what `loadOutputs` does not answer `null` for. */
+  /** Whether each output is known: `loadOutputs` answers `null` for the others. */
   async areKnown(outpoints: readonly Outpoint[]): Promise<boolean[]> {
     return this.store.mhexists(
       outpoints.map(outpoint => outputHashes.encode(txidOf(outpoint), voutOf(outpoint)))
@@ -334,7 +329,7 @@ export class OutputStore {
     )
   }
 
-  /** Those of them that a topic admitted. */
+  /** The outputs of a transaction that a topic admitted. */
   async loadOutputsByTxidForTopic(
     txid: Txid,
     topic: Topic,
@@ -353,7 +348,7 @@ export class OutputStore {
     return (await this.loadOutputs(outpoints, options)).filter(each => each !== null)
   }
 
-  /** The outputs of a topic that consume an output: those of the transaction that spends it. */
+  /** The outputs of a topic that consume an output: the outputs of its spender. */
   async consumedBy(outpoint: Outpoint, topic: Topic): Promise<Outpoint[]> {
     const [spender] = await this.spends([outpoint])
     if (!spender) return []
@@ -371,15 +366,15 @@ export class OutputStore {
     return spenders.map(spender => (spender as Txid | undefined) ?? null)
   }
 
-  /** The satoshis of each output, or `null` where they are not known. */
+  /** The satoshis of each output, or `null` if unknown. */
   async satoshis(outpoints: readonly Outpoint[]): Promise<(bigint | null)[]> {
     const { codec } = satoshisFields.collections.satoshis.value
     return (await this.store.hmget(SATOSHIS, outpoints)).map(value => (value ? codec.decode(value) : null))
   }
 
   /**
-   * Verified transactions with a record in the index, for `verifyBeef`. A stored transaction without a record lost it with
-   * the last writes of the database, and is taken in again.
+   * Verified transactions with a record in the index, for `verifyBeef`. A stored transaction without a record lost it
+   * with the last writes of the database, and is indexed again.
    */
   readonly known: Known = async txids => {
     const [verified, records] = await Promise.all([
@@ -389,7 +384,7 @@ export class OutputStore {
     return verified.map((each, i) => (records[i] ? each : undefined))
   }
 
-  /** What is known of a transaction as a whole. */
+  /** The record of a transaction. */
   record(txid: Txid): Promise<TransactionRecord | undefined> {
     return this.store.run(this.recordPlan(txid))
   }
@@ -408,7 +403,7 @@ export class OutputStore {
     return (await this.store.use(topicTransactions).at(topic).score(txid)) !== undefined
   }
 
-  /** Transactions that wanted an output which another one spends, the first first. */
+  /** Transactions refused because another one spends the output, in the order of their refusals. */
   async conflicts(outpoint: Outpoint): Promise<Txid[]> {
     const rows = await this.store.use(conflicts).at(txidOf(outpoint), voutOf(outpoint)).range()
     return rows.map(({ member }) => member)
@@ -420,7 +415,7 @@ export class OutputStore {
   }
 }
 
-/** One after the other; what is written at once is not waited for. */
+/** Runs writes in order, without a promise while they are synchronous. */
 const writeAll = (
   batch: Batch,
   writes: readonly ((batch: Batch) => void | Promise<void>)[]

@@ -1,6 +1,6 @@
 /**
- * Where a transaction is in the chain, and the score that follows from it (D3): `height + index/1e9` when mined, unix
- * seconds when not. Seconds are greater than any height, so what is not mined comes last.
+ * Block positions and scores (D3): `height + index/1e9` of a mined transaction, unix seconds of an unmined one. Seconds
+ * are greater than all heights: unmined transactions sort last.
  */
 
 import { u32, u64, value } from '@quoin/keyspace'
@@ -31,17 +31,21 @@ export const blockPosition = value<BlockPosition>({
   }
 })
 
-/** An index of 1e9 and more would reach into the next height. */
+/** A greater index would give scores of the next height. */
 const INDEX_LIMIT = 1e9
 
 export const heightScore = ({ height, index }: BlockPosition): number => {
   if (index >= INDEX_LIMIT) {
-    throw new QuoinError('ERR_KEY_VALUE', `a block has less than ${INDEX_LIMIT} transactions`, { index })
+    throw new QuoinError(
+      'ERR_KEY_VALUE',
+      `block index out of range: ${index}, expected less than ${INDEX_LIMIT}`,
+      { index }
+    )
   }
   return height + Number(index) / INDEX_LIMIT
 }
 
-/** Of a transaction: by its place in the chain, or by when it was first seen. */
+/** The score of a transaction, by its block position or the time it was first seen. */
 export const scoreOf = (at: {
   readonly seen: number
   readonly position?: BlockPosition | undefined

@@ -1,7 +1,7 @@
 /**
- * Proofs and the index (D8): a proof is checked against the headers before anything believes it, and what the headers
- * no longer bear out is fetched anew, or the transaction goes back to waiting, or it is taken back with everything
- * downstream. Each transaction moves in a commit of its own, with all its scores.
+ * Proofs of the index (D8). A proof is checked against the headers before it is stored. A proof that the headers no
+ * longer confirm is replaced by a new one, or removed from an unmined transaction, or the transaction is rolled back
+ * with its descendants. Each transaction is rescored in a commit of its own.
  */
 import type { Bump, ProofSource, RootTracker } from '@quoin/chain'
 import { formatTxid, QuoinError, type Txid, toHex } from '@quoin/primitives'
@@ -9,13 +9,13 @@ import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { TxUpdate } from './tx-update.ts'
 
-/** What became of transactions whose proofs no longer hold. */
+/** Transactions with invalid proofs, by the way they were corrected. */
 export interface ReconcileResult {
   /** Proved in another block. */
   readonly moved: readonly Txid[]
-  /** Not mined any more, as far as anyone knows. */
+  /** Unmined. */
   readonly unmined: readonly Txid[]
-  /** Taken back, with everything downstream. */
+  /** Rolled back, with their descendants. */
   readonly removed: readonly Txid[]
 }
 
@@ -30,26 +30,26 @@ export class Proofs {
     this.#source = source
   }
 
-  /** Stores the proof of a transaction that is stored, and moves everything of it to its place in the chain. */
+  /** Stores the proof of a stored transaction, and rescores its rows by the block position. */
   async save(txid: Txid, bump: Bump): Promise<void> {
     await this.#move(txid, await this.check(txid, bump), bump)
   }
 
   /**
-   * Looks once more at a proof that was saved, and puts right what the headers do not bear out: a reorg may have come
-   * since it was checked, and whoever reconciled then did not find it saved yet.
+   * Checks a saved proof again, and corrects it: the reconciliation after a reorg misses a proof that is checked before
+   * the reorg and saved after it.
    */
   async recheck(txid: Txid, bump: Bump): Promise<void> {
     if (!(await this.#holds(txid, bump))) await this.#reconcile(txid)
   }
 
-  /** Where a proof puts a transaction; refused when the headers do not bear it out. */
+  /** The block position of a proof; refused unless the headers confirm it. */
   async check(txid: Txid, bump: Bump): Promise<BlockPosition> {
     const index = bump.offsetOf(txid)
     if (index === undefined || !(await this.#holds(txid, bump))) {
       throw new QuoinError(
         'ERR_PROOF_INVALID',
-        `the proof does not lead to the block at height ${bump.height}`,
+        `the merkle root of the proof is not that of the block at height ${bump.height}`,
         {
           txid: formatTxid(txid),
           height: bump.height
@@ -67,8 +67,8 @@ export class Proofs {
   }
 
   /**
-   * Looks at every transaction that is mined from a height on, and puts right what the headers do not bear out: after
-   * a reorg, and when a process starts that may have missed one. Doing it again changes nothing.
+   * Checks the proofs of all transactions mined from a height on, and corrects them: after a reorg, and at the start of
+   * a process, which may have missed one. Idempotent.
    */
   async reconcile(from: number): Promise<ReconcileResult> {
     const [moved, unmined, removed]: Txid[][] = [[], [], []]
@@ -89,20 +89,20 @@ export class Proofs {
       const position = await this.check(txid, found.bump)
       return (await this.#isRefused(() => this.#move(txid, position, found.bump))) ? undefined : 'moved'
     }
-    // A source takes its time, and a proof may have come meanwhile.
+    // A proof may have been saved while the source was asked.
     if (!(await this.#isWrong(txid))) return undefined
-    // A coinbase belongs to its block, and what its source no longer knows will not come back.
+    // A coinbase is part of its block, and a transaction unknown to the source is not expected to be mined.
     if (found?.status === 'unknown' || transaction.isCoinbase) return this.#outputs.rollback(txid)
     return (await this.#isRefused(() => this.#unmine(txid))) ? undefined : 'unmined'
   }
 
-  /** Whether it has a proof that the headers do not bear out. */
+  /** Whether its proof is stored and not confirmed by the headers. */
   async #isWrong(txid: Txid): Promise<boolean> {
     const bump = await this.#outputs.transactions.proof(txid)
     return bump !== undefined && !(await this.#holds(txid, bump))
   }
 
-  /** Whether there is nothing to put right any more. */
+  /** Whether another process corrected the proof before the act. */
   async #isRefused(act: () => Promise<void>): Promise<boolean> {
     try {
       await act()
@@ -134,26 +134,26 @@ export class Proofs {
     try {
       await this.#outputs.commit(change)
     } catch (error) {
-      // Rolled back since it was read.
+      // Rolled back after it was read.
       if (error instanceof QuoinError && error.code === 'ERR_STALE_READ') throw notStored(change.txid)
       throw error
     }
   }
 
-  /** Refused when the transaction is not stored, or has been taken back when it is committed. */
+  /** Refused when the transaction is not stored, or rolled back before the commit. */
   async #change(txid: Txid, position: BlockPosition | null): Promise<TxUpdate> {
     const record = await this.#outputs.record(txid)
     if (!(await this.#outputs.transactions.get(txid))) throw notStored(txid)
     const change = new TxUpdate(txid, { position })
-    // One that is stored only because others rest on it may have no record.
+    // A transaction that is stored as an ancestor only may have no record.
     return record ? change.dependOn(txid) : change
   }
 }
 
-/** Somebody else has put it right. */
+/** Another process corrected the proof. */
 class ProofCorrectedError extends Error {}
 
 const notStored = (txid: Txid): QuoinError =>
-  new QuoinError('ERR_TX_UNKNOWN', 'the proof is of a transaction that is not stored', {
+  new QuoinError('ERR_TX_UNKNOWN', 'the transaction of the proof is not stored', {
     txid: formatTxid(txid)
   })

@@ -1,10 +1,9 @@
 /**
- * The index built anew from the facts that it follows from: the stored transactions and proofs, when each was first
- * seen, which topics admitted which outputs, and the events and data that plug-ins gave. Where the rebuilt index
- * differs, the live one is wrong.
+ * Rebuilds the index from its sources: the stored transactions and proofs, the times of first sighting, the admissions
+ * of topics, and the events and data of plug-ins. A difference is an error of the live index.
  *
- * A record or an output that was lost is derived from the rows that name it: the logs of transactions, the sorted sets
- * of topics and of the event `txid`.
+ * A lost record or output is derived from the rows that name it: the logs of transactions, the sorted sets of topics
+ * and of the event `txid`.
  */
 import {
   type Bump,
@@ -37,16 +36,16 @@ import { PARSERS, scriptEvents } from './scripts/index.ts'
 import { type OutputUpdate, TxUpdate } from './tx-update.ts'
 
 export interface RebuildOptions {
-  /** The types of events that the store has. */
+  /** The types of events of the store. */
   readonly events?: EventTypes
-  /** The parsers that the indexer used; all unless given. */
+  /** The parsers of the indexer, by tag; all unless given. */
   readonly tags?: readonly string[]
-  /** The ledger that the store was written with. */
+  /** The ledger of the store. */
   readonly ledger?: AmountLedger
   readonly onProgress?: (done: number, total: number) => void
-  /** Outputs of a transaction that an operator took out of the index. */
+  /** Outputs of a transaction that an operator evicted. */
   readonly erased?: (txid: Txid) => Promise<ReadonlySet<number>>
-  /** Called with each transaction that is stored, once. */
+  /** Called once for each stored transaction. */
   readonly onTransaction?: (checked: CheckedTransaction) => void
 }
 
@@ -60,11 +59,11 @@ const PENDING = log.encode('pending').slice()
 const FIRST_SECONDS = 500_000_000
 const TOPICS = new TextEncoder().encode('z:tp:')
 const TXID_LENGTH = 32
-/** Transactions that are read and committed at once: a commit waits for the disk, and they share it. */
+/** Transactions of one commit, which share its wait for the disk. */
 const AT_ONCE = 64
 const REPORTED = 500
 
-/** Plays every transaction of the store into an empty one; answers how many it has. */
+/** Indexes every transaction of a store in an empty one; answers their number. */
 export const rebuildIndex = async (
   from: StoreReads,
   into: Store,
@@ -108,7 +107,7 @@ class Rebuild {
     this.#options.onProgress?.(this.done, this.done)
   }
 
-  /** A transaction with a proof is in the log of mined ones, whether the index has it or not. */
+  /** Writes the log of mined transactions: all with a proof, indexed or not. */
   async #writeMined(): Promise<void> {
     const { store } = this.#into
     let batch = store.batch()
@@ -186,7 +185,7 @@ class Rebuild {
     }
   }
 
-  /** What would have to be written for a transaction. */
+  /** The update that a transaction implies. */
   async #changeOf(txid: Txid, stored: TransactionRecord | undefined): Promise<TxUpdate | undefined> {
     const { transaction, proof } = await checkedTransaction(this.#from, txid)
     const record = stored ?? (transaction && (await this.#lostRecord(transaction)))
@@ -219,11 +218,11 @@ class Rebuild {
     isIndexed: boolean
   ): OutputUpdate {
     if (transaction && isIndexed) return indexedOutput(transaction, vout, state, this.#options.tags)
-    if (state) return toldOutput(transaction, vout, state)
+    if (state) return storedOutput(transaction, vout, state)
     return { satoshis: transaction!.outputs[vout]!.satoshis }
   }
 
-  /** By the rows that the index has of it: when it was seen, and the topics it was applied to. */
+  /** The time of first sighting and the applied topics, from rows of the index. */
   async #lostRecord({ txid, outputs }: Transaction): Promise<TransactionRecord> {
     const names = [...this.#topics.keys()].sort()
     const keys = names.map(topic => this.#topics.get(topic)!.transactions)
@@ -271,14 +270,14 @@ class Rebuild {
     )
   }
 
-  /** The event `txid` is the indexer's: it gives it to every output of a transaction. */
+  /** Whether the indexer wrote the outputs: it gives the event `txid` to every output of a transaction. */
   async #isIndexed(txid: Txid, states: ReadonlyMap<number, OutputState>): Promise<boolean> {
     const mark = outputEvents.types.txid.text(txid)
     for (const state of states.values()) if (state.events.includes(mark)) return true
     return (await this.#from.zrange(INDEXED.parse(mark).index, { count: 1 })).length > 0
   }
 
-  /** A transaction that spends any output which is known spends all its inputs. */
+  /** A transaction with a spend in the index spends all its inputs. */
   async #spendIn(
     change: TxUpdate,
     { spends: recorded }: TransactionRecord,
@@ -300,12 +299,12 @@ class Rebuild {
   }
 }
 
-/** Of two spenders of one output the second is not indexed: its rows are the difference to report. */
+/** The second spender of an output is not indexed: its rows are reported as differences. */
 const passConflict = (error: unknown): void => {
   if (!(error instanceof QuoinError && error.code === 'ERR_TXO_CONFLICT')) throw error
 }
 
-/** A record that does not decode is as good as lost. */
+/** The record; undefined if it is corrupt. */
 const readRecord = (value: Uint8Array): TransactionRecord | undefined => {
   try {
     return transactionRecord.codec.decode(value)
@@ -320,7 +319,7 @@ const positionOf = (proof: Bump, txid: Txid): BlockPosition => ({
   index: BigInt(proof.offsetOf(txid)!)
 })
 
-/** What the indexer says of an output, and the events and data of others beside it. */
+/** The indexer's update of an output, with the events and data of other writers. */
 const indexedOutput = (
   transaction: Transaction,
   vout: number,
@@ -337,11 +336,11 @@ const indexedOutput = (
   }
 }
 
-/** The types of events that the indexer alone gives. */
+/** The types of events of the indexer. */
 const INDEXED = new EventRegistry(outputEvents, scriptEvents)
 
-/** What others said of an output that the indexer has not seen. */
-const toldOutput = (
+/** The update of an output that the indexer did not write, from its state. */
+const storedOutput = (
   transaction: Transaction | undefined,
   vout: number,
   state: OutputState

@@ -1,11 +1,11 @@
 /**
- * What is known of a transaction as a whole: when it was first seen, where it is in the chain, the topics it was
- * applied to, and the outputs it spends. With each of those come the events that the output itself does not say,
- * because nobody has indexed it: they are what is taken back when the spend is.
+ * The record of a transaction: when it was first seen, its block position, the topics it was applied to, and the
+ * outputs it spends. A spend has the events of the output that the output lacks, because it is not indexed: a rollback
+ * of the spend removes them.
  *
- * `revision (4) ‖ outputs (4) ‖ has a position (1) ‖ seen (8) ‖ [position (12)] ‖ topics (2) ‖ … ‖ spends (4) ‖ …`, big-endian. A topic
- * is its length (1) and text; a spend is the outpoint (36), the number of its events (2), and each as length (2) and
- * text.
+ * `revision (4) ‖ outputs (4) ‖ has a position (1) ‖ seen (8) ‖ [position (12)] ‖ topics (2) ‖ … ‖ spends (4) ‖ …`,
+ * big-endian. A topic is its length (1) and text; a spend is the outpoint (36), the number of its events (2), and each
+ * as length (2) and text.
  */
 
 import { value } from '@quoin/keyspace'
@@ -15,17 +15,17 @@ import { type BlockPosition, blockPosition } from './position.ts'
 
 export interface SpendRecord {
   readonly outpoint: Outpoint
-  /** Events of the output that it does not have itself, sorted. */
+  /** Events of the output that its own state lacks, sorted. */
   readonly events: readonly string[]
 }
 
 export interface TransactionRecord {
-  /** Counts the writes for this transaction: whoever writes next has to have read the last. */
+  /** Counts the commits that changed the transaction: the condition of the next one. */
   readonly revision: number
   /** Unix seconds. */
   readonly seen: number
   readonly position?: BlockPosition | undefined
-  /** How many outputs it has, as far as anyone told. */
+  /** The number of its outputs, as far as a writer gave it. */
   readonly vouts: number
   /** Sorted. */
   readonly topics: readonly Topic[]
@@ -33,7 +33,7 @@ export interface TransactionRecord {
   readonly spends: readonly SpendRecord[]
 }
 
-/** Up to the flag and the time, which are always there. */
+/** Bytes before the optional fields. */
 const HEAD = 17
 const POSITION = 12
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -118,7 +118,7 @@ const decode = (bytes: Uint8Array): TransactionRecord => {
   }
 }
 
-/** When and where, alone: what a score follows from. */
+/** The fields that the score depends on, without decoding the others. */
 export const recordPlace = (bytes: Uint8Array): Pick<TransactionRecord, 'seen' | 'position'> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (bytes.length < HEAD) throw damaged(bytes)
@@ -132,6 +132,6 @@ const readPosition = (bytes: Uint8Array): BlockPosition => {
 }
 
 const damaged = (bytes: Uint8Array): QuoinError =>
-  new QuoinError('ERR_VALUE_DECODE', 'the record of a transaction is damaged', { bytes: bytes.length })
+  new QuoinError('ERR_VALUE_DECODE', 'the record of a transaction is corrupt', { bytes: bytes.length })
 
 export const transactionRecord = value<TransactionRecord>({ name: 'record', encode, decode })

@@ -1,7 +1,7 @@
 /**
- * Mends an index in place: rows that do not follow from the transactions are deleted, rows that are missing are written.
- * A batch holds only while its rows, and the records and spends that they follow from, are as they were compared. So a
- * node may write meanwhile, a repair that was killed begins again, and a row that is right is never touched.
+ * Repairs an index in place: deletes rows that the transactions do not imply, and writes missing rows. A batch is
+ * conditional on its rows, and on the records and spends that imply them. So a node may write during a repair, a killed
+ * repair can be started again, and a correct row is never written.
  */
 
 import type { FindingKind } from '@quoin/chain'
@@ -26,14 +26,14 @@ interface RepairItem extends Difference {
   readonly kind: FindingKind
 }
 
-/** Mends the differences of a store from a rebuilt index. */
+/** Repairs the differences between a store and a rebuilt index. */
 export class IndexRepair {
   readonly #store: Store
   readonly #rebuilt: StoreReads
   #waiting: RepairItem[] = []
-  /** By the kind of their findings. */
+  /** Repaired differences by the kind of their findings. */
   readonly mended = new Map<FindingKind, number>()
-  /** Rows that changed meanwhile: the next repair looks at them again. */
+  /** Rows that other writers changed during the repair: the next repair compares them again. */
   changed = 0
 
   constructor(store: Store, rebuilt: StoreReads) {
@@ -43,7 +43,7 @@ export class IndexRepair {
 
   async mend(difference: Difference, kind: FindingKind): Promise<void> {
     const last = this.#waiting.at(-1)
-    // Rows of other keys may follow from records that are about to be mended.
+    // Rows of other keys may follow from records in the pending batch.
     if (last && compareBytes(last.key, SPENDS) === 0 && compareBytes(difference.key, SPENDS) !== 0) {
       await this.flush()
     }
@@ -51,7 +51,7 @@ export class IndexRepair {
     if (this.#waiting.length >= AT_ONCE) await this.flush()
   }
 
-  /** Commits all that wait at once, and each alone when one of them has changed. */
+  /** Commits all pending differences at once, or one by one if a row has changed. */
   async flush(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
@@ -75,7 +75,7 @@ export class IndexRepair {
     return true
   }
 
-  /** The row as it was found, and all that it follows from as the rebuilt index has it. */
+  /** Conditions: the row as found, and its sources as in the rebuilt index. */
   async #guardIn(batch: Batch, { structure, key, part, stored }: Difference): Promise<boolean> {
     if (structure === 'member') batch.ifScore(key, part, stored as number | undefined)
     else batch.ifField(key, part, stored as Uint8Array | undefined)
@@ -103,7 +103,7 @@ export class IndexRepair {
   }
 }
 
-/** Records count their revisions, which differ. */
+/** Compares records without their revisions. */
 const isSameSource = (live: Uint8Array | undefined, rebuilt: Uint8Array | undefined): boolean =>
   live === undefined || rebuilt === undefined
     ? live === rebuilt
@@ -127,7 +127,7 @@ const writeIn = (batch: Batch, { structure, key, part, stored, derived }: Differ
   else batch.hset(key, part, nextRevision(key, part, stored, derived as Uint8Array))
 }
 
-/** A commit that read the record as it was fails. */
+/** A greater revision fails commits that read the record before the repair. */
 const nextRevision = (
   key: Uint8Array,
   part: Uint8Array,
@@ -145,8 +145,8 @@ const nextRevision = (
 }
 
 /**
- * Takes away a proof that is not right: the transaction waits for a new one, which a node fetches. A coinbase, which
- * belongs to its block, is rolled back.
+ * Removes an invalid proof: the transaction is unmined until a node fetches a new proof. A coinbase, which is part of
+ * its block, is rolled back.
  */
 export const repairProof = async (outputs: OutputStore, tracker: RootTracker, txid: Txid): Promise<void> => {
   const bytes = await outputs.store.get(proofs.encode(txid))
@@ -170,7 +170,7 @@ export const repairProof = async (outputs: OutputStore, tracker: RootTracker, tx
   await batch.commit()
 }
 
-/** A proof that is of its transaction, if it is one. */
+/** The stored proof of a transaction; undefined if it is corrupt or another transaction's. */
 const readProof = async (store: Store, txid: Txid) => {
   try {
     const bump = await new TransactionStore(store).proof(txid)

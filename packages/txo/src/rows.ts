@@ -1,7 +1,7 @@
 /**
- * The rows of sorted sets that follow from what is known of an output and of a transaction. This is the whole of the
- * index: a commit writes the difference between the rows before and after it, a rollback is a commit after which
- * nothing is known, and a store is right when its rows are these.
+ * The rows of sorted sets, derived from the states of outputs and the records of transactions. A commit writes the
+ * difference between the rows before and after it, a rollback removes all rows, and a verification compares a store
+ * with the derived rows.
  */
 import { bytesKey, chain } from '@quoin/chain'
 import { encodeText, memoize, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
@@ -23,13 +23,13 @@ const OUTPUTS = balances.encode('outputs')
 const UNMINED = 0n
 const VALIDATED = 1n
 
-/** An output with all that its rows depend on. */
+/** An output with the records that its rows depend on. */
 export interface OutputView {
   readonly state: OutputState
   readonly record: TransactionRecord | undefined
-  /** The record of the transaction that spends it. */
+  /** The record of its spender. */
   readonly spender: TransactionRecord | undefined
-  /** Events that only the spender told. */
+  /** Events given by the spender only. */
   readonly spentEvents: readonly string[]
 }
 
@@ -81,7 +81,7 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
   return rows
 }
 
-/** The keys of what a topic has, in memory of their own: they are kept. */
+/** The keys of a topic, copied since the cache keeps them. */
 const topicKeys = memoize(1000, (topic: Topic) => ({
   outputs: topicOutputs.encode(topic).slice(),
   transactions: topicTransactions.encode(topic).slice(),
@@ -124,7 +124,7 @@ const transactionRows = (record: TransactionRecord | undefined): Row[] => {
   return rows
 }
 
-/** Row by row it would take as long as there are events, times as many: an output may have very many. */
+/** Compares rows through a map: an output may have very many events. */
 const writeRows = (batch: Batch, member: Uint8Array, before: readonly Row[], after: readonly Row[]): void => {
   const gone = new Map<string, Row>()
   for (const row of before) gone.set(bytesKey(row.key), row)

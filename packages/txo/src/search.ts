@@ -1,4 +1,4 @@
-/** Finding outputs by events and topics (seed 001): what can be asked, and how it becomes a search of the store. */
+/** Searches of outputs by events and topics (seed 001), as searches of the store. */
 import type { Outpoint, Topic } from '@quoin/primitives'
 import type { Join, StoreReads } from '@quoin/store'
 import type { EventTypes } from './events.ts'
@@ -7,7 +7,7 @@ import type { LoadOptions } from './load.ts'
 
 export interface OutputSearch extends LoadOptions {
   /**
-   * What to search: texts of events (`own:1A1z…`), of their spent twins (`own:1A1z…:spnd`), or topics (`tp:tm_kv`).
+   * Texts of events (`own:1A1z…`), of their spent twins (`own:1A1z…:spnd`), or topics (`tp:tm_kv`).
    */
   readonly keys: readonly string[]
   readonly join?: Join
@@ -17,22 +17,22 @@ export interface OutputSearch extends LoadOptions {
   readonly to?: number
   readonly reverse?: boolean
   readonly limit?: number
-  /** From the page before. */
+  /** The cursor of the page before. */
   readonly cursor?: string
-  /** Only outputs that are not spent; pages are full all the same. */
+  /** Only unspent outputs; pages are full all the same. */
   readonly filterSpent?: boolean
 }
 
 export interface FoundOutput {
   readonly outpoint: Outpoint
   readonly score: number
-  /** Which of the keys it was found under. */
+  /** The key of the search that has it. */
   readonly key: string
 }
 
 export interface Page<T> {
   readonly rows: readonly T[]
-  /** For the next page; undefined when there is none. */
+  /** For the next page; undefined on the last. */
   readonly cursor: string | undefined
 }
 
@@ -77,7 +77,7 @@ const areUnspent = async (
   return spenders.map(spender => spender === undefined)
 }
 
-/** The key of the sorted set that a text names. */
+/** The key of the sorted set of an event, a spent twin or a topic. */
 const setKey = (events: EventTypes, text: string): Uint8Array => {
   if (text.startsWith(TOPIC)) return topicOutputs.encode(text.slice(TOPIC.length) as Topic)
   const twin = text.endsWith(SPENT) ? text.slice(0, -SPENT.length) : undefined

@@ -1,7 +1,7 @@
 /**
- * What is to be written for one transaction: outputs with their events and data, what it spends, the topics that
- * admitted it, and where it is in the chain. Several writers (an indexer, lookup services, topics) add to one change,
- * and it is committed as a whole. Every part only says what holds, so committing it again changes nothing.
+ * The update of one transaction: outputs with their events and data, spends, admissions by topics, and the block
+ * position. Several writers (an indexer, lookup services, topics) add to one update, which is committed as a whole.
+ * Updates are idempotent.
  */
 import type { Outpoint, Topic, Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
@@ -10,31 +10,31 @@ import type { MembershipReason } from './working-set.ts'
 
 export interface OutputUpdate {
   readonly satoshis?: number
-  /** Texts of declared events, added to those the output has. */
+  /** Texts of declared events, added to the output's events. */
   readonly events?: Iterable<string>
-  /** By tag; each replaces what was there under its tag. */
+  /** Data by tag; it replaces the data under the same tag. */
   readonly data?: Readonly<Record<string, unknown>>
 }
 
 export interface Admission {
   /** Outputs that the topic saw the transaction consume. */
   readonly inputs?: readonly Outpoint[]
-  /** Transactions that the topic needs beside it. */
+  /** Transactions that the topic needs with it. */
   readonly dependencies?: readonly Txid[]
   /** The output was a member before, and left with a spender that was rolled back. */
   readonly isRestored?: boolean
 }
 
-/** The events of an output that is spent, asked for only when the output itself is not indexed. */
+/** The events of a spent output; the function is called only if the output is not indexed. */
 export type SpentEvents = Iterable<string> | (() => Iterable<string>)
 
 export class TxUpdate {
   readonly txid: Txid
-  /** Unix seconds; when it was first seen, if it is new. */
+  /** Unix seconds of the first sighting, for a transaction without a record. */
   readonly seen: number | undefined
-  /** `null` takes it out of the chain, `undefined` leaves it where it is. */
+  /** `null` makes it unmined, `undefined` keeps its position. */
   readonly position: BlockPosition | null | undefined
-  /** How many outputs the transaction has; those that nobody indexes can be spent too. */
+  /** The number of its outputs: outputs that are not indexed can be spent too. */
   readonly vouts: number
   readonly outputs = new Map<number, OutputUpdate[]>()
   readonly admissions = new Map<Topic, Map<number, Admission>>()
@@ -82,19 +82,19 @@ export class TxUpdate {
     return this
   }
 
-  /** A topic no longer has an output of the transaction. */
+  /** An output of the transaction leaves a topic. */
   removeFromTopic(topic: Topic, vout: number, reason: MembershipReason = 'removed'): this {
     this.departures.set(topic, (this.departures.get(topic) ?? new Map()).set(vout, reason))
     return this
   }
 
-  /** A topic holds an output to be spent, without saying by what. */
+  /** A topic marks an output as spent, by an unknown spender. */
   markSpent(topic: Topic, vout: number): this {
     this.spentMarks.set(topic, (this.spentMarks.get(topic) ?? new Set()).add(vout))
     return this
   }
 
-  /** Nothing is known of an output of the transaction any more, by whatever writer. */
+  /** Removes an output of the transaction from the index, with the writes of all writers. */
   erase(vout: number): this {
     this.erasures.add(vout)
     return this
@@ -106,27 +106,27 @@ export class TxUpdate {
     return this
   }
 
-  /** The transaction was appliedTopics to a topic, whatever that admitted. */
+  /** The transaction was applied to a topic, with or without admitted outputs. */
   markApplied(topic: Topic): this {
     this.appliedTopics.add(topic)
     return this
   }
 
-  /** The transaction is to be known, whatever else is said of it. */
+  /** Creates a record of the transaction, even if the update has no outputs, spends or topics. */
   ensure(): this {
     this.isEnsured = true
     return this
   }
 
-  /** The transaction rests on another that is in the index, and must be there still when this is committed. */
+  /** The commit fails (`ERR_STALE_READ`) unless another transaction, such as an ancestor, is in the index. */
   dependOn(txid: Txid): this {
     this.dependencies.add(txid)
     return this
   }
 
   /**
-   * More to write in the same commit. It is written again when the commit is tried again. What it reads is read after
-   * the record of the transaction, on which the commit depends.
+   * Further writes of the same commit; repeated when the commit is retried. Its reads follow the read of the record, on
+   * which the commit is conditional.
    */
   addWrites(write: (batch: Batch) => void | Promise<void>): this {
     this.extraWrites.push(write)

@@ -1,8 +1,8 @@
 /**
  * The output store: many outputs loaded at once against one by one, on LMDB, on Redis over loopback and on Redis with
- * the round trips of a network, and balances as they grow. Of those who load one by one, the first asks for everything about an output at once, the second for one
- * thing after the other, as it comes from a loop over ids with a call for each property; each of its calls reads the hash
- * and the record of the output again.
+ * the round trips of a network, and balances as they grow. Of those who load one by one, the first asks for everything
+ * about an output at once, the second for one thing after the other, as it comes from a loop over ids with a call for
+ * each property; each of its calls reads the hash and the record of the output again.
  *
  *     npm run bench -- txo            a million outputs under one address
  *     npm run bench -- txo --quick    a hundred thousand

@@ -1,12 +1,12 @@
-/** Whether the index of a store is the one that follows from its transactions. */
+/** Verification of an index against the stored transactions. */
 import { openStore, type Store } from '@quoin/store'
 import { compareIndexes, type Difference } from './compare.ts'
 import { type RebuildOptions, rebuildIndex } from './rebuild.ts'
 
 export interface VerifyOptions extends RebuildOptions {
-  /** An empty store to rebuild the index in, for one that does not fit in memory; it is left as it is then. */
+  /** An empty store for the rebuilt index, for one that does not fit in memory. It is not deleted. */
   readonly into?: Store
-  /** Differences to report at most, 1,000 unless given. */
+  /** The most differences to report, 1,000 unless given. */
   readonly limit?: number
 }
 
@@ -15,13 +15,7 @@ export interface Verdict {
   readonly differences: readonly Difference[]
 }
 
-/**
- * Rebuilds the index of one state of a store, and compares. The store is left as it is.
- *
- * @example
- * import { openStore } from '@quoin/store'
- * await verifyIndex(await openStore('memory:')) // { transactions: 0, differences: [] }
- */
+/** Rebuilds the index from a snapshot of a store, and compares them. Writes nothing to the store. */
 export const verifyIndex = async (store: Store, options: VerifyOptions = {}): Promise<Verdict> => {
   const into = options.into ?? (await openStore('memory:'))
   try {

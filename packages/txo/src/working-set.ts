@@ -1,7 +1,7 @@
 /**
- * The part of the index that a commit is about, before and after it. Spends and records are read first, since they
- * guard the rest: every write for a transaction changes its record, so a commit that finds the records as they were
- * read has seen everything else as it is.
+ * The working set of a commit: the rows that it reads, before and after it. Spends and records are read first, as the
+ * conditions of the commit: every write for a transaction changes its record, so unchanged records imply that all other
+ * rows are unchanged.
  */
 
 import { bytesKey } from '@quoin/chain'
@@ -17,22 +17,22 @@ const SATOSHIS = satoshis.encode()
 const { satoshis: amount } = satoshisFields.collections
 const NONE: readonly never[] = []
 
-/** Why an output enters or leaves a topic, where the difference of its states does not show it. */
+/** The reason why an output enters or leaves a topic, if the difference of its states does not show it. */
 export type MembershipReason = 'restored' | 'removed' | 'evicted' | 'refused'
 
-/** Something before and after. */
+/** A value before and after the commit. */
 export interface Slot<T> {
   readonly before: T
   after: T
 }
 
-/** A field of `h:spnd` as it was read. */
+/** A field of `h:spnd` as read. */
 interface Guard {
   readonly field: Uint8Array
   readonly value: Uint8Array | undefined
 }
 
-/** Bytes as the key of a map. */
+/** Txids and outpoints as keys of maps: one character a byte. */
 export const mapKey = bytesKey
 const bytesOf = (name: string): Uint8Array => {
   const bytes = new Uint8Array(name.length)
@@ -41,27 +41,27 @@ const bytesOf = (name: string): Uint8Array => {
 }
 export const txidFromMapKey = (name: string): Txid => bytesOf(name) as Txid
 export const outpointFromMapKey = (name: string): Outpoint => bytesOf(name) as Outpoint
-/** The name of an outpoint begins with that of its txid. */
+/** The map key of an outpoint begins with the map key of its txid. */
 export const txidMapKey = (name: string): string => name.slice(0, 32)
 export const outpointMapKey = (txid: string, vout: number): string =>
   txid + String.fromCharCode(vout >>> 24, (vout >>> 16) & 0xff, (vout >>> 8) & 0xff, vout & 0xff)
 
 export class WorkingSet {
-  /** What conditions are made of. */
+  /** The conditions of the commit. */
   readonly #guards = new Map<string, Guard>()
   readonly #spends = new Map<string, Slot<string | undefined>>()
   readonly #records = new Map<string, Slot<TransactionRecord | undefined>>()
   readonly #outputs = new Map<string, Slot<OutputState>>()
-  /** Transactions of which all outputs are here. */
+  /** Transactions with all outputs loaded, and the outputs. */
   readonly #whole = new Map<string, Set<string>>()
-  /** By the name of the output and the topic. */
+  /** Reasons by the map key of the output and the topic. */
   readonly #reasons = new Map<string, MembershipReason>()
 
   isGuarded(name: string): boolean {
     return this.#guards.has(name)
   }
 
-  /** Records by txid and spends by outpoint, all at once. */
+  /** Reads records by txid and spends by outpoint, as conditions. */
   *guard(names: Iterable<string>): ReadPlan<void> {
     const missing = new Set<string>()
     for (const name of names) if (!this.#guards.has(name)) missing.add(name)
@@ -89,7 +89,7 @@ export class WorkingSet {
     }
   }
 
-  /** All outputs of transactions, with their spends and the records of their spenders. */
+  /** Loads all outputs of transactions, with their spends and the records of their spenders. */
   *loadTransactions(txids: Iterable<string>): ReadPlan<void> {
     const wanted = [...new Set(txids)].filter(txid => !this.#whole.has(txid))
     yield* this.guard(wanted)
@@ -110,13 +110,13 @@ export class WorkingSet {
     yield* this.#addOutputs(loaded)
   }
 
-  /** The spends of outputs, and the records of the spenders. */
+  /** Reads the spends of outputs and the records of their spenders, as conditions. */
   *guardSpends(names: readonly string[]): ReadPlan<void> {
     yield* this.guard(names)
     yield* this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? NONE))
   }
 
-  /** Single outputs, with the records of their transactions; the spends are guarded already. */
+  /** Loads single outputs, whose spends are conditions already, with the records of their transactions. */
   *loadOutputs(names: readonly string[]): ReadPlan<void> {
     yield* this.guard(names.map(txidMapKey))
     const known = names.filter(
@@ -138,7 +138,7 @@ export class WorkingSet {
     }
   }
 
-  /** The names of the outputs of a transaction that are loaded whole or new. */
+  /** The map keys of the outputs of a transaction: all stored ones, and new ones. */
   outputsOf(txid: string): string[] {
     return [...(this.#whole.get(txid) ?? [])]
   }
@@ -183,12 +183,12 @@ export class WorkingSet {
     return this.#records
   }
 
-  /** The batch holds only if nothing that was read has changed. */
+  /** Adds the conditions: the records and spends are unchanged. */
   guardIn(batch: Batch): void {
     for (const { field, value } of this.#guards.values()) batch.ifField(SPENDS, field, value)
   }
 
-  /** Writes what differs, the rows that follow from it apart. */
+  /** Writes changed spends, records and outputs, without the rows derived from them. */
   writeIn(batch: Batch): void {
     for (const [name, { before, after }] of this.#spends) {
       if (before === after) continue

@@ -126,14 +126,14 @@ interface Asked {
 
 /** Begins when there is something to check. */
 export class SignatureThread {
-  readonly #entry: string
+  readonly #entry: URL
   #worker: Worker | undefined
   #hasFailed = false
   readonly #asked = new Map<number, Asked>()
   #lastId = 0
   #count = 0
 
-  constructor(entry = new URL(ENTRY, import.meta.url).href) {
+  constructor(entry = new URL(ENTRY, import.meta.url)) {
     this.#entry = entry
   }
 
@@ -161,7 +161,7 @@ export class SignatureThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL(this.#entry))
+    const worker = new Worker(this.#entry)
     worker.unref()
     worker.on('message', ({ id, verdicts }: Answer) => this.#answered(id, verdicts))
     worker.on('error', () => this.#fail())

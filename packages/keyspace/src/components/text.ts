@@ -157,13 +157,7 @@ const escapedCodec = (reserved: ByteSet): Codec<string> => {
   })
 }
 
-/**
- * Any text; the characters in `reserved` never appear in the key, and the order of texts is kept.
- *
- * @example
- * const { names } = keyspace('app', { names: collection({ key: [escaped('name'), ':', text('rest')] }) }).collections
- * new TextDecoder().decode(names.encode('a:b', 'c')) // 'a;0b:c'
- */
+/** Any text; the characters in `reserved` never appear in the key, and the order of texts is kept. */
 export const escaped = <const N extends string>(
   name: N,
   { reserved = SEPARATORS }: { readonly reserved?: string } = {}

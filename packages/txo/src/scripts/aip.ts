@@ -4,11 +4,13 @@
  *     ‹algorithm› ‹address› ‹signature› [‹field number› …]
  *
  * The message is the byte 6a of the OP_RETURN and the data of all pushes up to the name of the protocol, separators and
- * earlier signatures included, as a Bitcoin Signed Message. The form of Twetch is valid too: the SHA-256, as hexadecimal
- * text, of the same data without the 6a and without the last separator. Field numbers count from the OP_RETURN, which is
- * 0. A list of them must name every field, in order: a signature over some of the fields is not valid for the output.
+ * earlier signatures included, as a Bitcoin Signed Message. The form of Twetch is valid too: the SHA-256, as
+ * hexadecimal text, of the same data without the 6a and without the last separator. Field numbers count from the
+ * OP_RETURN, which is 0. A list of them must name every field, in order: a signature over some of the fields is not
+ * valid for the output.
  *
- * A signature over no data, or over opcodes that push no data, is invalid. The first 16 signatures of an output are read.
+ * A signature over no data, or over opcodes that push no data, is invalid. The first 16 signatures of an output are
+ * read.
  */
 
 import { sha256 } from '@quoin/chain'

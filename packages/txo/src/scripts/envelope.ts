@@ -4,9 +4,10 @@
  *     OP_FALSE OP_IF "ord" ‹field› ‹value› … OP_0 ‹content› OP_ENDIF
  *
  * Fields are numbers, or names of two bytes and more: 1 is the media type, 3 the parent (a txid and a little-endian
- * output number, or a txid alone), 0 the content, which is one push and comes last. The rules are those of other indexers,
- * since all must agree on the outputs that carry a token: the first envelope with content that ends behind it counts, the
- * two bytes before the push of `ord` decide, and envelopes after an OP_RETURN count. An envelope without content does not.
+ * output number, or a txid alone), 0 the content, which is one push and comes last. The rules are those of other
+ * indexers, because indexers have to agree on token outputs: the first envelope with content that ends behind it
+ * counts, the two bytes before the push of `ord` decide, and envelopes after an OP_RETURN count. An envelope without
+ * content does not.
  *
  * The reader is linear: it reads each chunk once.
  */

@@ -1,6 +1,6 @@
 /**
- * The events of parsed scripts. They are claims of the script, checked for their form only, under the name of the format.
- * The events of topics, which decide on valid token outputs, have other names (`id:`, `sym:`, `p2pkh:` …).
+ * The events of parsed scripts. They are claims of the script, checked for their form only, under the name of the
+ * format. The events of topics, which decide on valid token outputs, have other names (`id:`, `sym:`, `p2pkh:` …).
  */
 
 import { address, tokenId } from '@quoin/chain/components'

@@ -1,7 +1,7 @@
 /**
  * The lock of an output: its script without the envelope of an inscription, which never runs. The envelope is before or
- * behind the lock, and an OP_RETURN may follow, at which the script succeeds. Templates are recognised at the lock alone:
- * the same bytes within another contract, or in a branch of it, do not lock the output.
+ * behind the lock, and an OP_RETURN may follow, at which the script succeeds. Templates are recognised at the lock
+ * alone: the same bytes within another contract, or in a branch of it, do not lock the output.
  */
 
 import { startsP2pkh } from '@quoin/chain'

@@ -1,10 +1,10 @@
 /**
- * `map`: metadata as pairs (Magic Attribute Protocol). `SET ‹key› ‹value› …` gives values; several of them in one output
- * are merged, and the later value counts. `ADD ‹key› ‹value› …` adds to a set, `DEL ‹key› …` removes keys; of other
- * commands the name is kept.
+ * `map`: metadata as pairs (Magic Attribute Protocol). `SET ‹key› ‹value› …` gives values; several of them in one
+ * output are merged, and the later value counts. `ADD ‹key› ‹value› …` adds to a set, `DEL ‹key› …` removes keys; of
+ * other commands the name is kept.
  *
- * Keys are text of at most 256 bytes and values text of at most 16 KiB; other pairs are left out. 64 KiB of an output are
- * kept.
+ * Keys are text of at most 256 bytes and values text of at most 16 KiB; other pairs are left out. 64 KiB of an output
+ * are kept.
  */
 import { type Bitcom, fieldsOf, readBitcom, segmentsOf } from './bitcom.ts'
 import { scriptEvents } from './events.ts'

@@ -1,5 +1,5 @@
 /**
- * `ordlock`: a single satoshi for sale. It is spent by a buyer who pays the seller, or by the seller:
+ * `ordlock`: a single satoshi for sale. A buyer spends it by paying the seller, and the seller can cancel the sale:
  *
  *     ‹prefix, 102 bytes› ‹hash of the seller's key› ‹payout› ‹suffix, 702 bytes›
  *

@@ -47,8 +47,8 @@ export const PARSERS: ReadonlyMap<string, ScriptParser> = new Map(
 const ALL_TAGS: readonly string[] = [...PARSERS.keys()]
 
 /**
- * The results of the parsers with these tags, all of them unless given. A tag without a parser is ignored: check tags of
- * user input against `PARSERS`.
+ * The results of the parsers with these tags, all of them unless given. A tag without a parser is ignored: check tags
+ * of user input against `PARSERS`.
  */
 export const parseScript = (
   context: ScriptContext,

@@ -7,8 +7,8 @@
  * The key is a compressed public key. There is at least one field, and exactly the drops that the fields need: OP_2DROP
  * for every two, OP_DROP for an odd one. No opcode is before or behind.
  *
- * A field of OP_1 to OP_16 or OP_1NEGATE is the byte that the opcode pushes. OP_0 is written for no bytes and for a zero
- * byte alike: only a signature over the fields tells one from the other.
+ * A field of OP_1 to OP_16 or OP_1NEGATE is the byte that the opcode pushes. OP_0 is written for no bytes and for a
+ * zero byte alike: only a signature over the fields tells one from the other.
  */
 import { OP, pushedBy, ScriptCursor } from '@quoin/primitives'
 import { scriptEvents } from './events.ts'
@@ -34,15 +34,6 @@ const MAX_KEPT_BYTES = 4096
 export const isPublicKey = (bytes: Uint8Array): boolean =>
   bytes.length === KEY_LENGTH && (bytes[0] === 2 || bytes[0] === 3)
 
-/**
- * Decodes an output in the form of `PushDrop` of @bsv/sdk; undefined for any other script.
- *
- * @example
- * import { buildScript, OP } from '@quoin/primitives'
- * const key = Uint8Array.of(2, ...new Uint8Array(32).fill(1))
- * const script = buildScript([key, OP.CHECKSIG, new TextEncoder().encode('hello'), OP.DROP])
- * decodePushDrop(script)!.fields.map(field => new TextDecoder().decode(field)) // [ 'hello' ]
- */
 export const decodePushDrop = (script: Uint8Array | ScriptView): PushDrop | undefined => {
   const { script: bytes } = viewOf(script)
   const { length } = bytes

@@ -1,6 +1,6 @@
 /**
- * Real transactions, and scripts to make: each function writes one of the formats that the parsers read. The fixed parts
- * of contracts are cut out of real transactions.
+ * Real transactions, and scripts to make: each function writes one of the formats that the parsers read. The fixed
+ * parts of contracts are cut out of real transactions.
  */
 import { readFileSync } from 'node:fs'
 import {

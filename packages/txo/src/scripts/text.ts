@@ -1,7 +1,7 @@
 /**
- * Untrusted bytes and text of scripts. One rule for all formats: text is UTF-8, and a field that is not counts as absent,
- * without replacement characters. Long values are left out: the data of an output is kept as long as the output, and the
- * script is in its transaction.
+ * Untrusted bytes and text of scripts. One rule for all formats: text is UTF-8, and a field that is not counts as
+ * absent, without replacement characters. Long values are left out: the data of an output is kept as long as the
+ * output, and the script is in its transaction.
  */
 import { isUtf8 } from 'node:buffer'
 

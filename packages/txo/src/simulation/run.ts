@@ -1,6 +1,6 @@
 /**
- * Plays many seeds: `npm run sim -- txo [--seeds N] [--from K] [--seed S] [--steps N] [--variant NAME]`. Prints those that
- * fail and how to play them again, and keeps them in `simulation-failures.txt`.
+ * Plays many seeds: `npm run sim -- txo [--seeds N] [--from K] [--seed S] [--steps N] [--variant NAME]`. Prints the
+ * command that repeats a failure, and appends it to `simulation-failures.txt`.
  */
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,6 @@
 /**
- * One history from one seed, and whether the index is right after it. Everything that is drawn follows from the seed, so
- * a failure can be played again; only what crashes and what waits for a disk may come out otherwise the next time.
+ * One history from one seed, and whether the index is right after it. Everything that is drawn follows from the seed,
+ * so a failure can be played again; only what crashes and what waits for a disk may come out otherwise the next time.
  */
 import { checkRest } from './checks.testing.ts'
 import { CrashTarget } from './crash.testing.ts'
