@@ -6,9 +6,9 @@ import { QuoinError, shortHex, toHex, valueError } from '@quoin/primitives'
 import type { After, Declaration, KeyOf, KeyPart, PrefixOf } from './declaration.ts'
 import { type KeyReader, type KeyWriter, keyReader, keyWriter } from './generate.ts'
 import { type Departure, type Layout, valuesOf } from './layout.ts'
-import { printable } from './notation.ts'
+import { keyPattern, printable } from './notation.ts'
 import type { PromisedScan, Subject } from './proof/findings.ts'
-import type { OrderOfPart } from './proof/order.ts'
+import { type OrderOfPart, ordersOf } from './proof/order.ts'
 import { type KeyRange, type RangeOptions, Ranges } from './range.ts'
 import { written } from './scratch.ts'
 import { stepsOf } from './step.ts'
@@ -27,24 +27,18 @@ export class Collection<
   readonly scans: readonly PromisedScan[]
   #write: KeyWriter
   #read: KeyReader
-  readonly #orders: () => readonly OrderOfPart[]
+  #orders: readonly OrderOfPart[] | undefined
   readonly #ranges: Ranges
 
   /** @internal Collections are made by `keyspace`, which proves them first. */
-  constructor(
-    keyspace: string,
-    subject: Subject,
-    orders: () => readonly OrderOfPart[],
-    declaration: Declaration<P, S, V>
-  ) {
+  constructor(keyspace: string, subject: Subject, declaration: Declaration<P, S, V>) {
     this.keyspace = keyspace
     this.name = subject.name
     this.layout = subject.layout
     this.scans = subject.scans
-    this.#orders = orders
     this.value = declaration.value
     this.about = declaration.about
-    this.#ranges = new Ranges(subject.name, subject.layout, subject.scans, orders)
+    this.#ranges = new Ranges(subject.name, subject.layout, subject.scans, () => this.orders)
     // The first key generates the functions for the ones after it: a program uses few of the collections it loads.
     this.#write = (target, offset, ...key) => {
       this.#write = keyWriter(stepsOf(this.layout))
@@ -60,7 +54,13 @@ export class Collection<
 
   /** The order that each part of the key gives. */
   get orders(): readonly OrderOfPart[] {
-    return this.#orders()
+    this.#orders ??= ordersOf(this.layout)
+    return this.#orders
+  }
+
+  /** The key as a pattern: `z:own:{address}`. */
+  get pattern(): string {
+    return keyPattern(this.layout.parts)
   }
 
   /** Writes the key into `target` at `offset` and returns the offset after it. */

@@ -33,7 +33,7 @@ export class Keyspace<D extends Declarations = Declarations> {
   readonly subjects: readonly Subject[]
   /** A digest of the subjects. */
   readonly fingerprint: string
-  #proved: ReturnType<typeof prove> | undefined
+  #proof: Proof | undefined
 
   /** @internal Keyspaces are made by `keyspace`. */
   constructor(name: string, about: string, declarations: D, proved: readonly string[]) {
@@ -43,21 +43,17 @@ export class Keyspace<D extends Declarations = Declarations> {
     this.fingerprint = fingerprintOf(this.subjects.map(describeSubject))
     if (!proved.includes(this.fingerprint)) refuseUnsound(name, this.proof.findings)
     this.collections = Object.fromEntries(
-      this.subjects.map(subject => [
-        subject.name,
-        new Collection(name, subject, () => this.#proof.orders.get(subject)!, declarations[subject.name]!)
-      ])
+      this.subjects.map(subject => [subject.name, new Collection(name, subject, declarations[subject.name]!)])
     ) as CollectionsOf<D>
   }
 
   /** All seven properties of the collections, decided here and not taken from the build. */
   get proof(): Proof {
+    if (!this.#proof) {
+      const { orders: _, ...proof } = prove(this.subjects)
+      this.#proof = proof
+    }
     return this.#proof
-  }
-
-  get #proof(): ReturnType<typeof prove> {
-    this.#proved ??= prove(this.subjects)
-    return this.#proved
   }
 
   /** Whose key this is, or which collection it comes nearest to. */

@@ -8,7 +8,7 @@ import {
   type Collection,
   canonicalLayout,
   collection,
-  describeKeyspace,
+  describeShape,
   json,
   keyspace
 } from '@quoin/keyspace'
@@ -51,13 +51,19 @@ const { layouts: record } = storeLayouts.collections
 /** The layouts of a program, as a store would record them. */
 export const layoutsOf = (spaces: readonly AnyKeyspace[]): Layouts =>
   Object.fromEntries(
-    spaces.map(space => {
-      const described = describeKeyspace(space).collections
-      const collections = space.all.map((each, i) => {
-        const { key, holds } = described[i]!
-        return [each.name, { key, holds, fingerprint: digest(canonicalLayout(each)) }] as const
-      })
-      return [space.name, { version, collections: Object.fromEntries(collections) }] as const
+    spaces.map(({ name, all }) => {
+      const collections = all.map(
+        each =>
+          [
+            each.name,
+            {
+              key: each.pattern,
+              holds: describeShape(each.value),
+              fingerprint: digest(canonicalLayout(each))
+            }
+          ] as const
+      )
+      return [name, { version, collections: Object.fromEntries(collections) }] as const
     })
   )
 

@@ -21,7 +21,11 @@ export interface OrderOfPart {
   readonly word?: Disorder
 }
 
-export const orderOfPart = (layout: Layout, part: number, effort: Effort): OrderOfPart => {
+/** The order of each part of a key. */
+export const ordersOf = (layout: Layout, effort: Effort = { visited: 0 }): readonly OrderOfPart[] =>
+  layout.parts.map((_, part) => orderOfPart(layout, part, effort))
+
+const orderOfPart = (layout: Layout, part: number, effort: Effort): OrderOfPart => {
   const word = prefixDisorder(layout, part, effort)
   const value = valueDisorder(layout, part, effort) ?? word
   if (!value) return { by: 'value' }

@@ -14,7 +14,7 @@ import {
   twoReadings,
   wrongOrders
 } from './findings.ts'
-import { type OrderOfPart, orderOfPart } from './order.ts'
+import { type OrderOfPart, ordersOf } from './order.ts'
 import type { Effort } from './search.ts'
 
 export const PROPERTIES: Readonly<Record<Property, string>> = {
@@ -63,7 +63,7 @@ export const prove = (subjects: readonly Subject[]): Proof & { readonly orders: 
     decide('P2', scans, ({ subject, scan }, effort) => strayUnderScan(subject, scan, effort)),
     ...disjointness(pairs),
     decide('P4', subjects, (subject, effort) => {
-      const order = subject.layout.parts.map((_, part) => orderOfPart(subject.layout, part, effort))
+      const order = ordersOf(subject.layout, effort)
       orders.set(subject, order)
       return wrongOrders(subject, order)
     }),

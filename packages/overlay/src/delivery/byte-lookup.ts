@@ -1,5 +1,5 @@
 /** A lookup service of this process behind the interface of a hosted one: bytes become scripts and arrays of numbers. */
-import { LockingScript, UnlockingScript } from '@bsv/sdk'
+import { LockingScript, UnlockingScript } from '@bsv/sdk/script'
 import type { HostedLookup, LookupService, OutputAdmittedByTopic, OutputSpent } from '../types.ts'
 
 export const byteLookup = (service: LookupService | HostedLookup): HostedLookup => {
