@@ -109,9 +109,11 @@ export class KeyspaceGroup {
     return this.#members
   }
 
-  /** The proof of each member's joining: its collections against those of the members before it. */
+  /** The proof of each pair of members. */
   get proofs(): readonly Proof[] {
-    return this.#members.map((member, i) => disjointFrom(member, this.#members.slice(0, i)))
+    return this.#members.flatMap((member, i) =>
+      this.#members.slice(0, i).map(other => proveDisjointKeyspaces(member, other))
+    )
   }
 
   /** A digest of the members, in the order of their joining. */
@@ -127,7 +129,8 @@ export class KeyspaceGroup {
         `${this.name} has a keyspace called ${member.name} already`
       )
     }
-    refuseUnsound(`${member.name} in ${this.name}`, disjointFrom(member, this.#members).findings)
+    const findings = this.#members.flatMap(other => proveDisjointKeyspaces(member, other).findings)
+    refuseUnsound(`${member.name} in ${this.name}`, findings)
     this.#members.push(member)
   }
 
@@ -136,8 +139,16 @@ export class KeyspaceGroup {
   }
 }
 
-const disjointFrom = (member: AnyKeyspace, others: readonly AnyKeyspace[]): Proof =>
-  proveDisjoint(qualified(member), others.flatMap(qualified))
+const pairs = new WeakMap<AnyKeyspace, WeakMap<AnyKeyspace, Proof>>()
+
+/** Each pair is proved once, in however many groups it is. */
+const proveDisjointKeyspaces = (one: AnyKeyspace, other: AnyKeyspace): Proof => {
+  const known = pairs.get(one) ?? new WeakMap<AnyKeyspace, Proof>()
+  pairs.set(one, known)
+  const proof = known.get(other) ?? proveDisjoint(qualified(one), qualified(other))
+  known.set(other, proof)
+  return proof
+}
 
 const groupFingerprint = (members: readonly AnyKeyspace[]): string =>
   fingerprintOf(members.map(({ name, fingerprint }) => `${name} ${fingerprint}`))

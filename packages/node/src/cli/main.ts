@@ -2,7 +2,7 @@
 
 import { EXIT, endOnClosedOutput, exitHelp, printJson } from '@quoin/primitives/command'
 import { Command, CommanderError } from 'commander'
-import { version } from '../version.ts'
+import { version } from '../package-files.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
 import { addLiquidityCommands } from './liquidity/commands.ts'
 import { addNodeCommands } from './node/commands.ts'

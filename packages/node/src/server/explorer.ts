@@ -8,15 +8,12 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
+import { EXPLORER_FOLDER } from '../package-files.ts'
 import { type Answer, type Asked, type Route, route } from './route.ts'
-
-/** The same seen from `src/server` and from `dist/server`. */
-const FOLDER = fileURLToPath(new URL('../../dist/explorer/', import.meta.url))
 
 const POLICY = [
   "default-src 'none'",
@@ -61,7 +58,7 @@ const Headers = {
 type Wanted = Asked['headers'] & { readonly accept?: string; readonly 'accept-encoding'?: string }
 
 /** Beside the routes of the interface; none where the explorer was not built. */
-export const explorerRoutes = (routes: readonly Route[], folder: string = FOLDER): Route[] => {
+export const explorerRoutes = (routes: readonly Route[], folder: string = EXPLORER_FOLDER): Route[] => {
   if (!existsSync(join(folder, 'index.html'))) return []
   const files = new Files(folder)
   const index = routes.find(({ method, path }) => method === 'get' && path === '/')

@@ -2,7 +2,7 @@
 
 import { formatHash } from '@quoin/chain'
 import { Type } from '@sinclair/typebox'
-import { version } from '../../version.ts'
+import { version } from '../../package-files.ts'
 import type { Context } from '../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../route.ts'
 
