@@ -14,10 +14,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SLOWEST_MS = 180_000
 /** Run by `docs-overlays.test.ts`, or generated. */
 const ELSEWHERE = new Set(['docs/run-an-existing-overlay.md', 'docs/write-an-overlay.md', 'docs/keys.md'])
-const PAGES = ['.', 'docs', 'packages', 'apps']
+const PAGES = ['.', 'docs', 'docs/architecture', '.changes', 'packages', 'apps']
   .flatMap(folder => {
     const names = readdirSync(join(ROOT, folder)).filter(name => !name.startsWith('.'))
-    if (folder === '.' || folder === 'docs')
+    if (!['packages', 'apps'].includes(folder))
       return names.filter(name => name.endsWith('.md')).map(name => join(folder, name))
     return names.map(name => join(folder, name, 'README.md')).filter(page => existsSync(join(ROOT, page)))
   })

@@ -1,6 +1,6 @@
 /** The projects of `examples/` run, and print the `text` block of their READMEs. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +39,12 @@ it('lists every project, and links to files that exist', () => {
   const names = readdirSync(EXAMPLES, { withFileTypes: true }).filter(entry => entry.isDirectory())
   const overview = readFileSync(join(EXAMPLES, 'README.md'), 'utf8')
   for (const { name } of names) expect(overview).toContain(`[${name}](${name}/`)
+  for (const page of ['README.md', ...names.map(({ name }) => join(name, 'README.md'))]) {
+    if (!existsSync(join(EXAMPLES, page))) continue
+    const links = readFileSync(join(EXAMPLES, page), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)
+    for (const [, target] of links)
+      expect(existsSync(join(EXAMPLES, page, '..', target!)), `${page}: ${target}`).toBe(true)
+  }
 })
 
 describe.concurrent('programs', { timeout: TIMEOUT_MS }, () => {
