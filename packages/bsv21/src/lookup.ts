@@ -75,5 +75,10 @@ interface Query {
   readonly limit: number
 }
 
-/** The id of a token from whatever people write. */
+/**
+ * The id of a token from whatever people write.
+ *
+ * @example
+ * parseTokenId(`${'00'.repeat(31)}ff.0`) // '…ff_0'
+ */
 export const parseTokenId = (text: string): TokenId => formatOutpoint(parseOutpoint(text), '_') as TokenId

@@ -6,7 +6,21 @@ import { tokenLookup } from './lookup.ts'
 import { DISCOVERY } from './topic-names.ts'
 import { discoveryTopic, tokenTopics } from './topics.ts'
 
-/** Topics of tokens that are not active take no transactions. */
+/**
+ * Topics of tokens that are not active take no transactions.
+ *
+ * @example
+ * import { DevChain } from '@quoin/dev-chain'
+ * import { Engine } from '@quoin/overlay'
+ * import { openStore } from '@quoin/store'
+ * import { EventRegistry, OutputStore, outputEvents, scriptEvents } from '@quoin/txo'
+ * const events = new EventRegistry(outputEvents, scriptEvents, bsv21Events)
+ * const outputs = new OutputStore(await openStore('memory:'), { events, ledger: tokenLedger })
+ * const overlay = tokenOverlay(outputs, new Activation(outputs))
+ * const engine = new Engine({ outputs, tracker: new DevChain(), ...overlay })
+ * [...engine.topics.keys()] // [ 'tm_bsv21' ]
+ * await engine.close()
+ */
 export const tokenOverlay = (outputs: OutputStore, activation: Activation): Omit<Installed, 'delivery'> => ({
   topics: { [DISCOVERY]: discoveryTopic },
   families: [{ find: tokenTopics, open: topic => activation.open(topic) }],

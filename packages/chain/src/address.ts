@@ -26,6 +26,12 @@ export const startsP2pkh = (script: Uint8Array, at: number): boolean =>
   script[at + 23] === OP.EQUALVERIFY &&
   script[at + 24] === OP.CHECKSIG
 
+/**
+ * @example
+ * const { hash } = parseAddress('1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc')
+ * p2pkh(hash).length // 25
+ * formatAddress(hash) // '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc'
+ */
 export const p2pkh = (hash: Uint8Array): Uint8Array => {
   if (hash.length !== 20) throw addressError('a hash has 20 bytes', hash.length)
   const script = new Uint8Array(P2PKH_LENGTH)

@@ -130,7 +130,15 @@ const sizedEnd = (raw: Uint8Array, at: number): number => {
 /** Reads one transaction; what is wrong with it is an error of the reader's code. */
 export const readTransaction = (reader: Reader): Transaction => new Transaction(reader)
 
-/** The transaction that these bytes are, all of them. Do not change the bytes afterwards: it keeps views of them. */
+/**
+ * The transaction that these bytes are, all of them. Do not change the bytes afterwards: it keeps views of them.
+ *
+ * @example
+ * import { DevChain } from '@quoin/dev-chain'
+ * const { raw } = new DevChain().fund('1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc', 1000)
+ * parseTransaction(raw).outputs[0]!.satoshis // 1000
+ * parseTransaction(raw.subarray(1)) // throws ERR_TX_FORMAT
+ */
 export const parseTransaction = (bytes: Uint8Array): Transaction => {
   const reader = new Reader(bytes, CODE)
   const transaction = new Transaction(reader)

@@ -6,10 +6,12 @@
  * A coinbase is spent by the block after its own (on other networks after 100), and blocks hold as much as they get.
  *
  * @example
+ * import { Transaction } from '@bsv/sdk'
  * const chain = new DevChain()
- * const { txid } = chain.fund(address, 1000)
+ * const { txid } = chain.fund('1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc', 1000)
  * chain.mine()
- * await Transaction.fromAtomicBEEF([...chain.beef(txid)]).verify(chain)
+ * await Transaction.fromAtomicBEEF([...chain.beef(txid)]).verify(chain) // true
+ * (await chain.proof(txid)).status // 'mined'
  */
 
 import type { HeaderSource, ProofAnswer, ProofSource, Reorg, RootTracker, SourceTip } from '@quoin/chain'

@@ -90,10 +90,14 @@ export interface Declaration<
  * Declares a collection.
  *
  * @example
- * const ticks = collection({
- *   key: [raw('01'), u64('pool'), tick9('tick')],
- *   scans: [{ prefix: ['pool'], order: 'value' }]
- * })
+ * const { ticks } = keyspace('pools', {
+ *   ticks: collection({
+ *     key: [raw('01'), u64('pool'), ':', i64('tick')],
+ *     scans: [{ prefix: ['pool'], order: 'value' }]
+ *   })
+ * }).collections
+ * ticks.decode(ticks.encode(1n, -5n)) // [ 1n, -5n ]
+ * toHex(ticks.range([1n]).start) // '0100000000000000013a'
  */
 // NoInfer: what `keyspace` expects of declarations must not be taken for what this one says.
 export const collection = <

@@ -25,6 +25,14 @@ export interface CollectionChange {
   readonly sharedKey?: string
 }
 
+/**
+ * Compares the layouts of two keyspaces, collection by collection.
+ *
+ * @example
+ * const first = keyspace('app', { notes: collection({ key: ['n', u64('id')] }) })
+ * const second = keyspace('app', { notes: collection({ key: ['m', u64('id')] }) })
+ * diffKeyspaces(first, second).map(({ change }) => change) // [ 'changed' ]
+ */
 export const diffKeyspaces = (first: AnyKeyspace, second: AnyKeyspace): readonly CollectionChange[] => {
   const names = new Set([...first.all, ...second.all].map(({ name }) => name))
   return Array.from(names, name => {

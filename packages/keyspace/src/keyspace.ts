@@ -74,10 +74,11 @@ export type AnyKeyspace = Omit<Keyspace, 'collections'>
  * Defines a keyspace and proves it.
  *
  * @example
- * const pools = keyspace('pools', {
- *   ticks: collection({ key: [raw('01'), u64('pool'), tick9('tick')], scans: [['pool']] })
- * })
- * pools.collections.ticks.encode(1n, -5n)
+ * const { notes } = keyspace('app', {
+ *   notes: collection({ key: ['note:', escaped('user'), ':', u64('id')], scans: [['user']] })
+ * }).collections
+ * notes.decode(notes.encode('a:b', 10n)) // [ 'a:b', 10n ]
+ * keyspace('app', { notes: collection({ key: [text('user'), ':', text('name')] }) }) // throws ERR_KEYSPACE_UNSOUND
  */
 export const keyspace = <const D extends Declarations>(
   name: string,

@@ -27,7 +27,13 @@ const MAX_LENGTH = 512
 /** Components without options that a layout file may use beside those of this package, by codec name. */
 export type LayoutComponents = Readonly<Record<string, (name: string) => Component>>
 
-/** Parses the text of a layout file. */
+/**
+ * Parses the text of a layout file.
+ *
+ * @example
+ * const layout = `{ "name": "app", "collections": [{ "name": "a", "key": ["a:", { "text": "x" }, ":", { "text": "y" }] }] }`
+ * auditLayout(parseLayout(layout)).findings.map(({ property }) => property) // [ 'P1' ]
+ */
 export const parseLayout = (source: string, components: LayoutComponents = {}): LayoutFile => {
   let file: unknown
   try {

@@ -6,7 +6,7 @@
  * @example
  * const kv = new GlobalKV({ wallet, host: 'http://localhost:8080' })
  * await kv.set('profile.displayName', 'Ty', { tags: ['profile'] })
- * await kv.get('profile.displayName') // { value: 'Ty', tags: ['profile'], … }
+ * await kv.get('profile.displayName') // { …value: 'Ty'…tags: [ 'profile' ]… }
  */
 import { QuoinError } from '@quoin/primitives'
 import { liveEntries } from './agreement.ts'

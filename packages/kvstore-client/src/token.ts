@@ -211,6 +211,12 @@ export const isController = (value: unknown): value is string =>
  * The fields of a new token, without the signature; without tags, in the form of four fields. Throws `ERR_KV_ENTRY` for
  * invalid content, and for content that @bsv/sdk reads differently: its PushDrop decoder reads no bytes as a zero byte and
  * the byte 16 as no bytes, and its text decoder drops a byte order mark.
+ *
+ * @example
+ * import { writeFields } from '@quoin/kvstore-client/token'
+ * const controller = `02${'11'.repeat(32)}`
+ * const fields = writeFields({ protocolID: [1, 'kvstore'], key: 'name', value: 'Ty', controller, tags: [] })
+ * new TextDecoder().decode(fields[1]) // 'name'
  */
 export const writeFields = ({ protocolID, key, value, controller, tags }: KvContent): Uint8Array[] => {
   check(isProtocolID(protocolID), 'protocolID', PROTOCOL_RULE)

@@ -31,6 +31,17 @@ const documentation = (name: string) => ({
   })
 })
 
+/**
+ * The topic `tm_kvstore` and the lookup service `ls_kvstore` (BRC-35).
+ *
+ * @example
+ * import { installPlugins } from '@quoin/overlay'
+ * import { openStore } from '@quoin/store'
+ * import { OutputStore } from '@quoin/txo'
+ * const outputs = new OutputStore(await openStore('memory:'))
+ * const { topics, lookups } = await installPlugins([kvstore], { outputs })
+ * [...Object.keys(topics), ...Object.keys(lookups)] // [ 'tm_kvstore', 'ls_kvstore' ]
+ */
 export const kvstore = definePlugin({
   name: 'kv',
   setup: ({ outputs, events }) => {

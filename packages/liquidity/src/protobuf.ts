@@ -7,7 +7,7 @@
 import type { ValueCodec } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import { NEVER, SECOND, TIME_END, type Time } from './time.ts'
-import { fromUtf8, Sink, Source } from './wire.ts'
+import { decodeUtf8, Sink, Source } from './wire.ts'
 
 /** Digits of the longest decimal: the chain holds at most 1,144 bits. */
 const MAX_DIGITS = 345
@@ -67,7 +67,7 @@ export const string = (number: number): Field<string> => {
       const ascii = source.ascii(size)
       if (ascii !== undefined) return ascii
       try {
-        const text = fromUtf8.decode(source.bytes.subarray(source.at, source.at + size))
+        const text = decodeUtf8(source.bytes.subarray(source.at, source.at + size))
         source.at += size
         return text
       } catch {

@@ -4,9 +4,23 @@
  * throws nothing has happened.
  *
  * @example
- * const liquidity = await Liquidity.open(store)
- * await liquidity.change(async draft => draft.setPool(pool))
- * for await (const { index, info } of liquidity.ticks(1n)) console.log(index, info.liquidityNet)
+ * import { openStore } from '@quoin/store'
+ * const liquidity = await Liquidity.open(await openStore('memory:'))
+ * const address = 'osmo1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqruwfv6g3'
+ * await liquidity.change(draft =>
+ *   createPool(draft, {
+ *     id: 1n,
+ *     token0: 'uatom',
+ *     token1: 'uosmo',
+ *     tickSpacing: 100n,
+ *     spreadFactor: dec.parse('0.002'),
+ *     address,
+ *     incentivesAddress: address,
+ *     spreadRewardsAddress: address,
+ *     now: parseTime('2024-01-01T00:00:00Z')
+ *   })
+ * )
+ * (await liquidity.pool(1n))!.tickSpacing // 100n
  */
 import { compareBytes, QuoinError } from '@quoin/primitives'
 import { checkLayouts, claimLayouts, type Store } from '@quoin/store'

@@ -2,7 +2,10 @@
 import { QuoinError, toHex } from '@quoin/primitives'
 
 const utf8 = new TextEncoder()
-export const fromUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Decodes UTF-8 strictly. */
+export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes)
 
 /** Bytes in the making. */
 export class Sink {
@@ -139,6 +142,6 @@ export class Source {
     // Shorter than any list of arguments that is too long.
     return size <= 1024
       ? String.fromCharCode.apply(null, bytes.subarray(at, at + size) as unknown as number[])
-      : fromUtf8.decode(bytes.subarray(at, at + size))
+      : decodeUtf8(bytes.subarray(at, at + size))
   }
 }

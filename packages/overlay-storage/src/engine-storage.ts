@@ -4,8 +4,12 @@
  * write is idempotent, and a proof rescores all outputs of its transaction.
  *
  * @example
- * const storage = new EngineStorage(new OutputStore(store))
- * const engine = new Engine(managers, lookupServices, storage, chainTracker)
+ * import { Engine } from '@bsv/overlay'
+ * import { openStore } from '@quoin/store'
+ * import { OutputStore } from '@quoin/txo'
+ * const storage = new EngineStorage(new OutputStore(await openStore('memory:')))
+ * const engine = new Engine({}, {}, storage, 'scripts only')
+ * await engine.listTopicManagers() // {}
  */
 import { Beef } from '@quoin/chain'
 import {

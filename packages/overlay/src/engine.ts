@@ -89,6 +89,26 @@ const TRUSTING: RootTracker = {
   currentHeight: async () => 0xffffffff
 }
 
+/**
+ * Topics and lookups over an output store: submissions, lookups, proofs and sync.
+ *
+ * @example
+ * import { DevChain } from '@quoin/dev-chain'
+ * import { openStore } from '@quoin/store'
+ * import { OutputStore } from '@quoin/txo'
+ * const chain = new DevChain()
+ * const outputs = new OutputStore(await openStore('memory:'))
+ * const tm_all = {
+ *   admit: () => ({ outputs: [0] }),
+ *   getDocumentation: async () => 'Admits the first output.',
+ *   getMetaData: async () => ({ name: 'First', shortDescription: 'Admits the first output.' })
+ * }
+ * const engine = new Engine({ outputs, tracker: chain, topics: { tm_all } })
+ * const { txid } = chain.fund('1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc', 1000)
+ * const steak = await engine.submit({ beef: chain.beef(txid), topics: ['tm_all'] })
+ * steak['tm_all']!.outputsToAdmit // [ 0 ]
+ * await engine.close()
+ */
 export class Engine {
   readonly outputs: OutputStore
   readonly proofs: Proofs

@@ -3,8 +3,23 @@
  * is proved there to be apart from everything else in the store (D2); a plug-in that could collide is refused.
  *
  * @example
- * const hello = definePlugin({ name: 'hello', setup: ({ events }) => ({ topics: { tm_hello: … } }) })
- * const engine = new Engine({ outputs, tracker, ...(await installPlugins([hello], { outputs })) })
+ * import { openStore } from '@quoin/store'
+ * import { OutputStore } from '@quoin/txo'
+ * const about = {
+ *   getDocumentation: async () => 'Admits every output.',
+ *   getMetaData: async () => ({ name: 'All', shortDescription: 'Admits every output.' })
+ * }
+ * const all = definePlugin({
+ *   name: 'all',
+ *   setup: () => ({
+ *     topics: {
+ *       tm_all: { ...about, admit: ({ transaction }) => ({ outputs: [...transaction.outputs.keys()] }) }
+ *     }
+ *   })
+ * })
+ * const outputs = new OutputStore(await openStore('memory:'))
+ * const { topics } = await installPlugins([all], { outputs })
+ * Object.keys(topics) // [ 'tm_all' ]
  */
 import { chain } from '@quoin/chain'
 import { type AnyKeyspace, type Declaration, type Keyspace, KeyspaceGroup, keyspace } from '@quoin/keyspace'

@@ -23,7 +23,15 @@ export const parseTxid = (text: string): Txid => {
 
 export const formatTxid = (txid: Txid): string => toHex(copyOf(txid).reverse())
 
-/** Parses `txid.vout`, `txid_vout`, `txid:vout` or `txidivout`. */
+/**
+ * Parses `txid.vout`, `txid_vout`, `txid:vout` or `txidivout`.
+ *
+ * @example
+ * const outpoint = parseOutpoint(`${'00'.repeat(31)}ff_1`)
+ * outpoint.length // 36
+ * formatOutpoint(outpoint) // '…ff.1'
+ * parseOutpoint('ff_1') // throws ERR_KEY_VALUE
+ */
 export const parseOutpoint = (text: string): Outpoint => {
   const match = /^([0-9a-fA-F]{64})[._:i](0|[1-9][0-9]{0,9})$/.exec(text)
   const vout = Number(match?.[2])

@@ -1,4 +1,13 @@
-/** Work with the same key runs one after the other, in the order of the calls; different keys do not wait. */
+/**
+ * Work with the same key runs one after the other, in the order of the calls; different keys do not wait.
+ *
+ * @example
+ * const mutex = new KeyedMutex()
+ * const order: number[] = []
+ * const work = (n: number) => mutex.run('key', async () => order.push(n))
+ * await Promise.all([work(1), work(2)])
+ * order // [ 1, 2 ]
+ */
 export class KeyedMutex<K = string> {
   readonly #tails = new Map<K, Promise<unknown>>()
 

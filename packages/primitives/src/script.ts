@@ -110,7 +110,12 @@ export const pushedBy = ({ op, data }: Pick<Chunk, 'op' | 'data'>): Uint8Array |
 /** The shortest script that pushes these bytes: one of OP_0 to OP_16 and OP_1NEGATE where there is one. */
 export const push = (data: Uint8Array): Uint8Array => buildScript([data])
 
-/** A script of opcodes, given as numbers, and of pushes, given as the bytes to push. */
+/**
+ * A script of opcodes, given as numbers, and of pushes, given as the bytes to push.
+ *
+ * @example
+ * toHex(buildScript([OP.FALSE, OP.RETURN, new TextEncoder().encode('hi')])) // '006a026869'
+ */
 export const buildScript = (parts: Iterable<number | Uint8Array>): Uint8Array => {
   const writer = new Writer(64)
   for (const part of parts) {

@@ -76,6 +76,17 @@ export class LogReads<T = Uint8Array> {
   }
 }
 
+/**
+ * @example
+ * const bytes = (text: string) => new TextEncoder().encode(text)
+ * const store = await openStore('memory:')
+ * const log = store.log(bytes('l:events'))
+ * const batch = store.batch()
+ * for (const event of ['born', 'named']) log.appendIn(batch, bytes(event))
+ * await batch.commit()
+ * const { entries } = await log.read({ after: 1, limit: 100 })
+ * entries.map(({ position }) => position) // [ 2 ]
+ */
 export class Log<T = Uint8Array> extends LogReads<T> {
   readonly #engine: Engine
   readonly #key: Uint8Array

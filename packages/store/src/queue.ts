@@ -73,6 +73,21 @@ const CLASS_LIMIT = 100
 const REASON_LIMIT = 1000
 const encoder = new TextEncoder()
 
+/**
+ * Work items with leases, attempts, backoff and dead letters.
+ *
+ * @example
+ * const bytes = (text: string) => new TextEncoder().encode(text)
+ * const store = await openStore('memory:')
+ * const queue = store.queue(bytes('q:mail'), { attempts: 3 })
+ * await queue.enqueue(bytes('letter'), 1)
+ * for (const lease of await queue.lease(10, 60)) {
+ *   const done = store.batch().sadd(bytes('s:sent'), lease.item)
+ *   queue.acknowledgeIn(done, lease)
+ *   await done.commit()
+ * }
+ * await queue.stats() // { due: 0, leased: 0, waiting: 0, dead: 0, age: undefined }
+ */
 export class Queue<T = Uint8Array> {
   readonly #engine: Engine
   readonly #key: Uint8Array

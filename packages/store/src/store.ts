@@ -3,9 +3,15 @@
  * single writes below are batches of one.
  *
  * @example
- * const store = await openStore('lmdb:./data')
- * await store.batch().hset(key, field, value).zadd(index, { member, score }).commit()
- * const rows = await store.zrange(index, { min: 5, count: 100 })
+ * const bytes = (text: string) => new TextEncoder().encode(text)
+ * const store = await openStore('memory:')
+ * await store
+ *   .batch()
+ *   .hset(bytes('h:alice'), bytes('name'), bytes('Alice'))
+ *   .zadd(bytes('z:scores'), { member: bytes('alice'), score: 12 }, { member: bytes('bob'), score: 7 })
+ *   .commit()
+ * const rows = await store.zrevrange(bytes('z:scores'), { count: 10 })
+ * rows.map(({ score }) => score) // [ 12, 7 ]
  */
 import {
   type Collection,

@@ -34,7 +34,14 @@ export interface EventDeclaration<P extends Components = Components> {
   readonly live?: boolean
 }
 
-/** Declares a type of event: `event('p2pkh', 'Tokens by holder.', address('holder'), tokenId('token'))`. */
+/**
+ * Declares a type of event: `event('p2pkh', 'Tokens by holder.', address('holder'), tokenId('token'))`.
+ *
+ * @example
+ * import { escaped } from '@quoin/keyspace'
+ * const { types } = events('app-events', { note: event('note', 'Notes by their text.', escaped('text')) })
+ * types.note.text('a:b') // 'note:a;0b'
+ */
 export const event = <const P extends Components>(
   prefix: string,
   about: string,

@@ -3,9 +3,13 @@
  * and indexers, and merges the updates of several writers.
  *
  * @example
- * const outputs = new OutputStore(store)
- * await outputs.saveOutputs(txid, [{ vout: 0, satoshis: 1, owners: [address] }], { position })
- * await outputs.searchBalance({ keys: [`own:${address}`] })
+ * import { DevChain } from '@quoin/dev-chain'
+ * import { openStore } from '@quoin/store'
+ * const chain = new DevChain()
+ * const outputs = new OutputStore(await openStore('memory:'))
+ * const address = '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc'
+ * await new Indexer(outputs, chain).index(chain.beef(chain.fund(address, 1000).txid))
+ * await outputs.searchBalance({ keys: [`own:${address}`] }) // { satoshis: 1000n, outputs: 1 }
  */
 
 import { chain, type Known, TransactionStore } from '@quoin/chain'

@@ -15,7 +15,13 @@ export interface Verdict {
   readonly differences: readonly Difference[]
 }
 
-/** Rebuilds the index from a snapshot of a store, and compares them. Writes nothing to the store. */
+/**
+ * Rebuilds the index from a snapshot of a store, and compares them. Writes nothing to the store.
+ *
+ * @example
+ * import { openStore } from '@quoin/store'
+ * await verifyIndex(await openStore('memory:')) // { transactions: 0, differences: [] }
+ */
 export const verifyIndex = async (store: Store, options: VerifyOptions = {}): Promise<Verdict> => {
   const into = options.into ?? (await openStore('memory:'))
   try {

@@ -33,6 +33,18 @@ export interface Synced {
   readonly removed: number
 }
 
+/**
+ * Brings the headers of a source into the store, up to the tip of the source.
+ *
+ * @example
+ * import { DevChain } from '@quoin/dev-chain'
+ * import { openStore } from '@quoin/store'
+ * const chain = new DevChain()
+ * chain.mine()
+ * const headers = await HeaderStore.open(await openStore('memory:'), { network: 'regtest' })
+ * await syncHeaders(headers, chain)
+ * (await headers.tip()).height // 1
+ */
 export const syncHeaders = async (
   store: HeaderStore,
   source: HeaderSource,

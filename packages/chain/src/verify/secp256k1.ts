@@ -5,7 +5,12 @@
  */
 import { createRequire } from 'node:module'
 
-type Library = typeof import('secp256k1')
+/** The functions of the package that are called here; its types are not installed with it. */
+interface Library {
+  ecdsaVerify(signature: Uint8Array, digest: Uint8Array, publicKey: Uint8Array): boolean
+  signatureNormalize(signature: Uint8Array): Uint8Array
+  publicKeyTweakAdd(publicKey: Uint8Array, tweak: Uint8Array, compressed: boolean): Uint8Array
+}
 export type SignatureBackend = 'native' | 'javascript'
 
 const require = createRequire(import.meta.url)

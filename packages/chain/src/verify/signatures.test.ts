@@ -22,7 +22,7 @@ const checks = Array.from({ length: 300 }, (_, i) => checkNumber(i))
 const expected = checks.map((_, i) => i % 3 !== 0)
 
 const threads: SignatureThread[] = []
-const newThread = (entry?: URL): SignatureThread => {
+const newThread = (entry?: string): SignatureThread => {
   const thread = new SignatureThread(entry)
   threads.push(thread)
   return thread
@@ -81,7 +81,7 @@ describe('signatures of many transactions', () => {
   })
 
   test('are checked here when the thread fails, also those that it was asked for', async () => {
-    const thread = newThread(new URL('data:text/javascript,throw new Error("no")'))
+    const thread = newThread('data:text/javascript,throw new Error("no")')
     const signatures = new Signatures({ thread, worthAThread: 0 })
     await askAll(signatures, [20, 30])
     expect(thread.hasTime).toBe(false)

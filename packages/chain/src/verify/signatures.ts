@@ -126,14 +126,14 @@ interface Asked {
 
 /** Begins when there is something to check. */
 export class SignatureThread {
-  readonly #entry: URL
+  readonly #entry: string
   #worker: Worker | undefined
   #hasFailed = false
   readonly #asked = new Map<number, Asked>()
   #lastId = 0
   #count = 0
 
-  constructor(entry = new URL(ENTRY, import.meta.url)) {
+  constructor(entry = new URL(ENTRY, import.meta.url).href) {
     this.#entry = entry
   }
 
@@ -161,7 +161,7 @@ export class SignatureThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#entry)
+    const worker = new Worker(new URL(this.#entry))
     worker.unref()
     worker.on('message', ({ id, verdicts }: Answer) => this.#answered(id, verdicts))
     worker.on('error', () => this.#fail())

@@ -64,7 +64,12 @@ export interface Verified {
  * try again later.
  *
  * @example
- * const { transactions, proofs } = await verifyBeef(Beef.parse(bytes), { tracker, known })
+ * import { DevChain } from '@quoin/dev-chain'
+ * const chain = new DevChain()
+ * const { txid } = chain.fund('1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc', 1000)
+ * const { transactions, proofs } = await verifyBeef(Beef.parse(chain.beef(txid)), { tracker: chain })
+ * transactions.length // 2
+ * proofs.length // 1
  */
 export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<Verified> => {
   const limits = { ...VERIFY_LIMITS, ...options.limits }

@@ -157,7 +157,13 @@ const escapedCodec = (reserved: ByteSet): Codec<string> => {
   })
 }
 
-/** Any text; the characters in `reserved` never appear in the key, and the order of texts is kept. */
+/**
+ * Any text; the characters in `reserved` never appear in the key, and the order of texts is kept.
+ *
+ * @example
+ * const { names } = keyspace('app', { names: collection({ key: [escaped('name'), ':', text('rest')] }) }).collections
+ * new TextDecoder().decode(names.encode('a:b', 'c')) // 'a;0b:c'
+ */
 export const escaped = <const N extends string>(
   name: N,
   { reserved = SEPARATORS }: { readonly reserved?: string } = {}

@@ -3,8 +3,9 @@
  * a configuration, closed so that nothing that was answered is lost.
  *
  * @example
- * const node = await startNode(loadConfig({}).config)
- * console.log(node.url)
+ * const options = { store: 'memory:', chain: 'dev', port: '0', logLevel: 'error' }
+ * const node = await startNode(loadConfig({ options }).config)
+ * await (await fetch(`${node.url}/listTopicManagers`)).json() // { …tm_bsv21…tm_kvstore… }
  * await node.close()
  */
 import { tokenLedger, tokenPlugin } from '@quoin/bsv21'

@@ -3,9 +3,17 @@
  * operator needs. Errors are JSON everywhere.
  *
  * @example
+ * import { DevChain } from '@quoin/dev-chain'
+ * import { Engine } from '@quoin/overlay'
+ * import { openStore } from '@quoin/store'
+ * import { OutputStore } from '@quoin/txo'
+ * const outputs = new OutputStore(await openStore('memory:'))
+ * const engine = new Engine({ outputs, tracker: new DevChain(), topics: {} })
  * const server = createServer({ engine })
- * const { url } = await server.listen({ port: 8080 })
+ * const { url } = await server.listen({ port: 0 })
+ * (await fetch(`${url}/health/live`)).status // 200
  * await server.close()
+ * await engine.close()
  */
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'

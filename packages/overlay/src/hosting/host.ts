@@ -29,9 +29,8 @@ export interface PluginHost {
  * Loads modules, each in a process of its own, and describes what they export. Refuses with `ERR_PLUGIN` a module that
  * does not load, and a topic or lookup whose name is taken.
  *
- * @example
- * const host = await hostPlugins([{ module: '/srv/hello.js', directory: '/srv', name: 'tm_hello' }], options)
- * const engine = new Engine({ outputs, tracker, topics: host.topics, lookups: host.lookups })
+ *     const host = await hostPlugins([{ module: '/srv/hello.js', directory: '/srv', name: 'tm_hello' }], options)
+ *     const engine = new Engine({ outputs, tracker, topics: host.topics, lookups: host.lookups })
  */
 export const hostPlugins = async (
   specs: readonly ModuleSpec[],

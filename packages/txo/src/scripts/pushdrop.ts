@@ -34,6 +34,15 @@ const MAX_KEPT_BYTES = 4096
 export const isPublicKey = (bytes: Uint8Array): boolean =>
   bytes.length === KEY_LENGTH && (bytes[0] === 2 || bytes[0] === 3)
 
+/**
+ * Decodes an output in the form of `PushDrop` of @bsv/sdk; undefined for any other script.
+ *
+ * @example
+ * import { buildScript, OP } from '@quoin/primitives'
+ * const key = Uint8Array.of(2, ...new Uint8Array(32).fill(1))
+ * const script = buildScript([key, OP.CHECKSIG, new TextEncoder().encode('hello'), OP.DROP])
+ * decodePushDrop(script)!.fields.map(field => new TextDecoder().decode(field)) // [ 'hello' ]
+ */
 export const decodePushDrop = (script: Uint8Array | ScriptView): PushDrop | undefined => {
   const { script: bytes } = viewOf(script)
   const { length } = bytes
