@@ -1,5 +1,5 @@
 import { P2PKH, Utils } from '@bsv/sdk'
-import { fromHex, QuoinError, toHex } from '@quoin/primitives'
+import { fromHex, hasCode, QuoinError, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -25,7 +25,7 @@ const refused = (text: string): boolean => {
     parseAddress(text)
     return false
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_KEY_VALUE') return true
+    if (hasCode(error, 'ERR_KEY_VALUE')) return true
     throw error
   }
 }

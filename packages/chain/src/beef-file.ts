@@ -1,7 +1,7 @@
 /** The BEEFs of a file, one after the other, each with where in the file it ends. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import { isBeef } from './beef-text.ts'
 
 /** The longest line that is read. */
@@ -22,8 +22,7 @@ export const fileSize = async (path: string): Promise<number> => {
     const found = await stat(path)
     if (found.isFile()) return found.size
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new QuoinError('ERR_FILE', `cannot read ${path}: ${reason}`, { path })
+    throw new QuoinError('ERR_FILE', `cannot read ${path}: ${reasonOf(error)}`, { path, cause: error })
   }
   throw new QuoinError('ERR_FILE', `${path} is no file`, { path })
 }

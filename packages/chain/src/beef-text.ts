@@ -23,8 +23,8 @@ const fromJson = (text: string): Uint8Array => {
   let value: unknown
   try {
     value = JSON.parse(text)
-  } catch {
-    throw malformed('it begins like JSON, and is none')
+  } catch (cause) {
+    throw malformed('the text begins like JSON and is not JSON', cause)
   }
   const { beef } = value as { readonly beef?: unknown }
   if (typeof beef === 'string') return fromText(beef)
@@ -43,10 +43,10 @@ const fromText = (text: string): Uint8Array => {
 const decode = (bytes: Uint8Array): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw malformed('it does not begin like one')
+  } catch (cause) {
+    throw malformed('it does not begin like one', cause)
   }
 }
 
-const malformed = (reason: string): QuoinError =>
-  new QuoinError('ERR_BEEF_FORMAT', `this is no BEEF: ${reason}`)
+const malformed = (reason: string, cause?: unknown): QuoinError =>
+  new QuoinError('ERR_BEEF_FORMAT', `invalid BEEF: ${reason}`, { cause })

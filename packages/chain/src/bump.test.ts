@@ -5,6 +5,7 @@ import {
   compareBytes,
   formatTxid,
   fromHex,
+  hasCode,
   parseTxid,
   QuoinError,
   type Txid,
@@ -82,7 +83,7 @@ const refusal = (bytes: Uint8Array): QuoinError | undefined => {
     void Bump.parse(bytes).root
     return undefined
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_BEEF_FORMAT') return error
+    if (hasCode(error, 'ERR_BEEF_FORMAT')) return error
     throw error
   }
 }

@@ -1,7 +1,7 @@
 /** Transactions: any is read back as it was written, real ones as they are, and nothing else is one. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Transaction as SdkTransaction } from '@bsv/sdk'
-import { formatTxid, fromHex, QuoinError, Reader, type Txid, toHex } from '@quoin/primitives'
+import { formatTxid, fromHex, hasCode, Reader, type Txid, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { transactions } from './beef.testing.ts'
@@ -23,7 +23,7 @@ const refused = (bytes: Uint8Array): boolean => {
     parseTransaction(bytes)
     return false
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_TX_FORMAT') return true
+    if (hasCode(error, 'ERR_TX_FORMAT')) return true
     throw error
   }
 }

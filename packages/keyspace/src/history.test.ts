@@ -3,7 +3,7 @@
  * that fails and checks on the witness itself that it does.
  */
 
-import { QuoinError } from '@quoin/primitives'
+import { hasCode } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { outpoint, topic, txid } from '../../chain/src/components.ts'
 import { denom } from '../../liquidity/src/components.ts'
@@ -17,7 +17,7 @@ const refusal = (define: () => unknown): readonly Finding[] => {
   try {
     define()
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_KEYSPACE_UNSOUND') {
+    if (hasCode(error, 'ERR_KEYSPACE_UNSOUND')) {
       return error.details['findings'] as readonly Finding[]
     }
     throw error

@@ -2,7 +2,7 @@
  * A layout file: somebody else's layout, from JSON, `{ name, collections: [{ name, key, scans }] }`. Parsed
  * strictly: an error has the JSON path. The format is described in `docs/audit.md`.
  */
-import { fromHex, QuoinError } from '@quoin/primitives'
+import { fromHex, QuoinError, reasonOf } from '@quoin/primitives'
 import { type Codec, type Component, component } from './codec.ts'
 import { base58, bech32 } from './components/base-text.ts'
 import { bytes, hex } from './components/bytes.ts'
@@ -39,7 +39,7 @@ export const parseLayout = (source: string, components: LayoutComponents = {}): 
   try {
     file = JSON.parse(source)
   } catch (error) {
-    throw malformed('$', `not JSON: ${error instanceof Error ? error.message : error}`)
+    throw malformed('$', `not JSON: ${reasonOf(error)}`, error)
   }
   const { name, collections } = record(file, '$', ['name', 'collections'])
   const list = array(collections, '$.collections', MAX_COLLECTIONS)
@@ -219,8 +219,8 @@ const parseScan = (given: unknown, parts: readonly Part[], path: string): Promis
   return promisedScan(parts, components, order, trailing)
 }
 
-const malformed = (path: string, message: string): QuoinError =>
-  new QuoinError('ERR_AUDIT_FORMAT', `${path}: ${message}`, { path })
+const malformed = (path: string, message: string, cause?: unknown): QuoinError =>
+  new QuoinError('ERR_AUDIT_FORMAT', `${path}: ${message}`, { path, cause })
 
 /** Runs what may refuse a declaration, and says where in the file the refused part is. */
 const located = <T>(path: string, make: () => T): T => {
@@ -228,7 +228,7 @@ const located = <T>(path: string, make: () => T): T => {
     return make()
   } catch (error) {
     if (!(error instanceof QuoinError)) throw error
-    throw malformed(path, error.message)
+    throw malformed(path, error.message, error)
   }
 }
 

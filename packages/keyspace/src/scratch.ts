@@ -1,5 +1,5 @@
 /** A buffer for keys and values that are encoded to bytes of their own; it is kept, and grows with the longest. */
-import { copyOfPart, QuoinError } from '@quoin/primitives'
+import { copyOfPart, hasCode } from '@quoin/primitives'
 
 let kept: Uint8Array | undefined
 
@@ -13,7 +13,7 @@ export const written = (write: (target: Uint8Array) => number): Uint8Array => {
       try {
         return copyOfPart(buffer, 0, write(buffer))
       } catch (error) {
-        if (!(error instanceof QuoinError) || error.code !== 'ERR_KEY_BUFFER') throw error
+        if (!hasCode(error, 'ERR_KEY_BUFFER')) throw error
         buffer = new Uint8Array(2 * Math.max(buffer.length, error.details['needed'] as number))
       }
     }

@@ -2,7 +2,7 @@
  * What a collection holds under each key: one encoded value, or one of the structures of the store (a hash with
  * declared fields, a set, a sorted set, a log, a queue). The store binds to these; here they only say what is there.
  */
-import { encodeText, QuoinError, readText, toHex, valueError } from '@quoin/primitives'
+import { encodeText, QuoinError, readText, reasonOf, toHex, valueError } from '@quoin/primitives'
 import type { Codec, Component } from './codec.ts'
 import { written } from './scratch.ts'
 
@@ -117,7 +117,7 @@ export const json = <T>(): Value<T> =>
       try {
         return JSON.parse(readText(bytes, 0, bytes.length)) as T
       } catch (error) {
-        throw decodeError('JSON', bytes, error instanceof Error ? error.message : String(error))
+        throw decodeError('JSON', bytes, reasonOf(error))
       }
     }
   })

@@ -2,8 +2,10 @@
  * The hosts of the global store: configured, or discovered by their advertisements (BRC-88), SLAP for lookups and SHIP for
  * submissions.
  */
+
 import { HTTPSOverlayLookupFacilitator, LookupResolver, OverlayAdminTokenTemplate } from '@bsv/sdk'
 import { QuoinError } from '@quoin/primitives'
+
 import { Bundle } from './bundle.ts'
 
 /** The names of the public profile (BRC-35 §3.1). */
@@ -44,7 +46,7 @@ export const hostsOf = ({ host, network = 'mainnet', trackers }: HostOptions): H
         ? [SERVICE, { service: 'ls_slap', query: { service: SERVICE } }]
         : [TOPIC, { service: 'ls_ship', query: { topics: [TOPIC] } }]
     const { outputs } = await resolver.query(question).catch((error: Error) => {
-      throw noHost(name, error.message)
+      throw noHost(name, error.message, error)
     })
     const domains = outputs.flatMap(({ beef, outputIndex }) =>
       advertisedUrls(protocol, name, beef, outputIndex, allowHttp)
@@ -93,8 +95,8 @@ const advertisedUrls = (
   }
 }
 
-const noHost = (name: string, reason: string): QuoinError =>
-  new QuoinError('ERR_KV_HOST', `no host found for ${name}: ${reason}`, { hosts: {} })
+const noHost = (name: string, reason: string, cause?: unknown): QuoinError =>
+  new QuoinError('ERR_KV_HOST', `no host found for ${name}: ${reason}`, { hosts: {}, cause })
 
 /** Caches a result for `DISCOVERY_TTL_MS`; a failure is not cached. */
 const cached = <T>(load: () => Promise<T>): (() => Promise<T>) => {

@@ -3,7 +3,7 @@
  * stream begins with a comparison of the live entries with the known ones, so that no change between two streams is
  * missed, and no position has to be stored.
  */
-import { Backoff, QuoinError, sleep } from '@quoin/primitives'
+import { Backoff, hasCode, QuoinError, sleep } from '@quoin/primitives'
 import { type KvEntry, type KvTuple, type Selectors, tupleText } from './entry.ts'
 import { readEvents } from './events.ts'
 import { hostError } from './overlay.ts'
@@ -57,7 +57,7 @@ export async function* watchEntries(context: WatchContext): AsyncGenerator<KvCha
     } catch (error) {
       if (signal?.aborted) return
       // An unreachable host is retried; one without the route is not, when it is the only one.
-      if (!(error instanceof QuoinError) || error.code !== 'ERR_KV_HOST') throw error
+      if (!hasCode(error, 'ERR_KV_HOST')) throw error
       if (error instanceof UnsupportedHostError && hosts.length === 1) throw error
     } finally {
       connection.abort()
@@ -89,22 +89,22 @@ const open = async (
     headers: { accept: 'text/event-stream' },
     signal
   }).catch((error: Error) => {
-    throw streamError(host, error.message)
+    throw streamError(host, error.message, error)
   })
   if (response.status === 404) throw new UnsupportedHostError(host)
   if (!response.ok || !response.body) throw streamError(host, `${response.status}`)
   return response.body
 }
 
-const streamError = (host: string, reason: string): QuoinError =>
-  hostError('the stream of changes failed', { [host]: reason })
+const streamError = (host: string, reason: string, cause?: unknown): QuoinError =>
+  hostError('the stream of changes failed', { [host]: reason }, { cause })
 
 const parseNotice = (host: string, data: string): ChangeNotice => {
   let notice: { entries?: unknown; gone?: unknown } | null
   try {
     notice = JSON.parse(data)
-  } catch {
-    throw streamError(host, 'an event is not JSON')
+  } catch (cause) {
+    throw streamError(host, 'an event is not JSON', cause)
   }
   const { entries, gone } = notice ?? {}
   return {

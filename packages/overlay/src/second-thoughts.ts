@@ -13,6 +13,7 @@ import {
   makeOutpoint,
   type Outpoint,
   parseOutpoint,
+  reasonOf,
   SourceHealth,
   type Topic,
   type Txid,
@@ -125,7 +126,7 @@ export class SecondThoughts {
         if (due + leased + waiting > 0) this.#isDue = true
       }
     } catch (error) {
-      this.#health.failed(error instanceof Error ? error.message : String(error))
+      this.#health.failed(reasonOf(error))
     }
     await this.settle()
   }
@@ -147,7 +148,7 @@ export class SecondThoughts {
           () => this.#health.succeeded(),
           error => {
             this.#failed = Date.now()
-            this.#health.failed(error instanceof Error ? error.message : String(error))
+            this.#health.failed(reasonOf(error))
           }
         )
         .finally(() => {
@@ -159,7 +160,7 @@ export class SecondThoughts {
   }
 
   #fail(item: string, error: unknown): string {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasonOf(error)
     this.#logger.warn('could not be looked at again', { item, reason })
     this.#failed = Date.now()
     return reason

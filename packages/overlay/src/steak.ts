@@ -1,4 +1,5 @@
 /** What a submission is answered: for each topic the instructions that `@bsv/sdk` knows, or why it failed. */
+import { reasonOf } from '@quoin/primitives'
 import type { Judgement } from './keys.ts'
 
 export interface TopicAnswer {
@@ -28,7 +29,7 @@ export const failureOf = (error: unknown): TopicAnswer => ({
   coinsRemoved: [],
   error: {
     code: codeOf(error),
-    message: error instanceof Error ? error.message : String(error)
+    message: reasonOf(error)
   }
 })
 

@@ -13,13 +13,16 @@ import {
 import {
   formatOutpoint,
   formatTxid,
+  hasCode,
   makeOutpoint,
   type Outpoint,
   QuoinError,
+  reasonOf,
   type Topic,
   txidOf,
   voutOf
 } from '@quoin/primitives'
+
 import {
   type IngestPlan,
   indexTransaction,
@@ -82,7 +85,7 @@ export class Submission {
       try {
         return await this.#judge(topics)
       } catch (error) {
-        const isStale = error instanceof QuoinError && error.code === 'ERR_STALE_READ'
+        const isStale = hasCode(error, 'ERR_STALE_READ')
         if (!isStale || attempt === ATTEMPTS) throw error
       }
     }
@@ -321,5 +324,5 @@ const onTrust = ({ transactions }: Beef): Verified => ({
 /** Whoever sends to a network throws what it likes. */
 const notTaken = (error: unknown): never => {
   if (error instanceof QuoinError) throw error
-  throw new QuoinError('ERR_BROADCAST', error instanceof Error ? error.message : String(error))
+  throw new QuoinError('ERR_BROADCAST', reasonOf(error), { cause: error })
 }

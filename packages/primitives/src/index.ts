@@ -15,7 +15,8 @@ export {
 } from './bytes.ts'
 export * from './chars.ts'
 export * from './copies.ts'
-export { type ErrorCode, hasCode, QuoinError, reasonOf } from './error.ts'
+export { fetchReasonOf, hasCode, isRemote, isRetryable, QuoinError, reasonOf } from './error.ts'
+export { ERRORS, type ErrorCode } from './error-codes.ts'
 export {
   formatOutpoint,
   formatTxid,

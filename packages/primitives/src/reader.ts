@@ -2,7 +2,8 @@
  * A cursor over bytes that strangers sent. It never reads past the end, and never believes a count: one that the
  * bytes after it cannot hold is refused before anything is allocated for it. Integers are little-endian.
  */
-import { type ErrorCode, QuoinError } from './error.ts'
+import { QuoinError } from './error.ts'
+import type { ErrorCode } from './error-codes.ts'
 
 export class Reader {
   /** What is read; never a Buffer, so that views of it are none either. */

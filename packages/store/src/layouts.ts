@@ -12,7 +12,7 @@ import {
   json,
   keyspace
 } from '@quoin/keyspace'
-import { prefixEnd, QuoinError } from '@quoin/primitives'
+import { hasCode, prefixEnd, QuoinError } from '@quoin/primitives'
 import { PROVED } from './proved.ts'
 import type { Store, StoreReads } from './store.ts'
 import { version } from './version.ts'
@@ -145,7 +145,7 @@ export const replaceLayouts = async (
     await batch.commit()
     return true
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_STORE_PRECONDITION') return false
+    if (hasCode(error, 'ERR_STORE_PRECONDITION')) return false
     throw error
   }
 }

@@ -7,7 +7,8 @@
  * A log is a sorted set (`Operations.append`): the entries with their positions as scores, and the empty member with
  * the last position given. That row is never trimmed, so no position is given twice.
  */
-import { QuoinError } from '@quoin/primitives'
+
+import { hasCode } from '@quoin/primitives'
 import { Batch } from './batch.ts'
 import type { Engine, Reads, ScoredMember } from './engine.ts'
 import { wholeNumber } from './option.ts'
@@ -143,7 +144,7 @@ export class Log<T = Uint8Array> extends LogReads<T> {
       return true
     } catch (error) {
       // Someone else was trimming.
-      if (error instanceof QuoinError && error.code === 'ERR_STORE_PRECONDITION') return false
+      if (hasCode(error, 'ERR_STORE_PRECONDITION')) return false
       throw error
     }
   }

@@ -3,7 +3,7 @@
  * is not known then whether it was written, so this is for batches with conditions, or that say the same twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, type QuoinError } from '@quoin/primitives'
 import type { Engine } from './engine.ts'
 
 export interface PatienceOptions {
@@ -29,7 +29,7 @@ export const patient = (engine: Engine, { onLost, limit = LIMIT_MS }: PatienceOp
         isLost = false
         return answer
       } catch (error) {
-        if (!(error instanceof QuoinError) || error.code !== 'ERR_STORE_CONNECTION') throw error
+        if (!hasCode(error, 'ERR_STORE_CONNECTION')) throw error
         if (performance.now() - since > limit) throw error
         if (!isLost) onLost(error)
         isLost = true

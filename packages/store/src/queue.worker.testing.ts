@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { QuoinError } from '@quoin/primitives'
+import { hasCode } from '@quoin/primitives'
 import { bytes } from '../../store-contract/src/steps.ts'
 import type { Lease } from './queue.ts'
 import { openStore } from './store.ts'
@@ -28,7 +28,7 @@ const work = async (lease: Lease): Promise<void> => {
     await batch.commit()
     process.stdout.write('done\n')
   } catch (error) {
-    if (!(error instanceof QuoinError) || error.code !== 'ERR_STORE_LEASE_LOST') throw error
+    if (!hasCode(error, 'ERR_STORE_LEASE_LOST')) throw error
     process.stdout.write('lost\n')
   }
 }

@@ -32,8 +32,11 @@ const decode = (bytes: Uint8Array): Amounts => {
       read[name] = { amount: BigInt(amount), outputs }
     }
     return read as Amounts
-  } catch {
-    throw new QuoinError('ERR_VALUE_DECODE', 'the amounts of an account are damaged', { bytes: bytes.length })
+  } catch (cause) {
+    throw new QuoinError('ERR_VALUE_DECODE', 'the amounts of an account are damaged', {
+      bytes: bytes.length,
+      cause
+    })
   }
 }
 

@@ -73,7 +73,8 @@ export const commitMutation = async (context: CommitContext, apply: Mutation): P
       if (attempt === ATTEMPTS) {
         throw new QuoinError(
           'ERR_STORE_BUSY',
-          `the rows of a commit changed during ${ATTEMPTS} attempts; try again`
+          `the rows of a commit changed during ${ATTEMPTS} attempts; try again`,
+          { cause: error }
         )
       }
     }

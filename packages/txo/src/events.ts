@@ -104,9 +104,10 @@ export class EventType<P extends Components = Components> {
     const bytes = this.index.encode(...components).subarray(KEY_PREFIX.length)
     try {
       return decoder.decode(bytes)
-    } catch {
+    } catch (cause) {
       throw new QuoinError('ERR_KEY_VALUE', `event ${this.name} has components that are not text`, {
-        event: this.name
+        event: this.name,
+        cause
       })
     }
   }

@@ -2,8 +2,9 @@
  * The indexer: verifies BEEF, and commits each transaction with its ancestors, their proofs and spends, and its parsed
  * outputs (D4).
  */
+
 import { Beef, type Interpreter, type RootTracker, type Verified, verifyBeef } from '@quoin/chain'
-import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
+import { formatTxid, hasCode, QuoinError, type Txid } from '@quoin/primitives'
 import { indexTransaction } from './index-transaction.ts'
 import { ancestorChange, planIngest } from './ingest-plan.ts'
 import type { OutputStore } from './output-store.ts'
@@ -63,7 +64,7 @@ export class Indexer {
         return beef.subject
       } catch (error) {
         // Something that was known has been taken back meanwhile: it has to be verified like anything else.
-        const isStale = error instanceof QuoinError && error.code === 'ERR_STALE_READ'
+        const isStale = hasCode(error, 'ERR_STALE_READ')
         if (!isStale || attempt === ATTEMPTS) throw error
       }
     }

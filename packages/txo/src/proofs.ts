@@ -4,7 +4,7 @@
  * with its descendants. Each transaction is rescored in a commit of its own.
  */
 import type { Bump, ProofSource, RootTracker } from '@quoin/chain'
-import { formatTxid, QuoinError, type Txid, toHex } from '@quoin/primitives'
+import { formatTxid, hasCode, QuoinError, type Txid, toHex } from '@quoin/primitives'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { TxUpdate } from './tx-update.ts'
@@ -109,7 +109,7 @@ export class Proofs {
       return false
     } catch (error) {
       if (error instanceof ProofCorrectedError) return true
-      if (error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN') return true
+      if (hasCode(error, 'ERR_TX_UNKNOWN')) return true
       throw error
     }
   }
@@ -135,7 +135,7 @@ export class Proofs {
       await this.#outputs.commit(change)
     } catch (error) {
       // Rolled back after it was read.
-      if (error instanceof QuoinError && error.code === 'ERR_STALE_READ') throw notStored(change.txid)
+      if (hasCode(error, 'ERR_STALE_READ')) throw notStored(change.txid)
       throw error
     }
   }

@@ -16,6 +16,7 @@ import {
 } from '@quoin/chain'
 import {
   compareBytes,
+  hasCode,
   makeOutpoint,
   type Outpoint,
   QuoinError,
@@ -301,7 +302,7 @@ class Rebuild {
 
 /** The second spender of an output is not indexed: its rows are reported as differences. */
 const passConflict = (error: unknown): void => {
-  if (!(error instanceof QuoinError && error.code === 'ERR_TXO_CONFLICT')) throw error
+  if (!hasCode(error, 'ERR_TXO_CONFLICT')) throw error
 }
 
 /** The record; undefined if it is corrupt. */

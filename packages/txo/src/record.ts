@@ -113,8 +113,8 @@ const decode = (bytes: Uint8Array): TransactionRecord => {
     }
     if (at !== bytes.length) throw new RangeError('rest')
     return { revision, seen, position, vouts, topics, spends }
-  } catch {
-    throw damaged(bytes)
+  } catch (cause) {
+    throw damaged(bytes, cause)
   }
 }
 
@@ -131,7 +131,10 @@ const readPosition = (bytes: Uint8Array): BlockPosition => {
   return blockPosition.codec.decode(bytes.subarray(HEAD, HEAD + POSITION))
 }
 
-const damaged = (bytes: Uint8Array): QuoinError =>
-  new QuoinError('ERR_VALUE_DECODE', 'the record of a transaction is corrupt', { bytes: bytes.length })
+const damaged = (bytes: Uint8Array, cause?: unknown): QuoinError =>
+  new QuoinError('ERR_VALUE_DECODE', 'the record of a transaction is corrupt', {
+    bytes: bytes.length,
+    cause
+  })
 
 export const transactionRecord = value<TransactionRecord>({ name: 'record', encode, decode })

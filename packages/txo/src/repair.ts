@@ -6,7 +6,7 @@
 
 import type { FindingKind } from '@quoin/chain'
 import { chain, type RootTracker, TransactionStore } from '@quoin/chain'
-import { compareBytes, type Outpoint, QuoinError, type Txid, toHex, txidOf } from '@quoin/primitives'
+import { compareBytes, hasCode, type Outpoint, QuoinError, type Txid, toHex, txidOf } from '@quoin/primitives'
 import type { Batch, Store, StoreReads } from '@quoin/store'
 import type { Difference } from './compare.ts'
 import { outputs } from './keys.ts'
@@ -68,7 +68,7 @@ export class IndexRepair {
     try {
       await batch.commit()
     } catch (error) {
-      if (error instanceof QuoinError && error.code === 'ERR_STORE_PRECONDITION') return false
+      if (hasCode(error, 'ERR_STORE_PRECONDITION')) return false
       throw error
     }
     for (const { kind } of differences) this.mended.set(kind, (this.mended.get(kind) ?? 0) + 1)

@@ -1,5 +1,5 @@
 /** Acknowledging many leases in one commit, with the writes of each item. */
-import { QuoinError } from '@quoin/primitives'
+import { hasCode } from '@quoin/primitives'
 import type { Batch, Lease, Queue, Store } from '@quoin/store'
 
 export interface CompletedItem<T> {
@@ -27,8 +27,7 @@ export const acknowledgeAll = async <T>(
   }
 }
 
-export const isLeaseLost = (error: unknown): boolean =>
-  error instanceof QuoinError && error.code === 'ERR_STORE_LEASE_LOST'
+export const isLeaseLost = (error: unknown): boolean => hasCode(error, 'ERR_STORE_LEASE_LOST')
 
 /** Rethrows all errors but a lost lease, whose item belongs to another worker. */
 export const ignoreLostLease = (error: unknown): void => {

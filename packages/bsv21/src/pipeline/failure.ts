@@ -1,14 +1,9 @@
 /** Queue outcomes of failed items: retry or dead letter. */
 
 import type { Engine } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { ERRORS, hasCode, QuoinError, reasonOf } from '@quoin/primitives'
 import type { Failure } from '@quoin/store'
 import type { AncestryResult } from './staged-transactions.ts'
-
-/** Error codes that no retry resolves. */
-const PERMANENT = new Set(['ERR_TX_INVALID', 'ERR_TX_FORMAT', 'ERR_BEEF_FORMAT', 'ERR_BEEF_LIMIT'])
-
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Proofs that fail against the headers are retried: their block may be unknown here, or replaced by a reorg. */
 export const failureOf = async (
@@ -18,7 +13,8 @@ export const failureOf = async (
 ): Promise<Failure> => {
   const code = error instanceof QuoinError ? error.code : 'ERR_INTERNAL'
   const reason = `${code}: ${reasonOf(error)}`
-  if (!PERMANENT.has(code)) return { outcome: 'retry', errorClass: code, reason }
+  const { origin, retry } = ERRORS[code]
+  if (origin !== 'transaction' || retry !== 'never') return { outcome: 'retry', errorClass: code, reason }
   if (ancestry && !ancestry.missing && (await hasInvalidProof(ancestry, engine))) {
     return { outcome: 'retry', errorClass: 'ERR_PROOF_INVALID', reason }
   }
@@ -33,7 +29,7 @@ const hasInvalidProof = async (
     try {
       if (bump) await proofs.check(txid, bump)
     } catch (error) {
-      if (error instanceof QuoinError && error.code === 'ERR_PROOF_INVALID') return true
+      if (hasCode(error, 'ERR_PROOF_INVALID')) return true
       throw error
     }
   }

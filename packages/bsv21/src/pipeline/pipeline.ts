@@ -5,14 +5,13 @@
  */
 
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { drain, type Task, type TaskOptions, Tasks, type TokenId } from '@quoin/primitives'
+import { drain, reasonOf, type Task, type TaskOptions, Tasks, type TokenId } from '@quoin/primitives'
 import type { LiveChange } from '@quoin/txo'
 import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'
 import type { Source, TransactionSource } from '../source/source.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { reasonOf } from './failure.ts'
 import { FastPath } from './fast-path.ts'
 import { Ingest } from './ingest.ts'
 import { Progress, type SourceProgress } from './progress.ts'

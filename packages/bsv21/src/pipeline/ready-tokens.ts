@@ -6,7 +6,7 @@
  * seen empty, so a concurrent enqueue keeps the token.
  */
 
-import { QuoinError, type TokenId } from '@quoin/primitives'
+import { hasCode, type TokenId } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { bsv21 } from '../keys.ts'
 
@@ -84,6 +84,6 @@ const unlessChanged = async (batch: Batch): Promise<void> => {
   try {
     await batch.commit()
   } catch (error) {
-    if (!(error instanceof QuoinError) || error.code !== 'ERR_STORE_PRECONDITION') throw error
+    if (!hasCode(error, 'ERR_STORE_PRECONDITION')) throw error
   }
 }

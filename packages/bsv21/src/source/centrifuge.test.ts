@@ -1,4 +1,4 @@
-import { fromHex, QuoinError, toHex } from '@quoin/primitives'
+import { fromHex, hasCode, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readCommands } from './centrifuge.testing.ts'
@@ -20,8 +20,7 @@ const readable = (reply: Reply): unknown => ({
     publication: { ...reply.publication, data: toHex(reply.publication.data) }
   })
 })
-const isOfSource = (error: unknown): boolean =>
-  error instanceof QuoinError && error.code === 'ERR_SOURCE_FORMAT'
+const isOfSource = (error: unknown): boolean => hasCode(error, 'ERR_SOURCE_FORMAT')
 
 describe('replies', () => {
   it.each(recorded.replies)(

@@ -11,7 +11,7 @@ const having = (name: string, bytes: Uint8Array | undefined): TransactionSource 
 const failing: TransactionSource = {
   name: 'failing',
   transaction: async () => {
-    throw new QuoinError('ERR_CHAIN_SOURCE', 'down', { retry: true })
+    throw new QuoinError('ERR_CHAIN_SOURCE', 'down')
   }
 }
 const found = Uint8Array.of(1)

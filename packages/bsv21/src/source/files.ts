@@ -77,7 +77,12 @@ export class FileSource implements Source {
       return { txid, beef, mined }
     } catch (error) {
       if (!(error instanceof QuoinError)) throw error
-      this.#warn(new QuoinError(error.code, `${this.name}, line ${line}: ${error.message}`, error.details))
+      this.#warn(
+        new QuoinError(error.code, `${this.name}, line ${line}: ${error.message}`, {
+          ...error.details,
+          cause: error
+        })
+      )
       return undefined
     }
   }

@@ -26,8 +26,8 @@ const readChange = (data: string): Change => {
   let value: unknown
   try {
     value = JSON.parse(data)
-  } catch {
-    throw new QuoinError('ERR_SOURCE_FORMAT', 'a change that is not JSON')
+  } catch (cause) {
+    throw new QuoinError('ERR_SOURCE_FORMAT', 'a change that is not JSON', { cause })
   }
   const { txid, outputs: changed, spends } = (value ?? {}) as Partial<Change>
   const isChange =

@@ -2,8 +2,9 @@
  * JungleBus over HTTP: tokens, single transactions, what an address was used in, and the height of the chain. It is
  * asked with bounds, and what goes wrong is an ERR_CHAIN_SOURCE that says whether it is worth asking again.
  */
+
 import { Beef, Bump, parseTransaction, Service, writeBeef } from '@quoin/chain'
-import { formatTxid, parseTxid, type Txid } from '@quoin/primitives'
+import { formatTxid, parseTxid, reasonOf, type Txid } from '@quoin/primitives'
 import type { BlockPosition } from '@quoin/txo'
 import type { FollowOptions, TransactionSource } from './source.ts'
 
@@ -126,8 +127,7 @@ export class JungleBusRest implements TransactionSource {
     try {
       return read()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw this.#service.failure(path, `answers with nonsense: ${reason}`)
+      throw this.#service.failure(path, `answers with nonsense: ${reasonOf(error)}`, { cause: error })
     }
   }
 }

@@ -4,7 +4,7 @@
  * of which not everything has come. How far it is, is a field of `h:prog`, some blocks behind: those that a reorg may
  * replace come again after a restart.
  */
-import { fromHex, QuoinError } from '@quoin/primitives'
+import { fromHex, hasCode, isRemote, QuoinError } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { Backoff, type BackoffOptions } from './backoff.ts'
@@ -106,7 +106,7 @@ export class JungleBus implements Source {
       } catch (error) {
         // Whatever was going on when it was stopped failed for that reason.
         if (signal?.aborted) break
-        if (!isTransient(error)) throw error
+        if (!isRemote(error)) throw error
         this.#warn(error)
       } finally {
         connection?.close()
@@ -137,7 +137,7 @@ export class JungleBus implements Source {
       })
     } catch (error) {
       // It may be the token that is no longer good.
-      if (error instanceof QuoinError && error.code === 'ERR_SOURCE_REFUSED') this.rest.token = token ?? ''
+      if (hasCode(error, 'ERR_SOURCE_REFUSED')) this.rest.token = token ?? ''
       throw error
     }
   }
@@ -147,7 +147,7 @@ export class JungleBus implements Source {
     try {
       return await this.rest.tip({ signal })
     } catch (error) {
-      if (!isTransient(error)) throw error
+      if (!isRemote(error)) throw error
       return this.#status.end
     }
   }
@@ -205,7 +205,7 @@ export class JungleBus implements Source {
         if (part.reorg !== undefined) break
       }
     } catch (error) {
-      if (!isTransient(error)) throw error
+      if (!isRemote(error)) throw error
       part.failed = error
     }
     return part
@@ -231,7 +231,7 @@ export class JungleBus implements Source {
     try {
       return readSentTransaction(data)
     } catch (error) {
-      if (!isTransient(error)) throw error
+      if (!isRemote(error)) throw error
       this.#warn(error)
       return undefined
     }
@@ -287,10 +287,6 @@ interface Part {
   reorg: number | undefined
   failed: QuoinError | undefined
 }
-
-/** What the service or the way to it is to blame for, and passes. */
-const isTransient = (error: unknown): error is QuoinError =>
-  error instanceof QuoinError && /^ERR_(SOURCE_(CONNECTION|REFUSED|FORMAT)|CHAIN_SOURCE)$/.test(error.code)
 
 const failure = ({ name }: Source, { code, message }: Control): QuoinError =>
   new QuoinError('ERR_SOURCE_REFUSED', `${name} says: ${message || code}`, { source: name, code })

@@ -6,7 +6,7 @@
  */
 import { Beef, Service } from '@quoin/chain'
 import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
-import { formatTxid, QuoinError, type Topic, type Txid, txidOf } from '@quoin/primitives'
+import { formatTxid, isRemote, QuoinError, type Topic, type Txid, txidOf } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { isDeployment, tokenOutputs } from '../rules.ts'
@@ -91,7 +91,7 @@ export class PeerSource implements Source, TransactionSource {
       } catch (error) {
         // Whatever was going on when it was stopped failed for that reason.
         if (signal?.aborted) break
-        if (!isTransient(error)) throw error
+        if (!isRemote(error)) throw error
         if (error.details['code'] === GONE) place.position = undefined
         this.#warn(error)
       }
@@ -202,7 +202,7 @@ export class PeerSource implements Source, TransactionSource {
     try {
       return tokenTransactionOf(event, data)
     } catch (error) {
-      if (!isTransient(error)) throw error
+      if (!isRemote(error)) throw error
       this.#warn(error)
       return undefined
     }
@@ -276,8 +276,3 @@ const readable = (bytes: Uint8Array): Beef | undefined => {
     throw error
   }
 }
-
-/** What the other node or the way to it is to blame for, and passes. */
-const isTransient = (error: unknown): error is QuoinError =>
-  error instanceof QuoinError &&
-  /^ERR_(SOURCE_(CONNECTION|REFUSED|FORMAT)|CHAIN_SOURCE|SYNC_PEER)$/.test(error.code)

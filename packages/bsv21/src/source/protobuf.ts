@@ -61,8 +61,8 @@ export class FieldReader {
     const bytes = this.bytes()
     try {
       return decoder.decode(bytes)
-    } catch {
-      throw this.#error('a text that is not UTF-8')
+    } catch (cause) {
+      throw this.#error('a text that is not UTF-8', { cause })
     }
   }
 

@@ -1,6 +1,6 @@
 /** Server-sent events as a client reads them (HTML standard §9.2), within bounds. */
-import { QuoinError } from '@quoin/primitives'
 
+import { fetchReasonOf, QuoinError } from '@quoin/primitives'
 export interface ServerEvent {
   /** `message` unless the server says otherwise. */
   readonly event: string
@@ -90,8 +90,8 @@ export async function* eventsOf(
   const quiet = new AbortController()
   let timer = setTimeout(() => quiet.abort(), silence)
   const name = new URL(url).host
-  const lost = (reason: string): QuoinError =>
-    new QuoinError('ERR_SOURCE_CONNECTION', `${name} ${reason}`, { source: name, reason })
+  const lost = (reason: string, cause?: unknown): QuoinError =>
+    new QuoinError('ERR_SOURCE_CONNECTION', `${name} ${reason}`, { source: name, reason, cause })
   try {
     const response = await fetch(url, {
       headers: { accept: 'text/event-stream', ...headers },
@@ -116,14 +116,11 @@ export async function* eventsOf(
     throw lost('ended the stream')
   } catch (error) {
     if (error instanceof QuoinError || signal?.aborted) throw error
-    throw lost(quiet.signal.aborted ? `is silent for ${silence} ms` : `cannot be reached: ${reasonOf(error)}`)
+    const reason = quiet.signal.aborted
+      ? `is silent for ${silence} ms`
+      : `cannot be reached: ${fetchReasonOf(error)}`
+    throw lost(reason, error)
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** What fetch says is "fetch failed"; why is in its cause. */
-const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message : String(cause)
 }

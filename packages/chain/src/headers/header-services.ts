@@ -78,7 +78,7 @@ export const blockHeadersServiceSource = (
         if (lines.length === 1 || (await isOnLongestChain(line.at(-1)!, signal))) return joined(line)
       }
       if (lines.length === 0) return EMPTY
-      throw service.failure(path, 'has no header of its longest chain there', { retry: true })
+      throw service.failure(path, 'has no header of its longest chain there')
     },
     async isValidRootForHeight(root, height) {
       const path = `${api}/merkleroot/verify`

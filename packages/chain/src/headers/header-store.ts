@@ -3,7 +3,7 @@
  * network and committed in one batch that depends on the tip, so any number of processes may add at once. A header
  * that was found good is kept for ever: it may be on the chain of most work again.
  */
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { chain, type Origin } from '../keys.ts'
 import { Addition, type Reorg } from './addition.ts'
@@ -211,7 +211,7 @@ export class HeaderStore {
         if (moved) this.#tell(change)
         return change
       } catch (error) {
-        const late = error instanceof QuoinError && error.code === 'ERR_STORE_PRECONDITION'
+        const late = hasCode(error, 'ERR_STORE_PRECONDITION')
         if (!late || attempt === MAX_ATTEMPTS) throw error
       }
     }

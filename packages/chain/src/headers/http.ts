@@ -1,8 +1,8 @@
 /**
- * Asking a service over HTTP, within bounds: what is too slow, too large or not understood is an `ERR_CHAIN_SOURCE`
- * that names the service and says why, and whether it is worth asking again.
+ * Asking a service over HTTP with bounds on time and size: each failure is an `ERR_CHAIN_SOURCE` with the name of the service and the
+ * reason.
  */
-import { QuoinError } from '@quoin/primitives'
+import { fetchReasonOf, QuoinError } from '@quoin/primitives'
 
 const TIMEOUT = 30_000
 /** Many times what any answer here is. */
@@ -53,18 +53,15 @@ export class Service {
   async ask(path: string, question: Question = {}, expected: readonly number[] = []): Promise<Answer> {
     const answer = await this.#answer(path, question)
     if ((answer.status >= 200 && answer.status < 300) || expected.includes(answer.status)) return answer
-    throw this.failure(path, `answered with status ${answer.status}`, {
-      status: answer.status,
-      retry: answer.status >= 500 || answer.status === 429
-    })
+    throw this.failure(path, `answered with status ${answer.status}`, { status: answer.status })
   }
 
   /** The value that a JSON answer has. */
   json(path: string, { bytes }: Answer): unknown {
     try {
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    } catch {
-      throw this.failure(path, 'answered with something that is not JSON')
+    } catch (cause) {
+      throw this.failure(path, 'answered with something that is not JSON', { cause })
     }
   }
 
@@ -73,7 +70,6 @@ export class Service {
       source: this.name,
       path,
       reason,
-      retry: false,
       ...details
     })
   }
@@ -94,9 +90,10 @@ export class Service {
       if (error instanceof QuoinError) throw error
       // Whoever called wanted it to end: that is no failure of the service.
       signal?.throwIfAborted()
-      if (limit.aborted)
-        throw this.failure(path, `did not answer within ${this.#timeout} ms`, { retry: true })
-      throw this.failure(path, `cannot be reached: ${causeOf(error)}`, { retry: true })
+      const reason = limit.aborted
+        ? `did not answer within ${this.#timeout} ms`
+        : `cannot be reached: ${fetchReasonOf(error)}`
+      throw this.failure(path, reason, { cause: error })
     }
   }
 
@@ -124,17 +121,8 @@ const serviceUrl = (text: string): URL => {
     throw new QuoinError(
       'ERR_CHAIN_SOURCE',
       'a service is an http or https address, without a query or a password',
-      {
-        given: url ? url.origin : text,
-        retry: false
-      }
+      { given: url ? url.origin : text }
     )
   }
   return url
-}
-
-/** What fetch says is "fetch failed"; why is in its cause. */
-const causeOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -3,7 +3,7 @@
  * size and is read in parts. The store itself is the progress: an import that was cut off goes on where it was.
  */
 import { type FileHandle, open } from 'node:fs/promises'
-import { fromHex, QuoinError } from '@quoin/primitives'
+import { fromHex, QuoinError, reasonOf } from '@quoin/primitives'
 import { HEADER_LENGTH, type Header, readHeaders } from './header.ts'
 import type { HeaderStore } from './header-store.ts'
 
@@ -94,7 +94,7 @@ const opened = async (path: string): Promise<FileHandle> => {
   try {
     return await open(path)
   } catch (error) {
-    throw new QuoinError('ERR_FILE', `${path} cannot be read: ${(error as Error).message}`, { path })
+    throw new QuoinError('ERR_FILE', `cannot read ${path}: ${reasonOf(error)}`, { path, cause: error })
   }
 }
 

@@ -2,7 +2,8 @@
  * Many headers that continue the chain of most work, part after part: while one part is committed the next one is
  * checked. What is no plain continuation is added like any other.
  */
-import { QuoinError } from '@quoin/primitives'
+
+import { hasCode } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import type { Branch } from './branch.ts'
 import { commitHeaders } from './commit.ts'
@@ -82,8 +83,7 @@ export const loadHeaders = async (
 /** More than any rule looks back. */
 const CONTEXT = 2100
 
-const isLate = (error: unknown): boolean =>
-  error instanceof QuoinError && error.code === 'ERR_STORE_PRECONDITION'
+const isLate = (error: unknown): boolean => hasCode(error, 'ERR_STORE_PRECONDITION')
 
 /** The headers of a part at their places, when it continues the branch, which grows by them. */
 const continued = (

@@ -1,4 +1,5 @@
 /** Services over real HTTP: those that do as they should, and those that do not. */
+
 import { WhatsOnChain } from '@bsv/sdk'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid, parseTxid, type QuoinError } from '@quoin/primitives'
@@ -88,7 +89,7 @@ describe('the Block Headers Service', () => {
     expect(await source.currentHeight()).toBe(5)
     await expect(blockHeadersServiceSource(url).tip()).rejects.toMatchObject({
       ...SOURCE,
-      details: { status: 401, retry: false }
+      details: { status: 401 }
     })
   })
 
@@ -144,7 +145,10 @@ describe('a service that does not do as it should', () => {
 
   it('and never answers is left after a while', async () => {
     const silent = tipOf(() => {}, { timeout: 100 })
-    await expect(silent).rejects.toMatchObject({ ...SOURCE, details: { retry: true } })
+    await expect(silent).rejects.toMatchObject({
+      ...SOURCE,
+      details: { reason: 'did not answer within 100 ms' }
+    })
     const dripping = tipOf(
       (_, response) => {
         response.writeHead(200)
@@ -153,7 +157,10 @@ describe('a service that does not do as it should', () => {
       },
       { timeout: 100 }
     )
-    await expect(dripping).rejects.toMatchObject({ ...SOURCE, details: { retry: true } })
+    await expect(dripping).rejects.toMatchObject({
+      ...SOURCE,
+      details: { reason: 'did not answer within 100 ms' }
+    })
   })
 
   it('and never stops answering is cut off', async () => {
@@ -168,26 +175,27 @@ describe('a service that does not do as it should', () => {
       },
       { maxBytes: 1_000_000 }
     )
-    await expect(endless).rejects.toMatchObject({ ...SOURCE, details: { retry: false } })
+    await expect(endless).rejects.toMatchObject({
+      ...SOURCE,
+      details: { reason: 'answered with more than 1000000 bytes' }
+    })
     expect(sent).toBeLessThan(50_000_000)
   })
 
   it('and cannot be reached says so', async () => {
     const { url } = await started(() => {})
     await services.pop()!.close()
-    await expect(chaintracksSource(url).tip()).rejects.toMatchObject({ ...SOURCE, details: { retry: true } })
+    await expect(chaintracksSource(url).tip()).rejects.toMatchObject({
+      ...SOURCE,
+      cause: expect.any(Error),
+      details: { reason: expect.stringContaining('cannot be reached: connect ECONNREFUSED') }
+    })
     await expect(tipOf((_, response) => response.destroy())).rejects.toMatchObject(SOURCE)
   })
 
-  it.each([
-    [500, true],
-    [503, true],
-    [429, true],
-    [400, false],
-    [403, false]
-  ])('and answers with status %i is asked again: %s', async (status, retry) => {
+  it.each([500, 503, 429, 400, 403])('and answers with status %i: the error has the status', async status => {
     const asking = tipOf((_, response) => sendJson(response, {}, status))
-    await expect(asking).rejects.toMatchObject({ ...SOURCE, details: { status, retry } })
+    await expect(asking).rejects.toMatchObject({ ...SOURCE, details: { status } })
   })
 
   it('ends when whoever asked no longer wants to know', async () => {

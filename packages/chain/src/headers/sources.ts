@@ -3,7 +3,7 @@
  * proofs are checked against it. Nothing connects until it is asked, and there is no default address (D15).
  */
 
-import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
+import { formatTxid, QuoinError, reasonOf, type Txid } from '@quoin/primitives'
 import { Bump } from '../bump.ts'
 import type { RootTracker } from '../verify/verify.ts'
 import { Service, type ServiceOptions } from './http.ts'
@@ -44,14 +44,14 @@ export interface ProofSource {
 
 /** An SDK `ChainTracker` whose failures and nonsense are errors with a code. */
 export const sdkTracker = (tracker: RootTracker, name = 'chain tracker'): RootSource => {
-  const failure = (reason: string): QuoinError =>
-    new QuoinError('ERR_CHAIN_SOURCE', `${name} ${reason}`, { source: name, reason, retry: true })
+  const failure = (reason: string, cause?: unknown): QuoinError =>
+    new QuoinError('ERR_CHAIN_SOURCE', `${name} ${reason}`, { source: name, reason, cause })
   const asked = async <T>(answer: () => Promise<T>, isGood: (value: T) => boolean): Promise<T> => {
     let value: T
     try {
       value = await answer()
     } catch (error) {
-      throw failure(`failed: ${error instanceof Error ? error.message : String(error)}`)
+      throw failure(`failed: ${reasonOf(error)}`, error)
     }
     if (isGood(value)) return value
     throw failure('answered with nonsense')

@@ -2,7 +2,8 @@
  * Brings the headers of a store to where a source is. The source is asked for the header at our tip, then further and
  * further down, until it has one that we have too; what comes after that is added.
  */
-import { QuoinError } from '@quoin/primitives'
+
+import { hasCode, QuoinError } from '@quoin/primitives'
 import { type ChainHeader, HEADER_LENGTH, readHeaders, sameBytes } from './header.ts'
 import type { HeaderStore } from './header-store.ts'
 import type { HeaderSource, SourceOptions } from './sources.ts'
@@ -57,7 +58,7 @@ export const syncHeaders = async (
       return { tip: await store.tip(), ...counts }
     } catch (error) {
       // The source went over to another branch between two pages.
-      const moved = error instanceof QuoinError && error.code === 'ERR_HEADER_UNKNOWN'
+      const moved = hasCode(error, 'ERR_HEADER_UNKNOWN')
       if (!moved || restarts === MAX_RESTARTS) throw error
     }
   }
@@ -103,7 +104,6 @@ const commonHeight = async (
   }
   throw new QuoinError('ERR_CHAIN_SOURCE', `${source.name} has no header that the store has: another chain`, {
     source: source.name,
-    start: store.start,
-    retry: false
+    start: store.start
   })
 }

@@ -39,19 +39,19 @@ export const audit = (file: string, components: LayoutComponents | undefined, js
 const verdict = (sound: boolean): string => (sound ? paint('green', 'sound  ') : paint('red', 'unsound'))
 
 const read = (file: string): string => {
-  const refuse = (reason: string): QuoinError =>
-    new QuoinError('ERR_FILE', `cannot read ${file}: ${reason}`, { file })
+  const refuse = (reason: string, cause?: unknown): QuoinError =>
+    new QuoinError('ERR_FILE', `cannot read ${file}: ${reason}`, { file, cause })
   let bytes: Uint8Array
   try {
     bytes = readAtMost(file, MAX_FILE_BYTES + 1)
   } catch (error) {
-    throw refuse(reasonOf(error))
+    throw refuse(reasonOf(error), error)
   }
   if (bytes.length > MAX_FILE_BYTES) throw refuse(`a layout has at most ${MAX_FILE_BYTES} bytes`)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw refuse('it is not UTF-8')
+  } catch (error) {
+    throw refuse('it is not UTF-8', error)
   }
 }
 

@@ -1,4 +1,5 @@
 /** `keyspace check`: the proofs of keyspaces, and of the stores that they share. */
+
 import { hasCode } from '@quoin/primitives'
 import { EXIT, milliseconds, paint, plural, print, printJson, table } from '@quoin/primitives/command'
 import type { Finding } from '../proof/findings.ts'

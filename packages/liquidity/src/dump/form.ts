@@ -11,8 +11,8 @@ export interface Form<T> {
   write(value: T): unknown
 }
 
-export const malformed = (path: string, expected: string): QuoinError =>
-  new QuoinError('ERR_LIQUIDITY_IMPORT', `${path} is not ${expected}`, { path })
+export const malformed = (path: string, expected: string, cause?: unknown): QuoinError =>
+  new QuoinError('ERR_LIQUIDITY_IMPORT', `${path} is not ${expected}`, { path, cause })
 
 /** Text that another parser reads; what that one refuses is refused with the path. */
 const parsed = <T>(expected: string, read: (text: string) => T, write: (value: T) => string): Form<T> => ({
@@ -21,7 +21,7 @@ const parsed = <T>(expected: string, read: (text: string) => T, write: (value: T
     try {
       return read(json)
     } catch (error) {
-      if (error instanceof QuoinError) throw malformed(path, expected)
+      if (error instanceof QuoinError) throw malformed(path, expected, error)
       throw error
     }
   },

@@ -67,7 +67,7 @@ const decodedBy = <T>(codec: ValueCodec<T>, value: Uint8Array, line: number): T 
   try {
     return codec.decode(value)
   } catch (error) {
-    if (error instanceof QuoinError) throw refused(line, error.message, error.details)
+    if (error instanceof QuoinError) throw refused(line, error.message, { ...error.details, cause: error })
     throw error
   }
 }
@@ -76,8 +76,8 @@ function* pairsOf(text: string, encoding: Encoding, number: number): Generator<P
   let json: unknown
   try {
     json = JSON.parse(text)
-  } catch {
-    throw refused(number, 'not JSON')
+  } catch (cause) {
+    throw refused(number, 'not JSON', { cause })
   }
   const response = responseOf(json)
   if (response) {

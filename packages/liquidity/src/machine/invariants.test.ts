@@ -1,6 +1,6 @@
 /** What holds after every step of random programs. `QUOIN_FUZZ` is how many programs there are. */
 
-import { QuoinError } from '@quoin/primitives'
+import { hasCode } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -97,8 +97,7 @@ const checkRoundTrip = async (liquidity: Liquidity, id: bigint): Promise<void> =
   }
 }
 
-const isRefused = (error: unknown): boolean =>
-  error instanceof QuoinError && error.code === 'ERR_LIQUIDITY_REFUSED'
+const isRefused = (error: unknown): boolean => hasCode(error, 'ERR_LIQUIDITY_REFUSED')
 
 /** If everybody left now, all could be paid, and nothing would stay behind. */
 const checkLeaving = async (liquidity: Liquidity, { now, bank }: World): Promise<void> => {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
@@ -21,8 +21,7 @@ const problemsOf = (sources: ConfigSources): readonly Problem[] => {
   try {
     loadConfig(sources)
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_CONFIG')
-      return error.details['problems'] as Problem[]
+    if (hasCode(error, 'ERR_CONFIG')) return error.details['problems'] as Problem[]
     throw error
   }
   return []

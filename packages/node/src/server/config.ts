@@ -3,9 +3,11 @@
  * over the one before. Whatever is wrong is said at once, with where it stands and what was expected; a key that is not
  * known is wrong too.
  */
+
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, resolve } from 'node:path'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
+
 import { Value } from '@sinclair/typebox/value'
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { hydrationProblems, knexRelativeTo } from './databases.ts'
@@ -168,7 +170,7 @@ const contentOf = (document: Document.Parsed, path: string, problems: Problem[])
     problems.push({
       setting: '',
       source: path,
-      message: error instanceof Error ? error.message : String(error)
+      message: reasonOf(error)
     })
     return null
   }
@@ -179,8 +181,10 @@ const readText = (path: string): string => {
   try {
     bytes = readFileSync(path)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new QuoinError('ERR_FILE', `cannot read the configuration: ${reason}`, { path })
+    throw new QuoinError('ERR_FILE', `cannot read the configuration: ${reasonOf(error)}`, {
+      path,
+      cause: error
+    })
   }
   if (bytes.length > MAX_FILE) {
     throw new QuoinError('ERR_FILE', `${path} is larger than a configuration can be`, {

@@ -14,7 +14,7 @@ import {
 } from '@quoin/chain'
 import { type DevReorg, KeptDevChain, type ReorgOptions } from '@quoin/dev-chain'
 import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { QuoinError, Task, type Txid } from '@quoin/primitives'
+import { hasCode, Task, type Txid } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 
 export class DevNetwork {
@@ -130,7 +130,7 @@ export class DevNetwork {
       await engine.handleNewMerkleProof(txid, bump)
     } catch (error) {
       // It was taken back meanwhile.
-      if (!(error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN')) throw error
+      if (!hasCode(error, 'ERR_TX_UNKNOWN')) throw error
     }
   }
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tokenOutputs } from '@quoin/bsv21'
 import { Beef, chain } from '@quoin/chain'
-import { QuoinError } from '@quoin/primitives'
+import { ERRORS, hasCode, QuoinError } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { Indexer } from '@quoin/txo'
 import type { OpenNode } from './node.ts'
@@ -25,7 +25,7 @@ export const withStoredChain = async (config: Config, reads: StoreReads): Promis
 
 /** A fault of one transaction does not stop the others; a fault of the store or of the chain does. */
 export const isAboutTheTransaction = (error: unknown): error is QuoinError =>
-  error instanceof QuoinError && /^ERR_(TX|BEEF|PROOF|TXO_CONFLICT|TOPIC_FAILED|STALE_READ)/.test(error.code)
+  error instanceof QuoinError && ERRORS[error.code].origin === 'transaction'
 
 /** Takes in the subject of a BEEF. */
 export type Take = (beef: Uint8Array) => Promise<void>
@@ -56,7 +56,7 @@ const patient =
       try {
         return await take(beef)
       } catch (error) {
-        if (!(error instanceof QuoinError && error.code === 'ERR_INTERPRETER_BUSY')) throw error
+        if (!hasCode(error, 'ERR_INTERPRETER_BUSY')) throw error
         await sleep(Number(error.details['seconds']) * 1000)
       }
     }

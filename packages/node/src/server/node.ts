@@ -30,7 +30,7 @@ import {
   type PluginHost,
   SyncService
 } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import { claimLayouts, openStore, type Store } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
@@ -336,13 +336,12 @@ const listening = async (server: Server, { host, port }: Config) => {
     const reason =
       code === 'EADDRINUSE'
         ? 'another program has it; --port takes another one, 0 any that is free'
-        : error instanceof Error
-          ? error.message
-          : String(error)
+        : reasonOf(error)
     throw new QuoinError('ERR_CONFIG', `cannot listen on ${host} port ${port}: ${reason}`, {
       host,
       port,
-      code
+      code,
+      cause: error
     })
   }
 }

@@ -2,7 +2,7 @@
  * The parts of a node, each with its state: from what it really did last (a write, a header, an answer, a delivery), not
  * from the configuration. Readiness, `/status` and the metrics are made of these.
  */
-import type { Health } from '@quoin/primitives'
+import { type Health, reasonOf } from '@quoin/primitives'
 import type { Context } from './context.ts'
 import { deliveryState } from './plugin-parts.ts'
 
@@ -57,7 +57,7 @@ const stateOf = async (part: Part): Promise<NamedState> => {
     })
     return { name, ...(await Promise.race([part.state(), late])) }
   } catch (error) {
-    return { name, status: 'error', message: error instanceof Error ? error.message : String(error) }
+    return { name, status: 'error', message: reasonOf(error) }
   } finally {
     clearTimeout(timer)
   }

@@ -15,10 +15,12 @@
  * await server.close()
  * await engine.close()
  */
+
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import type { HttpBindings } from '@hono/node-server'
 import type { HeaderStore } from '@quoin/chain'
 import { type Engine, SILENT } from '@quoin/overlay'
@@ -149,7 +151,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   const failed = (error: unknown, id: string): Answer => {
     const { status, body, headers } = httpError(error)
     if (status === 500) {
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      const reason = error instanceof Error ? inspect(error) : String(error)
       context.logger.error('request failed', { id, status, reason })
     } else if (status > 500) {
       context.logger.warn('request refused', { id, status, reason: (error as QuoinError).message })

@@ -54,7 +54,9 @@ export class StoreWatch {
       await this.#store.probe()
     } catch (error) {
       if (error instanceof QuoinError) return error
-      return new QuoinError('ERR_STORE_ENGINE', `the store cannot be probed: ${String(error)}`)
+      return new QuoinError('ERR_STORE_ENGINE', `the store cannot be probed: ${String(error)}`, {
+        cause: error
+      })
     }
     const { at, error } = this.#store.lastWrite ?? {}
     return error && !PROBED.has(error.code) && Date.now() - at! < REFUSAL_MS ? error : undefined

@@ -1,5 +1,6 @@
 /** The lease of the process that delivers to a lookup service: of the processes on a store, one at a time. */
-import { hasCode } from '@quoin/primitives'
+
+import { hasCode, reasonOf } from '@quoin/primitives'
 import type { Batch, Lease, Queue } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { overlay } from '../keys.ts'
@@ -96,7 +97,7 @@ export class DelivererLease {
   }
 
   #warn(event: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasonOf(error)
     this.#logger.warn(event, { service: this.#service, reason })
   }
 }

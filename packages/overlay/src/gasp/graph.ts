@@ -7,6 +7,7 @@ import { type BeefTransaction, Bump, parseTransaction, type Transaction, writeBe
 import {
   formatTxid,
   fromHex,
+  hasCode,
   makeOutpoint,
   type Outpoint,
   QuoinError,
@@ -135,11 +136,11 @@ const fetchNode = async (
     return await node
   } catch (error) {
     fetched.delete(name)
-    if (!(error instanceof QuoinError) || error.details['retry'] === true) throw error
+    if (!(error instanceof QuoinError) || hasCode(error, 'ERR_SYNC_UNAVAILABLE')) throw error
     if (isOptional) return undefined
     // It is the first alone that the peer may have taken back; else what it has is not whole.
     if (error.details['gone'] !== true || nameOf(outpoint) === graphID) throw error
-    throw new QuoinError('ERR_SYNC_PEER', error.message, { retry: false })
+    throw new QuoinError('ERR_SYNC_PEER', error.message, { cause: error })
   }
 }
 
@@ -195,4 +196,4 @@ const beyond = (graphID: string, what: string): QuoinError =>
   new QuoinError('ERR_SYNC_LIMIT', `the graph of ${graphID} ${what}`, { graphID })
 
 const lie = (what: string, txid: string): QuoinError =>
-  new QuoinError('ERR_SYNC_PEER', `the peer answered with ${what}`, { txid, retry: false })
+  new QuoinError('ERR_SYNC_PEER', `the peer answered with ${what}`, { txid })

@@ -1,6 +1,6 @@
 /** Another node, as seen from here: over HTTP, as `@bsv/overlay` speaks it, or in the same process. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { QuoinError } from '@quoin/primitives'
+import { fetchReasonOf, isRetryable, QuoinError } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
 import { foreignNode, syncResponse } from './serve.ts'
 import type { NodeRequest, SyncRequest } from './wire.ts'
@@ -54,8 +54,8 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
       if (error instanceof QuoinError) throw error
       // Whoever called wanted it to end: that is no failure of the peer.
       signal?.throwIfAborted()
-      if (limit.aborted) throw failure(name, `did not answer within ${timeout} ms`, { retry: true })
-      throw failure(name, `cannot be reached: ${causeOf(error)}`, { retry: true })
+      if (limit.aborted) throw unavailable(name, `did not answer within ${timeout} ms`, { cause: error })
+      throw unavailable(name, `cannot be reached: ${fetchReasonOf(error)}`, { cause: error })
     }
   }
 
@@ -69,8 +69,7 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
       try {
         return await askOnce(path, body, headers, signal)
       } catch (error) {
-        const isWorthwhile = error instanceof QuoinError && error.details['retry'] === true
-        if (!isWorthwhile || attempt >= attempts) throw error
+        if (!isRetryable(error) || attempt >= attempts) throw error
         await sleep(backoff * 2 ** (attempt - 1) * (0.5 + Math.random()), undefined, signal && { signal })
       }
     }
@@ -92,7 +91,7 @@ export const localPeer = (name: string, engine: Engine): Peer => {
     } catch (error) {
       if (!(error instanceof QuoinError)) throw error
       throw failure(name, `refused: ${error.message}`, {
-        retry: false,
+        cause: error,
         ...(error.code === 'ERR_TX_UNKNOWN' && { gone: true })
       })
     }
@@ -111,8 +110,7 @@ const readText = async (name: string, { body }: Response, maxBytes: number): Pro
   if (body) {
     for await (const chunk of body) {
       length += chunk.length
-      if (length > maxBytes)
-        throw failure(name, `answered with more than ${maxBytes} bytes`, { retry: false })
+      if (length > maxBytes) throw failure(name, `answered with more than ${maxBytes} bytes`)
       chunks.push(chunk)
     }
   }
@@ -122,40 +120,31 @@ const readText = async (name: string, { body }: Response, maxBytes: number): Pro
 const parsed = (name: string, text: string): unknown => {
   try {
     return JSON.parse(text)
-  } catch {
-    throw failure(name, 'answered with something that is not JSON', { retry: false })
+  } catch (cause) {
+    throw failure(name, 'answered with something that is not JSON', { cause })
   }
 }
 
 const refusal = (name: string, status: number, text: string): QuoinError => {
   const isGone = status === 404 || text.includes('"ERR_TX_UNKNOWN"')
-  return failure(name, `answered with status ${status}: ${text.slice(0, 200)}`, {
+  const make = status >= 500 || status === 429 ? unavailable : failure
+  return make(name, `answered with status ${status}: ${text.slice(0, 200)}`, {
     status,
-    retry: status >= 500 || status === 429,
     ...(isGone && { gone: true })
   })
 }
 
-const failure = (name: string, reason: string, details: Record<string, unknown>): QuoinError =>
+const failure = (name: string, reason: string, details: Record<string, unknown> = {}): QuoinError =>
   new QuoinError('ERR_SYNC_PEER', `${name} ${reason}`, { peer: name, ...details })
+
+const unavailable = (name: string, reason: string, details: Record<string, unknown>): QuoinError =>
+  new QuoinError('ERR_SYNC_UNAVAILABLE', `${name} ${reason}`, { peer: name, ...details })
 
 const addressOf = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url && !(url.search || url.hash || url.username || url.password)
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
-    throw new QuoinError(
-      'ERR_SYNC_PEER',
-      'a peer is an http or https address, without a query or a password',
-      {
-        retry: false
-      }
-    )
+    throw new QuoinError('ERR_SYNC_PEER', 'a peer is an http or https address, without a query or a password')
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
-}
-
-/** What fetch says is "fetch failed"; why is in its cause. */
-const causeOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -1,9 +1,8 @@
 /** Syncs each topic with its peers at an interval, one peer of a topic at a time. */
-import { type HealthState, type Outpoint, QuoinError, SourceHealth, Tasks } from '@quoin/primitives'
+import { type HealthState, type Outpoint, QuoinError, reasonOf, SourceHealth, Tasks } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import type { Engine } from '../engine.ts'
 import { healthLog, SILENT } from '../logger.ts'
-import { reasonOf } from './failure.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
 import { type SyncReport, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
 

@@ -203,7 +203,7 @@ describe('of a Quoin node', () => {
       ...peer,
       node: request => {
         if (isDown && request.txid === formatTxid(first.txid)) {
-          return Promise.reject(new QuoinError('ERR_SYNC_PEER', 'not now', { retry: true }))
+          return Promise.reject(new QuoinError('ERR_SYNC_UNAVAILABLE', 'not now'))
         }
         return peer.node(request)
       }
@@ -436,7 +436,7 @@ describe('a peer that lies gains nothing', () => {
           last: next
         }
       }),
-      node: () => Promise.reject(new QuoinError('ERR_SYNC_PEER', 'no', { retry: false }))
+      node: () => Promise.reject(new QuoinError('ERR_SYNC_PEER', 'no'))
     }
     const report = await pull(peer, { page: 100, backlog: 500 })
     expect(report).toMatchObject({ isBehind: true, submitted: 0 })
@@ -480,7 +480,7 @@ describe('over HTTP', () => {
     await same()
     await expect(
       httpPeer(url).node({ graphID: `${'11'.repeat(32)}.0`, txid: '11'.repeat(32), outputIndex: 0 })
-    ).rejects.toMatchObject({ code: 'ERR_SYNC_PEER', details: { gone: true, retry: false } })
+    ).rejects.toMatchObject({ code: 'ERR_SYNC_PEER', details: { gone: true } })
   })
 
   it('a node that hangs, is not there, sends too much, or speaks something else is an error in time', async () => {
@@ -520,8 +520,7 @@ describe('by itself', () => {
     await minted()
     const down: Peer = {
       ...localPeer('down', a.engine),
-      syncResponse: () =>
-        Promise.reject(new QuoinError('ERR_SYNC_PEER', 'down cannot be reached', { retry: true }))
+      syncResponse: () => Promise.reject(new QuoinError('ERR_SYNC_UNAVAILABLE', 'down cannot be reached'))
     }
     const service = new SyncService(b.engine, {
       peers: { [TOPIC]: [down, localPeer('a', a.engine)] },

@@ -14,6 +14,7 @@ import {
   type Outpoint,
   parseTxid,
   QuoinError,
+  reasonOf,
   type Topic,
   type Txid,
   toHex,
@@ -25,7 +26,7 @@ import { boundBeef } from '../hosting/index.ts'
 import { overlay } from '../keys.ts'
 import { type Logger, SILENT } from '../logger.ts'
 import { isHostedTopic, isQuoinTopic } from '../types.ts'
-import { ATTEMPTS, Early, failureOf, reasonOf } from './failure.ts'
+import { ATTEMPTS, Early, failureOf } from './failure.ts'
 import {
   beefOf,
   type FetchedNode,
@@ -238,7 +239,7 @@ export class TopicSync {
     } catch (error) {
       if (!limit.aborted || error instanceof QuoinError) throw error
       const reason = `the graph took more than ${this.#limits.milliseconds} ms to fetch`
-      throw new QuoinError('ERR_SYNC_PEER', reason, { retry: true })
+      throw new QuoinError('ERR_SYNC_UNAVAILABLE', reason, { cause: error })
     }
   }
 

@@ -162,8 +162,7 @@ const malformed: Refusal = (field, expected) =>
 
 const nonsense: Refusal = (field, expected) =>
   new QuoinError('ERR_SYNC_PEER', `the peer answered with nonsense: ${field} is not ${expected}`, {
-    field,
-    retry: false
+    field
   })
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0

@@ -83,9 +83,9 @@ const checked = async <T>(
   try {
     return parse(await work())
   } catch (error) {
-    if (error instanceof PluginFailure) throw new QuoinError(code, error.message, { name })
+    if (error instanceof PluginFailure) throw new QuoinError(code, error.message, { name, cause: error })
     if (error instanceof InvalidAnswer)
-      throw new QuoinError(code, `${name} gave an ${error.message}`, { name })
+      throw new QuoinError(code, `${name} gave an ${error.message}`, { name, cause: error })
     throw error
   }
 }

@@ -13,7 +13,7 @@ export const importModule = async (
   try {
     return (await import(url)) as Readonly<Record<string, unknown>>
   } catch (error) {
-    throw pluginError(spec, `cannot be loaded: ${loadReason(error, url)}`)
+    throw pluginError(spec, `cannot be loaded: ${loadReason(error, url)}`, error)
   }
 }
 

@@ -2,7 +2,8 @@
  * Exports of a plug-in module: classes, instances, factories, records of topics and lookups, plug-ins of Quoin's own
  * form. Topics are called `tm_…` and lookups `ls_…`, which says what an export is meant to be where its methods do not.
  */
-import { QuoinError } from '@quoin/primitives'
+
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import type { Plugin } from '../plugin.ts'
 import { ADMISSION_MODES, SPEND_MODES } from '../types.ts'
 import type { ModuleSpec } from './spec.ts'
@@ -75,7 +76,7 @@ export const construct = async (
     return await (isClass(exported) ? new exported(...args) : exported(...args))
   } catch (error) {
     const failure = isClass(exported) ? 'the class cannot be built' : 'the factory failed'
-    throw pluginError(spec, `${failure}: ${error instanceof Error ? error.message : String(error)}`)
+    throw pluginError(spec, `${failure}: ${reasonOf(error)}`, error)
   }
 }
 
@@ -173,9 +174,9 @@ const isClass = (made: unknown): made is new (...args: unknown[]) => unknown =>
   (/^class\b/.test(Function.prototype.toString.call(made)) ||
     Object.getOwnPropertyNames(made.prototype ?? {}).some(each => each !== 'constructor'))
 
-export const pluginError = (spec: ServiceOwner, problem: string): QuoinError => {
+export const pluginError = (spec: ServiceOwner, problem: string, cause?: unknown): QuoinError => {
   const named = spec.export === undefined ? '' : ` (export ${spec.export})`
-  return new QuoinError('ERR_PLUGIN', `${spec.module}${named} ${problem}`, { module: spec.module })
+  return new QuoinError('ERR_PLUGIN', `${spec.module}${named} ${problem}`, { module: spec.module, cause })
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

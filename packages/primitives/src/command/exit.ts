@@ -1,4 +1,5 @@
 /** Exit codes of commands, and errors as their output. */
+import { inspect } from 'node:util'
 import { QuoinError } from '../error.ts'
 import { printJson } from './terminal.ts'
 
@@ -36,7 +37,7 @@ export const finish = async (
     const text = known
       ? `${error.message} [${error.code}]`
       : error instanceof Error
-        ? error.stack
+        ? inspect(error)
         : String(error)
     process.stderr.write(`${program}: ${text}\n`)
   }

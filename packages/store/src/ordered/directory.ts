@@ -67,11 +67,13 @@ const make = async (path: string): Promise<string | undefined> => {
 const unusable = (path: string, error: unknown): QuoinError => {
   const { code, message, syscall } = error as NodeJS.ErrnoException
   if (syscall !== 'scandir' && ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '')) {
-    return readOnlyError(path, message)
+    return readOnlyError(path, message, error)
   }
-  if (code === 'ENOSPC') return new QuoinError('ERR_STORE_FULL', `there is no room for ${path}: ${message}`)
+  if (code === 'ENOSPC')
+    return new QuoinError('ERR_STORE_FULL', `there is no room for ${path}: ${message}`, { cause: error })
   return new QuoinError('ERR_STORE_OPTION', `${path} cannot be the directory of a store: ${message}`, {
-    path
+    path,
+    cause: error
   })
 }
 
@@ -207,7 +209,7 @@ const needWritable = async (path: string): Promise<void> => {
   try {
     await access(path, constants.W_OK)
   } catch (error) {
-    throw readOnlyError(path, (error as Error).message)
+    throw readOnlyError(path, (error as Error).message, error)
   }
 }
 

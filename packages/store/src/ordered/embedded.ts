@@ -1,5 +1,5 @@
 /** An engine on an ordered database of this process: groups commits, and reads one state of the rows at a time. */
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, QuoinError } from '@quoin/primitives'
 import {
   type Answer,
   type BackupOptions,
@@ -255,8 +255,7 @@ export class EmbeddedEngine implements Engine {
   }
 }
 
-const isFailed = (error: unknown): error is QuoinError =>
-  error instanceof QuoinError && error.code === 'ERR_STORE_FAILED'
+const isFailed = (error: unknown): error is QuoinError => hasCode(error, 'ERR_STORE_FAILED')
 
 const settle = (group: readonly Waiting[], outcomes: readonly Outcome[]): void => {
   group.forEach(({ batch, resolve, reject }, i) => {

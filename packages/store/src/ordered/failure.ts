@@ -16,12 +16,12 @@ const isReadOnly = (code: unknown, message: string): boolean =>
   READ_ONLY.includes(code) || /permission denied|not permitted|read-only file system/i.test(message)
 
 /** The files at a path cannot be written. */
-export const readOnlyError = (path: string, said: string): QuoinError =>
+export const readOnlyError = (path: string, said: string, cause?: unknown): QuoinError =>
   new QuoinError(
     'ERR_STORE_READ_ONLY',
     `${path} cannot be written: ${said}. Make it writable for the user of this process; ` +
       'a store on LMDB can be read as lmdb:PATH?read-only',
-    { path, said }
+    { path, said, cause }
   )
 
 /** The error of a commit that failed, and of every later one. */
@@ -30,7 +30,7 @@ export const failedStore = (cause: QuoinError): QuoinError =>
     'ERR_STORE_FAILED',
     `a write failed, and the store refuses all further ones: ${cause.message}. ` +
       'Mend the cause, then close the store and open it again',
-    { ...cause.details, cause: cause.code }
+    { ...cause.details, cause }
   )
 
 /** @param path Of the store. */
@@ -38,7 +38,7 @@ export const storeError = (error: unknown, path = 'the store'): QuoinError => {
   if (error instanceof QuoinError) return error
   const { code, message, cause } = error as { code?: unknown; message: string; cause?: Error }
   const said = cause ? `${message}: ${cause.message}` : message
-  const details = { code: String(code), said }
+  const details = { code: String(code), said, cause: error }
   if (isFull(code, said)) {
     return new QuoinError('ERR_STORE_FULL', `there is no room left for the store: ${said}`, details)
   }
@@ -46,7 +46,7 @@ export const storeError = (error: unknown, path = 'the store'): QuoinError => {
     return new QuoinError('ERR_STORE_VERSION', `the files are of another program: ${said}`, details)
   }
   // Before the lock: LMDB and LevelDB name its file when they may not write it.
-  if (isReadOnly(code, said)) return readOnlyError(path, said)
+  if (isReadOnly(code, said)) return readOnlyError(path, said, error)
   if (LOCKED.test(said)) {
     return new QuoinError(
       'ERR_STORE_LOCKED',

@@ -2,8 +2,10 @@
  * The thread that writes: opens stores and commits groups of batches, one request after the other for each store. A
  * database may be at work on the next group while the last is on its way to the disk.
  */
+
 import { parentPort } from 'node:worker_threads'
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, type QuoinError } from '@quoin/primitives'
+
 import type { Answer } from '../engine.ts'
 import { storeError } from './failure.ts'
 import { LevelWriter } from './level.ts'
@@ -75,8 +77,7 @@ const writeAlone = async (writer: RowWriter, batch: Uint8Array): Promise<Written
   }
 }
 
-const isDamage = (error: unknown): error is QuoinError =>
-  error instanceof QuoinError && error.code === 'ERR_STORE_CORRUPT'
+const isDamage = (error: unknown): error is QuoinError => hasCode(error, 'ERR_STORE_CORRUPT')
 
 const split = ({ batches, lengths }: Request & { type: 'write' }): Uint8Array[] => {
   let end = 0

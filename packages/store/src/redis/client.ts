@@ -4,7 +4,7 @@
  * A command that was sent and lost its reply is sent again only if it may be done twice; otherwise it fails with
  * ERR_STORE_CONNECTION: it may have been done.
  */
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, QuoinError } from '@quoin/primitives'
 import type { ConnectionOptions, Server } from './connection.ts'
 import { ConnectionPool, type Request } from './pool.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
@@ -48,7 +48,7 @@ export class Client {
   /** For questions about the server; null where it does not tell. */
   told(command: Command): Promise<Reply> {
     return this.repeatable(command).catch((error: unknown) => {
-      if (error instanceof QuoinError && error.code === 'ERR_STORE_ENGINE') return null
+      if (hasCode(error, 'ERR_STORE_ENGINE')) return null
       throw error
     })
   }

@@ -5,7 +5,8 @@
  * The connection is one of their own, since WAIT blocks every later command of its connection. Batches that come while one WAIT is
  * out gather, and share the next.
  */
-import { QuoinError } from '@quoin/primitives'
+
+import { hasCode, QuoinError } from '@quoin/primitives'
 import { type Client, outcomeUnknown, serverError, withScript } from './client.ts'
 import type { Connection } from './connection.ts'
 import { MARK } from './names.ts'
@@ -91,7 +92,7 @@ export class Replication {
 
   /** Nothing was done. */
   #again(job: Job, error: unknown): void {
-    const isLost = error instanceof QuoinError && error.code === 'ERR_STORE_CONNECTION'
+    const isLost = hasCode(error, 'ERR_STORE_CONNECTION')
     if (!isLost || performance.now() >= job.deadline) job.reject(error)
     else setTimeout(() => this.#send(job), Math.min(LONGEST_PAUSE, PAUSE * 2 ** Math.min(this.#failures, 10)))
   }

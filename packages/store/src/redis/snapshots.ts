@@ -6,7 +6,8 @@
  * If something changed, all reads so far are repeated in one transaction, and the reader runs over the replies. If it asks
  * for other keys than before, it starts over.
  */
-import { QuoinError } from '@quoin/primitives'
+
+import { hasCode, QuoinError } from '@quoin/primitives'
 import type { Reads } from '../engine.ts'
 import { type Client, serverError, withScript } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -40,7 +41,7 @@ export const snapshot = async <T>(client: Client, read: (reads: Reads) => Promis
       }
       changes++
     } catch (error) {
-      const isLost = error instanceof QuoinError && error.code === 'ERR_STORE_CONNECTION'
+      const isLost = hasCode(error, 'ERR_STORE_CONNECTION')
       if (!isLost || performance.now() >= deadline) throw error
     } finally {
       watching.release()

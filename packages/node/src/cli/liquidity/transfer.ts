@@ -88,7 +88,7 @@ async function* opened(file: string): AsyncGenerator<Uint8Array> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    throw new QuoinError('ERR_USAGE', `cannot read ${file}: ${message}`, { file })
+    throw new QuoinError('ERR_USAGE', `cannot read ${file}: ${message}`, { file, cause: error })
   }
 }
 

@@ -1,7 +1,7 @@
 /** `quoin dev`: a node whose plug-ins are loaded again when their files change. The store stays. */
 import { isAbsolute, relative, resolve } from 'node:path'
 import type { Logger, PluginHost, ReloadReport } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import { EXIT, milliseconds, paint, print } from '@quoin/primitives/command'
 import { configFile, projectFile } from './deployment.ts'
 import { FileWatch } from './file-watch.ts'
@@ -115,7 +115,7 @@ class Reloader {
       )
     } catch (error) {
       this.#broken.add(module)
-      const reason = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ')
+      const reason = reasonOf(error).replaceAll(/\s*\n\s*/g, ' ')
       print(`${paint('red', 'not reloaded')} ${shown(module)}: ${reason}; the loaded one keeps serving`)
     }
     this.#trace(module)

@@ -1,5 +1,5 @@
 /** Asking a node over HTTP: an answer, or an error that says what the node said. */
-import { QuoinError } from '@quoin/primitives'
+import { fetchReasonOf, QuoinError } from '@quoin/primitives'
 
 export const DEFAULT_URL = 'http://localhost:8080'
 
@@ -24,15 +24,10 @@ export const ask = async (
       ...(body !== undefined && { body: isBytes ? Buffer.from(body) : JSON.stringify(body) })
     })
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    const reason =
-      cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(cause)
     throw new QuoinError(
       'ERR_NODE_UNREACHABLE',
-      `${target.origin} cannot be reached: ${reason}; is quoin serve running there?`,
-      {
-        url: target.origin
-      }
+      `${target.origin} cannot be reached: ${fetchReasonOf(error)}; is quoin serve running there?`,
+      { url: target.origin, cause: error }
     )
   }
 }
@@ -49,8 +44,8 @@ export const askJson = async <T>(
   let value: unknown
   try {
     value = JSON.parse(text)
-  } catch {
-    throw refused(url, path, response.status, 'something that is not JSON')
+  } catch (cause) {
+    throw refused(url, path, response.status, 'something that is not JSON', { cause })
   }
   if (response.ok) return value as T
   const { code, message } = value as { code?: string; message?: string }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { beefOf } from '@quoin/chain'
 import type { Steak } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import { EXIT, paint, print, printJson } from '@quoin/primitives/command'
 import { askJson } from './http.ts'
 
@@ -43,7 +43,6 @@ const read = async (file: string): Promise<Uint8Array> => {
   try {
     return await readFile(file)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new QuoinError('ERR_FILE', `cannot read ${file}: ${reason}`, { path: file })
+    throw new QuoinError('ERR_FILE', `cannot read ${file}: ${reasonOf(error)}`, { path: file, cause: error })
   }
 }

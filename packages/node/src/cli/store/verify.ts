@@ -1,5 +1,5 @@
 /** `quoin store verify`: whether a backup is what it says, or whether every row of a store is whole. */
-import { QuoinError } from '@quoin/primitives'
+import { hasCode } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { InspectedRow } from '@quoin/store'
 import { progressOn } from '../verify/progress.ts'
@@ -56,7 +56,7 @@ const verifyBackupIn = async (directory: string, json: boolean): Promise<number>
     else print(`${directory}: ${paint('green', 'valid')}, ${summary(backup)}`)
     return EXIT.ok
   } catch (error) {
-    if (!(error instanceof QuoinError) || error.code !== 'ERR_STORE_CORRUPT') throw error
+    if (!hasCode(error, 'ERR_STORE_CORRUPT')) throw error
     if (json) printJson({ directory, valid: false, reason: error.message, ...error.details })
     else print(`${directory}: ${paint('red', 'not valid')}: ${error.message}`)
     return EXIT.no

@@ -15,7 +15,9 @@ export const withTemporaryStore = async <T>(
 ): Promise<T> => {
   const { openStore } = await import('@quoin/store')
   const path = await mkdtemp(join(parent ?? tmpdir(), 'quoin-rebuilt-')).catch((error: Error) => {
-    throw new QuoinError('ERR_FILE', `the temporary index cannot be made: ${error.message}. Use --temp DIR`)
+    throw new QuoinError('ERR_FILE', `cannot make the temporary index: ${error.message}. Use --temp DIR`, {
+      cause: error
+    })
   })
   const remove = (): void => rmSync(path, { recursive: true, force: true })
   const onSignal = (signal: NodeJS.Signals): void => {

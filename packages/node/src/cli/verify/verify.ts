@@ -1,7 +1,7 @@
 /** `quoin verify`: compares a store with the index that its transactions give. */
 
 import type { Finding } from '@quoin/chain'
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, QuoinError } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { Store, StoreReads } from '@quoin/store'
 import { existing } from '../store-url.ts'
@@ -60,7 +60,7 @@ const checkContents = async (
       })
     )
   } catch (error) {
-    if (isDamaged && error instanceof QuoinError && error.code === 'ERR_STORE_CORRUPT') return undefined
+    if (isDamaged && hasCode(error, 'ERR_STORE_CORRUPT')) return undefined
     throw error
   } finally {
     await store.close()

@@ -2,10 +2,11 @@
  * A project file of BRC-102 (`deployment-info.json`), as LARS and CARS read it: topic managers are classes, lookup services
  * are factories, and paths are relative to the file. Unknown keys are tolerated.
  */
+
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Hydration } from '@quoin/overlay'
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 
 /** A module spec of a project: the default export, under a name. */
 interface DeploymentPlugin {
@@ -142,7 +143,10 @@ const readText = (path: string, file: string): string => {
     return readFileSync(path, 'utf8')
   } catch (error) {
     if (error instanceof QuoinError) throw error
-    throw new QuoinError('ERR_FILE', `cannot read the deployment file: ${(error as Error).message}`, { path })
+    throw new QuoinError('ERR_FILE', `cannot read the deployment file: ${reasonOf(error)}`, {
+      path,
+      cause: error
+    })
   }
 }
 

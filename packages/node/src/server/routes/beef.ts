@@ -1,5 +1,5 @@
 /** Transactions as they are stored: with what proves them, alone, or their proofs. */
-import { parseTxid, QuoinError } from '@quoin/primitives'
+import { hasCode, parseTxid, QuoinError } from '@quoin/primitives'
 import type { Context } from '../context.ts'
 import { type Answer, BYTES_TYPE, bytes, type Route, route } from '../route.ts'
 import { Txid } from '../schemas.ts'
@@ -54,6 +54,6 @@ export const beefRoutes = ({ engine }: Context): Route[] => {
 
 /** Something on the way to the proofs is not stored: then there is no BEEF. */
 const missing = (error: unknown): undefined => {
-  if (error instanceof QuoinError && error.code === 'ERR_TX_UNKNOWN') return undefined
+  if (hasCode(error, 'ERR_TX_UNKNOWN')) return undefined
   throw error
 }

@@ -1,7 +1,7 @@
 /** Concentrated liquidity over HTTP: what is in the store of the node, read only. */
 
 import type { Coin, Liquidity, Pool, Position } from '@quoin/liquidity'
-import { fromHex, QuoinError } from '@quoin/primitives'
+import { fromHex, hasCode, QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import { JSON_TYPE, json, type Route, route } from '../route.ts'
@@ -325,8 +325,8 @@ const entryOf = <T>(explain: () => T): T => {
   try {
     return explain()
   } catch (error) {
-    if (error instanceof QuoinError && error.code === 'ERR_VALUE_DECODE')
-      throw new QuoinError('ERR_REQUEST', error.message, error.details)
+    if (hasCode(error, 'ERR_VALUE_DECODE'))
+      throw new QuoinError('ERR_REQUEST', error.message, { ...error.details, cause: error })
     throw error
   }
 }

@@ -9,6 +9,7 @@ import {
   parseTxid,
   QuoinError,
   Reader,
+  reasonOf,
   txidOf,
   voutOf,
   Writer
@@ -116,7 +117,7 @@ const lookup = ({ engine, metrics }: Context): Route =>
 /** A service of somebody else throws what it likes when it does not like the question. */
 const refuseLookup = (error: unknown): never => {
   if (error instanceof QuoinError) throw error
-  throw new QuoinError('ERR_LOOKUP_FAILED', error instanceof Error ? error.message : String(error))
+  throw new QuoinError('ERR_LOOKUP_FAILED', reasonOf(error), { cause: error })
 }
 
 /** JSON with bytes as arrays of numbers, which are never made. */

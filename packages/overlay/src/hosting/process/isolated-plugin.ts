@@ -1,5 +1,5 @@
 /** A plug-in of Quoin's form that is set up apart from the node: without its store, so with topics alone. */
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import type { Installed, Plugin, PluginContext } from '../../plugin.ts'
 import { pluginError } from '../module-exports.ts'
 import type { ModuleSpec } from '../spec.ts'
@@ -32,7 +32,7 @@ export const setUpIsolated = async (
     made = await plugin.setup(context as unknown as PluginContext)
   } catch (error) {
     if (error instanceof QuoinError) throw error
-    throw pluginError(spec, `cannot be set up: ${error instanceof Error ? error.message : String(error)}`)
+    throw pluginError(spec, `cannot be set up: ${reasonOf(error)}`, error)
   }
   if ((made.families?.length ?? 0) > 0) {
     throw pluginError(

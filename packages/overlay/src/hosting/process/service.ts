@@ -1,5 +1,6 @@
 /** A topic or a lookup in its process: how it is described to the node, and the methods that the node calls. */
 
+import { reasonOf } from '@quoin/primitives'
 import type { MetaData } from '../../types.ts'
 import { type ExportedService, isObject } from '../module-exports.ts'
 import { type DescribedLookup, type DescribedTopic, DOCUMENTATION_CHARS } from '../protocol.ts'
@@ -27,9 +28,7 @@ export const aboutService = async ({ kind, name, service }: ExportedService): Pr
     try {
       return await (service[method] as () => unknown).call(service)
     } catch (error) {
-      warnings.push(
-        `${method} of the ${kind} ${name} failed: ${error instanceof Error ? error.message : error}`
-      )
+      warnings.push(`${method} of the ${kind} ${name} failed: ${reasonOf(error)}`)
       return undefined
     }
   }

@@ -2,7 +2,7 @@
  * Answers that come one by one, as server-sent events, until they are all there. The client of the 1Sat API reads them by
  * hand, so they are written the one way that it reads: one line of data, a space behind each colon.
  */
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, reasonOf } from '@quoin/primitives'
 import type { Context } from '../../context.ts'
 import { toJson } from '../../json.ts'
 import type { Answer } from '../../route.ts'
@@ -40,7 +40,7 @@ export const eventStream = (context: Context, events: AsyncGenerator<Told, void,
       }
       return { text, isLast: false }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = reasonOf(error)
       context.logger.error('stream failed', { reason })
       return { text: text + written({ event: 'error', data: 'the node cannot go on' }), isLast: true }
     }
