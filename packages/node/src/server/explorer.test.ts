@@ -7,7 +7,7 @@ import { Hono } from 'hono'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { explorerRoutes } from './explorer.ts'
 import { startNode, type TestNode } from './node.testing.ts'
-import type { Answer, Route } from './route.ts'
+import type { Route, RouteResponse } from './route.ts'
 
 const SCRIPT = 'export const answer = 42\n'.repeat(100)
 let folder: string
@@ -31,8 +31,8 @@ afterAll(async () => {
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 /** As the server finds the route of a path. */
-const get = async (path: string, headers: Record<string, string> = {}): Promise<Answer> => {
-  let found: Promise<Answer> | undefined
+const get = async (path: string, headers: Record<string, string> = {}): Promise<RouteResponse> => {
+  let found: Promise<RouteResponse> | undefined
   const app = new Hono()
   for (const route of routes) {
     app.get(route.path, c => {
@@ -53,7 +53,7 @@ const get = async (path: string, headers: Record<string, string> = {}): Promise<
   if (!found) throw new Error(`${path} is not of the explorer`)
   return found
 }
-const text = (answer: Answer): string => Buffer.from(answer.body as Uint8Array).toString()
+const text = (answer: RouteResponse): string => Buffer.from(answer.body as Uint8Array).toString()
 
 it('the page is at / for browsers, and what was there is there for everybody else', async () => {
   expect(text(await get('/', HTML))).toContain('<title>Explorer</title>')

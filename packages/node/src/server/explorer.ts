@@ -13,7 +13,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import { EXPLORER_FOLDER } from '../package-files.ts'
-import { type Answer, type Asked, type Route, route } from './route.ts'
+import { type Route, type RouteRequest, type RouteResponse, route } from './route.ts'
 
 const POLICY = [
   "default-src 'none'",
@@ -55,14 +55,14 @@ const Headers = {
   accept: Type.Optional(Type.String()),
   'accept-encoding': Type.Optional(Type.String())
 }
-type Wanted = Asked['headers'] & { readonly accept?: string; readonly 'accept-encoding'?: string }
+type Wanted = RouteRequest['headers'] & { readonly accept?: string; readonly 'accept-encoding'?: string }
 
 /** Beside the routes of the interface; none where the explorer was not built. */
 export const explorerRoutes = (routes: readonly Route[], folder: string = EXPLORER_FOLDER): Route[] => {
   if (!existsSync(join(folder, 'index.html'))) return []
   const files = new Files(folder)
   const index = routes.find(({ method, path }) => method === 'get' && path === '/')
-  const page = (headers: Wanted): Promise<Answer> => files.answer('index.html', headers, PAGE_HEADERS)
+  const page = (headers: Wanted): Promise<RouteResponse> => files.answer('index.html', headers, PAGE_HEADERS)
   const view = (path: string): Route =>
     served(path, 'A view of the explorer.', {}, ({ headers }) => page(headers as Wanted))
   return [
@@ -79,20 +79,20 @@ export const explorerRoutes = (routes: readonly Route[], folder: string = EXPLOR
 
 const served = (
   path: string,
-  about: string,
+  summary: string,
   params: Route['params'],
-  handle: (asked: Asked) => Promise<Answer>
+  handle: (request: RouteRequest) => Promise<RouteResponse>
 ): Route =>
   route({
     method: 'get',
     path,
     name: `explorer ${path}`,
-    about,
-    family: 'explorer',
+    summary,
+    tag: 'explorer',
     params,
     headers: Headers,
-    answers: { 200: { about } },
-    handle: asked => handle(asked as Asked)
+    responses: { 200: { description: summary } },
+    handle: request => handle(request as RouteRequest)
   })
 
 const acceptsHtml = ({ accept = '' }: Wanted): boolean => /\btext\/html\b/i.test(accept)
@@ -125,7 +125,11 @@ class Files {
     this.#folder = folder
   }
 
-  async answer(name: string, wanted: Wanted, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async answer(
+    name: string,
+    wanted: Wanted,
+    headers: Readonly<Record<string, string>>
+  ): Promise<RouteResponse> {
     this.#read ??= readAll(this.#folder)
     const bytes = (await this.#read).get(name)
     if (!bytes) throw new QuoinError('ERR_NOT_FOUND', `the explorer has no file ${name}`)

@@ -11,7 +11,7 @@ import { createPool, createPosition, Liquidity } from '@quoin/liquidity'
 import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createServer, type Server } from './index.ts'
-import { families, Generator, type Malformed, type Real } from './malformed.testing.ts'
+import { Generator, type Malformed, operationsByTag, type Real } from './malformed.testing.ts'
 import { key, startNode, type TestNode } from './node.testing.ts'
 import { describe as describeRoutes } from './openapi.ts'
 
@@ -134,12 +134,12 @@ const checked = async (malformed: Malformed): Promise<number> => {
   return status
 }
 
-it('has the families that are tried', () => {
-  expect([...families(describeRoutes(server.routes)).keys()].sort()).toEqual([...FAMILIES].sort())
+it('has the tags that are tried', () => {
+  expect([...operationsByTag(describeRoutes(server.routes)).keys()].sort()).toEqual([...FAMILIES].sort())
 })
 
 it.each(FAMILIES)(`${COUNT} requests of %s`, { timeout: 60_000 + 60 * COUNT }, async family => {
-  const operations = families(describeRoutes(server.routes)).get(family)!
+  const operations = operationsByTag(describeRoutes(server.routes)).get(family)!
   const generator = new Generator(SEED, real)
   const statuses = new Map<number, number>()
   const half = Math.ceil(COUNT / 2)

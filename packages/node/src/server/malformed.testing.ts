@@ -206,19 +206,19 @@ const wellFormed = (text: string): string => text.replaceAll(/[\ud800-\udfff]/gu
 /** What may stand in a header at all. */
 const headerText = (text: string): string => text.replaceAll(/[^\t\x20-\x7e]/g, '?')
 
-export interface Described {
+export interface DescribedOperation {
   readonly path: string
   readonly method: string
   readonly operation: Operation
 }
 
-/** The operations by family. */
-export const families = ({ paths }: OpenApi): ReadonlyMap<string, readonly Described[]> => {
-  const found = new Map<string, Described[]>()
+/** The operations by tag. */
+export const operationsByTag = ({ paths }: OpenApi): ReadonlyMap<string, readonly DescribedOperation[]> => {
+  const found = new Map<string, DescribedOperation[]>()
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
-      const family = operation.tags[0]!
-      found.set(family, [...(found.get(family) ?? []), { path, method, operation }])
+      const tag = operation.tags[0]!
+      found.set(tag, [...(found.get(tag) ?? []), { path, method, operation }])
     }
   }
   return found

@@ -2,7 +2,7 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { toJson } from './json.ts'
 import { page } from './page.ts'
-import { BYTES, BYTES_TYPE, type Described, JSON_TYPE, type Route, route } from './route.ts'
+import { BYTES, BYTES_TYPE, JSON_TYPE, type ResponseSpec, type Route, route } from './route.ts'
 import { Failure } from './schemas.ts'
 
 export interface OpenApi {
@@ -62,23 +62,23 @@ export const describe = (routes: readonly Route[]): OpenApi => {
 }
 
 const operationOf = (declared: Route, schemas: Map<string, unknown>): Operation => {
-  const { name, about, family, body, answers, token } = declared
+  const { name, summary, tag, body, auth } = declared
   const bodyContent: Content | undefined =
     body && (body === BYTES ? { [BYTES_TYPE]: {} } : { [JSON_TYPE]: { schema: referred(body, schemas) } })
   const failure = {
     description: 'What is wrong.',
     content: { [JSON_TYPE]: { schema: referred(Failure, schemas) } }
   }
-  const responses = Object.entries(answers as Record<string, Described>).map(
-    ([status, { about: description, content }]) => [
+  const responses = Object.entries(declared.responses as Record<string, ResponseSpec>).map(
+    ([status, { description, content }]) => [
       status,
       { description, content: content ? contentOf(content, schemas) : failure.content }
     ]
   )
   return {
     operationId: name,
-    summary: about,
-    tags: [family],
+    summary,
+    tags: [tag],
     parameters: [
       ...parametersOf('path', declared.params),
       ...parametersOf('query', declared.query),
@@ -86,7 +86,7 @@ const operationOf = (declared: Route, schemas: Map<string, unknown>): Operation 
     ],
     ...(bodyContent && { requestBody: { required: true as const, content: bodyContent } }),
     responses: { ...Object.fromEntries(responses), default: failure },
-    ...(token && { security: [{ token: [] }] })
+    ...(auth && { security: [{ token: [] }] })
   }
 }
 
@@ -148,9 +148,9 @@ export const describedRoutes = (routes: readonly Route[]): Route[] => {
       method: 'get',
       path: '/openapi.json',
       name: 'openapi',
-      about: 'This description.',
-      family: 'health',
-      answers: { 200: { about: 'OpenAPI 3.1.', content: { [JSON_TYPE]: Type.Unknown() } } },
+      summary: 'This description.',
+      tag: 'health',
+      responses: { 200: { description: 'OpenAPI 3.1.', content: { [JSON_TYPE]: Type.Unknown() } } },
       handle() {
         text ??= toJson(described())
         return { type: JSON_TYPE, body: text }
@@ -161,9 +161,9 @@ export const describedRoutes = (routes: readonly Route[]): Route[] => {
         method: 'get',
         path,
         name: path === '/' ? 'index' : 'docs',
-        about: 'The same for people.',
-        family: 'health',
-        answers: { 200: { about: 'A page.', content: { 'text/html': Type.String() } } },
+        summary: 'The same for people.',
+        tag: 'health',
+        responses: { 200: { description: 'A page.', content: { 'text/html': Type.String() } } },
         handle() {
           html ??= page(described())
           return {

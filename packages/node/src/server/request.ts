@@ -5,7 +5,7 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { depthOf } from './json.ts'
 import type { Limits } from './limits.ts'
-import { type Asked, BYTES, JSON_TYPE, type Route } from './route.ts'
+import { BYTES, JSON_TYPE, type Route, type RouteRequest } from './route.ts'
 
 type Where = 'path' | 'query' | 'header' | 'body'
 
@@ -35,7 +35,7 @@ export class RequestReader {
     this.#limits = limits
   }
 
-  async read(incoming: Incoming, id: string): Promise<Asked> {
+  async read(incoming: Incoming, id: string): Promise<RouteRequest> {
     const { params, search, client } = incoming
     const asked = {
       id,
@@ -46,7 +46,7 @@ export class RequestReader {
       body: undefined as unknown
     }
     if (this.#body) asked.body = await this.#readBody(this.#body, incoming)
-    return asked as Asked
+    return asked as RouteRequest
   }
 
   #readQuery(search: string): unknown {

@@ -14,7 +14,7 @@ export const BYTES = 'bytes'
 type None = {}
 
 /** A request that was checked. */
-export interface Asked<
+export interface RouteRequest<
   P extends TProperties = None,
   Q extends TProperties = None,
   H extends TProperties = None,
@@ -29,20 +29,20 @@ export interface Asked<
   readonly client: string | undefined
 }
 
-export interface Answer {
+export interface RouteResponse {
   readonly status?: number
   readonly type: string
   readonly body: string | Uint8Array | ReadableStream<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Described {
-  readonly about: string
+export interface ResponseSpec {
+  readonly description: string
   /** By content type; `undefined` for bytes. */
   readonly content?: Readonly<Record<string, TSchema | undefined>>
 }
 
-export interface Declared<
+export interface RouteSpec<
   P extends TProperties,
   Q extends TProperties,
   H extends TProperties,
@@ -53,41 +53,27 @@ export interface Declared<
   readonly path: string
   /** The name of the operation, for those who generate clients. */
   readonly name: string
-  readonly about: string
-  readonly family: Family
+  readonly summary: string
+  readonly tag: string
   readonly params?: P
   readonly query?: Q
   /** Names in lower case. */
   readonly headers?: H
   readonly body?: B
   /** By status; errors that every route may answer are added. */
-  readonly answers: Readonly<Record<number, Described>>
-  /** Behind a bearer token. */
-  readonly token?: Token
-  handle(asked: Asked<P, Q, H, B>): Promise<Answer> | Answer
+  readonly responses: Readonly<Record<number, ResponseSpec>>
+  /** Only for requests with this bearer token. */
+  readonly auth?: BearerAuth
+  handle(request: RouteRequest<P, Q, H, B>): Promise<RouteResponse> | RouteResponse
 }
 
-type Family =
-  | 'overlay'
-  | 'txo'
-  | 'kv'
-  | 'liquidity'
-  | 'beef'
-  | '1sat'
-  | 'live'
-  | 'keyspace'
-  | 'health'
-  | 'dev'
-  | 'admin'
-  | 'explorer'
-
-/** Refuses what is not the token. */
-export interface Token {
+/** Refuses requests without the token. */
+export interface BearerAuth {
   check(authorization: string | undefined): void
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what a handler is given was checked by its own schemas.
-export type Route = Declared<any, any, any, any>
+export type Route = RouteSpec<any, any, any, any>
 
 /** Declares a route, with the types of its parts inferred. */
 export const route = <
@@ -96,16 +82,16 @@ export const route = <
   H extends TProperties = None,
   B extends TSchema | typeof BYTES | undefined = undefined
 >(
-  declared: Declared<P, Q, H, B>
+  declared: RouteSpec<P, Q, H, B>
 ): Route => declared
 
 export const JSON_TYPE = 'application/json'
 /** Exactly this: clients compare it with `===`. */
 export const BYTES_TYPE = 'application/octet-stream'
 
-export const json = (value: unknown, status = 200): Answer => ({
+export const json = (value: unknown, status = 200): RouteResponse => ({
   status,
   type: JSON_TYPE,
   body: toJson(value)
 })
-export const bytes = (body: Uint8Array): Answer => ({ type: BYTES_TYPE, body })
+export const bytes = (body: Uint8Array): RouteResponse => ({ type: BYTES_TYPE, body })

@@ -35,7 +35,7 @@ import { Metrics } from './metrics.ts'
 import { nodeParts, Parts } from './parts.ts'
 import { nodeQueues } from './queues.ts'
 import { RequestReader } from './request.ts'
-import { type Answer, JSON_TYPE, type Route } from './route.ts'
+import { JSON_TYPE, type Route, type RouteResponse } from './route.ts'
 import { allRoutes } from './routes/index.ts'
 import { drain, nodeServer } from './sockets.ts'
 import { StoreWatch } from './store-watch.ts'
@@ -132,7 +132,13 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   const limiter = rate && new RateLimiter(rate)
   const nextId = requestIds()
 
-  const answered = (given: Answer, id: string, method: string, path: string, since: number): Response => {
+  const answered = (
+    given: RouteResponse,
+    id: string,
+    method: string,
+    path: string,
+    since: number
+  ): Response => {
     const { status = 200, type, body, headers } = given
     const seconds = (performance.now() - since) / 1000
     context.metrics.requested(method, path, status, seconds)
@@ -148,7 +154,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
       }
     })
   }
-  const failed = (error: unknown, id: string): Answer => {
+  const failed = (error: unknown, id: string): RouteResponse => {
     const { status, body, headers } = httpError(error)
     if (status === 500) {
       const reason = error instanceof Error ? inspect(error) : String(error)
@@ -179,14 +185,14 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
         return Array.isArray(value) ? value.join(', ') : value
       }
       const id = nextId(header('x-request-id'))
-      let answer: Answer
+      let answer: RouteResponse
       try {
-        if (context.closing.aborted && route.family !== 'health') {
+        if (context.closing.aborted && route.tag !== 'health') {
           throw new QuoinError('ERR_UNAVAILABLE', 'the server is closing', { seconds: 1 })
         }
         const address = incoming && addressOf(incoming, context.options.proxies ?? 0)
         if (limiter && address !== undefined) limiter.take(address)
-        route.token?.check(header('authorization'))
+        route.auth?.check(header('authorization'))
         const { url } = c.req
         const mark = url.indexOf('?')
         const asked = await reader.read(

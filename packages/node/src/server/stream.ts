@@ -8,7 +8,7 @@ import type { JournalSubscription, LiveChange } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 import { toJson } from './json.ts'
-import type { Answer } from './route.ts'
+import type { RouteResponse } from './route.ts'
 
 const HEARTBEAT_MS = 15_000
 /** Milliseconds after which a client reconnects. */
@@ -29,7 +29,7 @@ export const streamOf = async (
   context: Context,
   requested: number | undefined,
   content: StreamContent
-): Promise<Answer> => {
+): Promise<RouteResponse> => {
   const { limits, metrics } = context
   if (metrics.streams >= limits.streams) {
     throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })

@@ -12,18 +12,18 @@ import {
 } from '@quoin/primitives'
 import { outputs as outputKeys } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
+import { bearer } from '../bearer-auth.ts'
 import type { Context } from '../context.ts'
 import { tokenQueue } from '../queues.ts'
-import { type Answer, BYTES, type Route, route } from '../route.ts'
+import { BYTES, type Route, type RouteResponse, route } from '../route.ts'
 import { Outpoint, Txid } from '../schemas.ts'
-import { bearer } from '../token.ts'
 import { lookupRoutes } from './admin-lookups.ts'
 import { admin, success } from './admin-route.ts'
 
 export const adminRoutes = (context: Context): Route[] => {
   const { adminToken } = context.options
   if (adminToken === undefined) return []
-  const token = bearer(adminToken)
+  const auth = bearer(adminToken)
   const routes = [
     ...evictions(context),
     ...topics(context),
@@ -32,11 +32,11 @@ export const adminRoutes = (context: Context): Route[] => {
     ...(context.headers ? headers(context.headers) : []),
     ...(context.options.backups === undefined ? [] : backups(context, context.options.backups))
   ]
-  return routes.map(each => ({ ...each, token }))
+  return routes.map((each): Route => ({ ...each, auth }))
 }
 
 const evictions = ({ engine, logger }: Context): Route[] => {
-  const evict = async (outpoint: OutpointBytes, id: string): Promise<Answer> => {
+  const evict = async (outpoint: OutpointBytes, id: string): Promise<RouteResponse> => {
     if (!(await engine.evict(outpoint))) throw new QuoinError('ERR_NOT_FOUND', 'the output is not known')
     logger.warn('evicted', { id, outpoint: formatOutpoint(outpoint) })
     return success({ evicted: formatOutpoint(outpoint) })

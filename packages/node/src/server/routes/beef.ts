@@ -1,7 +1,7 @@
 /** Transactions as they are stored: with what proves them, alone, or their proofs. */
 import { hasCode, parseTxid, QuoinError } from '@quoin/primitives'
 import type { Context } from '../context.ts'
-import { type Answer, BYTES_TYPE, bytes, type Route, route } from '../route.ts'
+import { BYTES_TYPE, bytes, type Route, type RouteResponse, route } from '../route.ts'
 import { Txid } from '../schemas.ts'
 
 /** A transaction never changes; its proof may, with the chain. */
@@ -12,19 +12,19 @@ export const beefRoutes = ({ engine }: Context): Route[] => {
   const served = (
     path: string,
     name: string,
-    about: string,
-    handle: (txid: ReturnType<typeof parseTxid>) => Promise<Answer | undefined>
+    summary: string,
+    handle: (txid: ReturnType<typeof parseTxid>) => Promise<RouteResponse | undefined>
   ): Route =>
     route({
       method: 'get',
       path,
       name,
-      about,
-      family: 'beef',
+      summary,
+      tag: 'beef',
       params: { txid: Txid },
-      answers: {
-        200: { about: 'Bytes.', content: { [BYTES_TYPE]: undefined } },
-        404: { about: 'It is not stored.' }
+      responses: {
+        200: { description: 'Bytes.', content: { [BYTES_TYPE]: undefined } },
+        404: { description: 'It is not stored.' }
       },
       async handle({ params: { txid } }) {
         const answer = await handle(parseTxid(txid)).catch(missing)

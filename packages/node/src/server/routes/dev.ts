@@ -20,16 +20,17 @@ const fund = (dev: DevNetwork): Route =>
     method: 'post',
     path: '/dev/fund',
     name: 'devFund',
-    about: 'Pays satoshis of the development chain to an address or a script. They wait for the next block.',
-    family: 'dev',
+    summary:
+      'Pays satoshis of the development chain to an address or a script. They wait for the next block.',
+    tag: 'dev',
     body: Type.Object({
       address: Type.Optional(Type.String({ maxLength: 64 })),
       script: Type.Optional(Type.String({ pattern: '^([0-9a-fA-F]{2})*$', maxLength: 20_000 })),
       satoshis: Type.Integer({ minimum: 1, maximum: 1e10 })
     }),
-    answers: {
+    responses: {
       200: {
-        about: 'What was paid is the first output; the BEEF is atomic, in hex.',
+        description: 'What was paid is the first output; the BEEF is atomic, in hex.',
         content: {
           [JSON_TYPE]: Type.Object({ txid: Type.String(), vout: Type.Integer(), beef: Type.String() })
         }
@@ -46,11 +47,14 @@ const mine = (dev: DevNetwork): Route =>
     method: 'post',
     path: '/dev/mine',
     name: 'devMine',
-    about: 'Mines blocks, the first of them with all that waits.',
-    family: 'dev',
+    summary: 'Mines blocks, the first of them with all that waits.',
+    tag: 'dev',
     query: { count: Type.Integer({ minimum: 1, maximum: MAX_BLOCKS, default: 1 }) },
-    answers: {
-      200: { about: 'The blocks.', content: { [JSON_TYPE]: Type.Object({ blocks: Type.Array(Block) }) } }
+    responses: {
+      200: {
+        description: 'The blocks.',
+        content: { [JSON_TYPE]: Type.Object({ blocks: Type.Array(Block) }) }
+      }
     },
     async handle({ query: { count } }) {
       const blocks = await dev.mine(count)
@@ -65,12 +69,12 @@ const reorg = (dev: DevNetwork): Route =>
     method: 'post',
     path: '/dev/reorg',
     name: 'devReorg',
-    about: 'Replaces the last blocks by others, one more than there were, with the same transactions.',
-    family: 'dev',
+    summary: 'Replaces the last blocks by others, one more than there were, with the same transactions.',
+    tag: 'dev',
     query: { depth: Type.Integer({ minimum: 1, maximum: 100, default: 1 }) },
-    answers: {
+    responses: {
       200: {
-        about: 'The last block that stayed, and the new ones.',
+        description: 'The last block that stayed, and the new ones.',
         content: { [JSON_TYPE]: Type.Object({ fork: Type.Integer(), blocks: Type.Array(Block) }) }
       }
     },

@@ -128,16 +128,16 @@ export const healthRoutes = (context: Context): Route[] => {
       }
     }
   }
-  const report = (path: string, name: string, about: string): Route =>
+  const report = (path: string, name: string, summary: string): Route =>
     route({
       method: 'get',
       path,
       name,
-      about,
-      family: 'health',
-      answers: {
-        200: { about: 'Ready.', content: { [JSON_TYPE]: Report } },
-        503: { about: 'Not ready; `checks` says why.', content: { [JSON_TYPE]: Report } }
+      summary,
+      tag: 'health',
+      responses: {
+        200: { description: 'Ready.', content: { [JSON_TYPE]: Report } },
+        503: { description: 'Not ready; `checks` says why.', content: { [JSON_TYPE]: Report } }
       },
       async handle() {
         const { status, report: body } = await reported()
@@ -149,9 +149,9 @@ export const healthRoutes = (context: Context): Route[] => {
       method: 'get',
       path: '/health/live',
       name: 'healthLive',
-      about: 'Whether the process answers at all.',
-      family: 'health',
-      answers: { 200: { about: 'It does.', content: { [JSON_TYPE]: Report } } },
+      summary: 'Whether the process answers at all.',
+      tag: 'health',
+      responses: { 200: { description: 'It does.', content: { [JSON_TYPE]: Report } } },
       handle: () =>
         json({
           status: 'ok',
@@ -182,11 +182,11 @@ const status = (context: Context): Route => {
     method: 'get',
     path: '/status',
     name: 'status',
-    about: 'What the node has, and how it does.',
-    family: 'health',
-    answers: {
+    summary: 'What the node has, and how it does.',
+    tag: 'health',
+    responses: {
       200: {
-        about: 'For people, and for programs that know what they look for.',
+        description: 'For people, and for programs that know what they look for.',
         content: { [JSON_TYPE]: Status }
       }
     },
@@ -223,8 +223,8 @@ const metrics = ({ metrics: { registry } }: Context): Route =>
     method: 'get',
     path: '/metrics',
     name: 'metrics',
-    about: 'For Prometheus.',
-    family: 'health',
-    answers: { 200: { about: 'Its text format.', content: { 'text/plain': Type.String() } } },
+    summary: 'For Prometheus.',
+    tag: 'health',
+    responses: { 200: { description: 'Its text format.', content: { 'text/plain': Type.String() } } },
     handle: async () => ({ type: registry.contentType, body: await registry.metrics() })
   })

@@ -4,25 +4,25 @@ import { type AnyKeyspace, describeKeyspace } from '@quoin/keyspace'
 import { fromHex } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
-import { type Answer, JSON_TYPE, json, type Route, route } from '../route.ts'
+import { JSON_TYPE, json, type Route, type RouteResponse, route } from '../route.ts'
 
 export const keyspaceRoutes = ({ options }: Context): Route[] => {
   // Declarations are proved when they are loaded, which a node that nobody asks need not wait for.
   const spaces = async (): Promise<readonly AnyKeyspace[]> =>
     options.keyspaces ?? (await import('../../keyspaces.ts')).storeKeyspaces
-  let described: Answer | undefined
+  let described: RouteResponse | undefined
   return [
     route({
       method: 'get',
       path: '/keyspace',
       name: 'keyspaces',
-      about: 'Every collection of keys that a store may hold.',
-      family: 'keyspace',
-      answers: {
+      summary: 'Every collection of keys that a store may hold.',
+      tag: 'keyspace',
+      responses: {
         200: {
-          about: 'As it is declared.',
+          description: 'As it is declared.',
           content: {
-            [JSON_TYPE]: Type.Object({ keyspaces: Type.Array(Described) })
+            [JSON_TYPE]: Type.Object({ keyspaces: Type.Array(ResponseSpec) })
           }
         }
       },
@@ -35,12 +35,13 @@ export const keyspaceRoutes = ({ options }: Context): Route[] => {
       method: 'get',
       path: '/keyspace/explain/:hex',
       name: 'explainKey',
-      about: 'What a raw key is, byte by byte.',
-      family: 'keyspace',
+      summary: 'What a raw key is, byte by byte.',
+      tag: 'keyspace',
       params: { hex: Type.String({ pattern: '^([0-9a-fA-F]{2}){0,2048}$' }) },
-      answers: {
+      responses: {
         200: {
-          about: 'Whether it is a key of anything, and of what; if of nothing, what it comes nearest to.',
+          description:
+            'Whether it is a key of anything, and of what; if of nothing, what it comes nearest to.',
           content: { [JSON_TYPE]: Explained }
         }
       },
@@ -66,14 +67,14 @@ const withVerdicts = (each: AnyKeyspace) => ({
   verdicts: each.proof.verdicts.map(({ property, holds, checks }) => ({ property, holds, checks }))
 })
 
-const Described = Type.Object(
+const ResponseSpec = Type.Object(
   {
     name: Type.String(),
-    about: Type.String(),
+    summary: Type.String(),
     collections: Type.Array(
       Type.Object({
         name: Type.String(),
-        about: Type.String(),
+        summary: Type.String(),
         key: Type.String({ description: 'The key as a pattern.' }),
         parts: Type.Array(
           Type.Union([

@@ -11,7 +11,7 @@ import { formatOutpoint, formatTxid } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Author, type Entry, KvNode, PROTOCOL, write } from '../../../../kvstore/src/author.testing.ts'
 import { createServer, type Server } from '../index.ts'
-import { families, Generator } from '../malformed.testing.ts'
+import { Generator, operationsByTag } from '../malformed.testing.ts'
 import { said } from '../node.testing.ts'
 import { describe as describeRoutes } from '../openapi.ts'
 
@@ -224,7 +224,7 @@ describe('requests of strangers', () => {
       beefs: []
     }
     const generator = new Generator(35, real)
-    const operations = families(describeRoutes(server.routes)).get('kv')!
+    const operations = operationsByTag(describeRoutes(server.routes)).get('kv')!
     expect(operations).toHaveLength(4)
     const statuses = new Set<number>()
     for (let i = 0; i < 600; i++) {

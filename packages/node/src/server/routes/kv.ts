@@ -90,8 +90,8 @@ const search = ({ engine: { outputs }, limits }: Context): Route =>
     method: 'get',
     path: '/kv',
     name: 'entries',
-    about: 'Live entries of the key-value store, with at least one of key, controller, protocolID and tag.',
-    family: 'kv',
+    summary: 'Live entries of the key-value store, with at least one of key, controller, protocolID and tag.',
+    tag: 'kv',
     query: {
       ...Selectors,
       sort: Type.Optional(
@@ -100,9 +100,9 @@ const search = ({ engine: { outputs }, limits }: Context): Route =>
       limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
       cursor: Type.Optional(Type.String())
     },
-    answers: {
+    responses: {
       200: {
-        about: 'A page.',
+        description: 'A page.',
         content: { [JSON_TYPE]: Type.Object({ entries: Type.Array(Entry), cursor: Cursor }) }
       }
     },
@@ -124,18 +124,21 @@ const Named = {
   params: { controller: Controller, key: Key },
   query: { protocolID: Type.Optional(ProtocolID) }
 }
-const NONE = { 404: { about: 'There is no such entry.' } }
+const NONE = { 404: { description: 'There is no such entry.' } }
 
 const entry = (context: Context): Route =>
   route({
     method: 'get',
     path: '/kv/:controller/:key',
     name: 'entry',
-    about: 'The live entries of a key: one for each protocol, and more where they are ambiguous.',
-    family: 'kv',
+    summary: 'The live entries of a key: one for each protocol, and more where they are ambiguous.',
+    tag: 'kv',
     ...Named,
-    answers: {
-      200: { about: 'All of them.', content: { [JSON_TYPE]: Type.Object({ entries: Type.Array(Entry) }) } },
+    responses: {
+      200: {
+        description: 'All of them.',
+        content: { [JSON_TYPE]: Type.Object({ entries: Type.Array(Entry) }) }
+      },
       ...NONE
     },
     async handle({ params, query }) {
@@ -161,8 +164,8 @@ const history = (context: Context): Route =>
     method: 'get',
     path: '/kv/:controller/:key/history',
     name: 'entryHistory',
-    about: 'What the live entries of a key were before, each from the oldest to the newest.',
-    family: 'kv',
+    summary: 'What the live entries of a key were before, each from the oldest to the newest.',
+    tag: 'kv',
     params: Named.params,
     query: {
       ...Named.query,
@@ -171,9 +174,9 @@ const history = (context: Context): Route =>
         Type.Array(OutpointText, { maxItems: STEPS, description: 'From the page before, repeated.' })
       )
     },
-    answers: {
+    responses: {
       200: {
-        about: 'The newest of each; `before` leads to those that came before them.',
+        description: 'The newest of each; `before` leads to those that came before them.',
         content: {
           [JSON_TYPE]: Type.Object({
             histories: Type.Array(
@@ -219,14 +222,14 @@ const following = (context: Context): Route =>
     method: 'get',
     path: '/kv/live',
     name: 'liveEntries',
-    about:
+    summary:
       'Changes of entries as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the entries that are live by it and the outpoints of those that no longer are.',
-    family: 'kv',
+    tag: 'kv',
     query: { ...Selectors, after: Type.Optional(Position) },
     headers: { 'last-event-id': Type.Optional(Position) },
-    answers: {
-      200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
-      410: { about: 'The position is no longer there.' }
+    responses: {
+      200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
+      410: { description: 'The position is no longer there.' }
     },
     handle({ query: { after, ...selected }, headers }) {
       const isSelected = selects(queryOf(selected))

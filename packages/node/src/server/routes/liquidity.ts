@@ -24,10 +24,10 @@ import {
 const MAX_TICKS = 1000
 const SVG_TYPE = 'image/svg+xml'
 
-const family = 'liquidity'
-const unknown = { 404: { about: 'There is no such thing.' } }
-const answer = (about: string, schema: ReturnType<typeof Type.Object>) => ({
-  200: { about, content: { [JSON_TYPE]: schema } }
+const tag = 'liquidity'
+const unknown = { 404: { description: 'There is no such thing.' } }
+const answer = (description: string, schema: ReturnType<typeof Type.Object>) => ({
+  200: { description, content: { [JSON_TYPE]: schema } }
 })
 
 const idOf = (text: string): bigint => {
@@ -88,10 +88,10 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/pools',
       name: 'liquidityPools',
-      about: 'The pools of concentrated liquidity, in the order of their keys.',
-      family,
+      summary: 'The pools of concentrated liquidity, in the order of their keys.',
+      tag,
       query: { limit: Limit, cursor: After },
-      answers: answer('A page of them.', Type.Object({ pools: Type.Array(PoolState), cursor: Cursor })),
+      responses: answer('A page of them.', Type.Object({ pools: Type.Array(PoolState), cursor: Cursor })),
       async handle({ query: { limit, cursor } }) {
         const state = await opened()
         const { poolView } = await library()
@@ -107,10 +107,10 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/pools/:pool',
       name: 'liquidityPool',
-      about: 'A pool, what is in it, and its liquidity over the whole range.',
-      family,
+      summary: 'A pool, what is in it, and its liquidity over the whole range.',
+      tag,
       params: { pool: Id },
-      answers: {
+      responses: {
         ...answer('The pool.', Type.Object({ pool: PoolState, fullRangeLiquidity: Decimal })),
         ...unknown
       },
@@ -128,8 +128,8 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/pools/:pool/ticks',
       name: 'liquidityTicks',
-      about: 'Ticks of a pool from most negative to most positive, or back; from any tick.',
-      family,
+      summary: 'Ticks of a pool from most negative to most positive, or back; from any tick.',
+      tag,
       params: { pool: Id },
       query: {
         from: Type.Optional(Tick),
@@ -137,7 +137,7 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
         reverse: Type.Optional(Type.Boolean()),
         limit: Limit
       },
-      answers: {
+      responses: {
         ...answer(
           'A page of them; the next begins behind the last.',
           Type.Object({ pool: Id, ticks: Type.Array(TickState), more: Type.Boolean() })
@@ -161,11 +161,11 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/pools/:pool/positions',
       name: 'liquidityPositionsOfPool',
-      about: 'Positions of a pool, in the order of their numbers.',
-      family,
+      summary: 'Positions of a pool, in the order of their numbers.',
+      tag,
       params: { pool: Id },
       query: { limit: Limit, cursor: After },
-      answers: {
+      responses: {
         ...answer('A page of them.', Type.Object({ positions: Type.Array(PositionState), cursor: Cursor })),
         ...unknown
       },
@@ -181,11 +181,11 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/pools/:pool/incentives',
       name: 'liquidityIncentives',
-      about: 'Incentive records of a pool, or of a pool and an uptime.',
-      family,
+      summary: 'Incentive records of a pool, or of a pool and an uptime.',
+      tag,
       params: { pool: Id },
       query: { uptime: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })), limit: Limit },
-      answers: {
+      responses: {
         ...answer('The records.', Type.Object({ incentives: Type.Array(Incentive), more: Type.Boolean() })),
         ...unknown
       },
@@ -202,11 +202,11 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/pools/:pool/quote',
       name: 'liquidityQuote',
-      about: 'What a swap would give or cost. Exactly one of `pay` and `buy`.',
-      family,
+      summary: 'What a swap would give or cost. Exactly one of `pay` and `buy`.',
+      tag,
       params: { pool: Id },
       query: { pay: Type.Optional(CoinText), buy: Type.Optional(CoinText) },
-      answers: { ...answer('What it comes to.', Quote), ...unknown },
+      responses: { ...answer('What it comes to.', Quote), ...unknown },
       async handle({ params, query: { pay, buy } }) {
         const given = pay ?? buy
         if (given === undefined || (pay !== undefined && buy !== undefined))
@@ -224,10 +224,10 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/positions/:position',
       name: 'liquidityPosition',
-      about: 'A position, and what it is worth at the price of its pool.',
-      family,
+      summary: 'A position, and what it is worth at the price of its pool.',
+      tag,
       params: { position: Id },
-      answers: { ...answer('The position.', Type.Object({ position: PositionState })), ...unknown },
+      responses: { ...answer('The position.', Type.Object({ position: PositionState })), ...unknown },
       async handle({ params }) {
         const state = await opened()
         const position = await state.position(idOf(params.position))
@@ -240,15 +240,15 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/owners/:owner/positions',
       name: 'liquidityPositionsOfOwner',
-      about: 'Positions of an owner, or of an owner in a pool, in the order of their keys.',
-      family,
+      summary: 'Positions of an owner, or of an owner in a pool, in the order of their keys.',
+      tag,
       params: { owner: Type.String({ pattern: '^[a-z0-9]{8,100}$' }) },
       query: {
         pool: After,
         limit: Limit,
         cursor: Type.Optional(Type.String({ pattern: '^(0|[1-9][0-9]{0,19})\\.(0|[1-9][0-9]{0,19})$' }))
       },
-      answers: answer(
+      responses: answer(
         'A page of them.',
         Type.Object({ positions: Type.Array(PositionState), cursor: Cursor })
       ),
@@ -268,10 +268,10 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/total',
       name: 'liquidityTotal',
-      about: 'What all pools hold of each denom.',
-      family,
+      summary: 'What all pools hold of each denom.',
+      tag,
       query: { limit: Limit },
-      answers: answer(
+      responses: answer(
         'By denom.',
         Type.Object({ profile: Type.String(), total: Type.Array(WholeCoin), more: Type.Boolean() })
       ),
@@ -286,18 +286,18 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
       method: 'get',
       path: '/liquidity/explain/:key',
       name: 'explainLiquidity',
-      about:
+      summary:
         "What a raw key of a node of the chain is, and what its value says: the one given, or this store's.",
-      family,
+      tag,
       params: { key: Type.String({ pattern: '^([0-9a-fA-F]{2}){1,512}$' }) },
       query: { value: Type.Optional(Type.String({ pattern: '^([0-9a-fA-F]{2}){0,16384}$' })) },
-      answers: {
+      responses: {
         ...answer(
           'What it is.',
           Type.Object({
             profile: Type.String(),
             collection: Type.String(),
-            about: Type.String(),
+            summary: Type.String(),
             spans: Type.Array(Type.Record(Type.String(), Type.Unknown())),
             value: Type.Optional(Type.Unknown())
           })
@@ -345,11 +345,11 @@ const depthRoutes = (opened: () => Promise<Liquidity>): Route[] => {
       method: 'get',
       path: '/liquidity/pools/:pool/depth',
       name: 'liquidityDepth',
-      about: `${about}.`,
-      family,
+      summary: `${about}.`,
+      tag,
       params,
       query,
-      answers: { ...answer('Points down and up from the price.', Depth), ...unknown },
+      responses: { ...answer('Points down and up from the price.', Depth), ...unknown },
       async handle({ params: { pool }, query: given }) {
         const { depthOf, depthView } = await library()
         const state = await opened()
@@ -360,11 +360,11 @@ const depthRoutes = (opened: () => Promise<Liquidity>): Route[] => {
       method: 'get',
       path: '/liquidity/pools/:pool/depth.svg',
       name: 'liquidityDepthPicture',
-      about: `${about}, as a picture.`,
-      family,
+      summary: `${about}, as a picture.`,
+      tag,
       params,
       query,
-      answers: { 200: { about: 'A picture.', content: { [SVG_TYPE]: undefined } }, ...unknown },
+      responses: { 200: { description: 'A picture.', content: { [SVG_TYPE]: undefined } }, ...unknown },
       async handle({ params: { pool }, query: given }) {
         const { depthOf, depthPicture } = await library()
         const state = await opened()

@@ -29,14 +29,14 @@ export const liveRoutes = (context: Context): Route[] => {
       method: 'get',
       path: '/live',
       name: 'live',
-      about:
+      summary:
         'Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has what follows a position, 410, or on an open stream an event `gone`.',
-      family: 'live',
+      tag: 'live',
       query,
       headers: { 'last-event-id': Type.Optional(Position) },
-      answers: {
-        200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
-        410: { about: 'The position is no longer there.' }
+      responses: {
+        200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
+        410: { description: 'The position is no longer there.' }
       },
       async handle({ query: { events, topics, after: asked }, headers }) {
         const after = headers['last-event-id'] ?? asked

@@ -15,10 +15,10 @@ import {
   Writer
 } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
+import { bearer } from '../bearer-auth.ts'
 import type { Context } from '../context.ts'
-import { type Answer, BYTES, BYTES_TYPE, bytes, JSON_TYPE, json, type Route, route } from '../route.ts'
+import { BYTES, BYTES_TYPE, bytes, JSON_TYPE, json, type Route, type RouteResponse, route } from '../route.ts'
 import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
-import { bearer } from '../token.ts'
 
 export const overlayRoutes = (context: Context): Route[] => [
   submit(context),
@@ -44,8 +44,8 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
     method: 'post',
     path: '/submit',
     name: 'submit',
-    about: 'Submits a transaction to topics. Answered when everything is durable.',
-    family: 'overlay',
+    summary: 'Submits a transaction to topics. Answered when everything is durable.',
+    tag: 'overlay',
     headers: {
       'x-topics': Type.Array(TopicName, {
         maxItems: limits.topics,
@@ -59,7 +59,7 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
       )
     },
     body: BYTES,
-    answers: { 200: { about: 'What each topic did.', content: { [JSON_TYPE]: Steak } } },
+    responses: { 200: { description: 'What each topic did.', content: { [JSON_TYPE]: Steak } } },
     async handle({ headers, body, client }) {
       const since = performance.now()
       try {
@@ -96,16 +96,16 @@ const lookup = ({ engine, metrics }: Context): Route =>
     method: 'post',
     path: '/lookup',
     name: 'lookup',
-    about:
+    summary:
       'Asks a lookup service. With `x-aggregation: yes` the outputs come with one BEEF for all of them, as bytes.',
-    family: 'overlay',
+    tag: 'overlay',
     headers: { 'x-aggregation': Type.Optional(Type.String()) },
     body: Type.Object({
       service: Type.String({ maxLength: 128 }),
       query: Type.Optional(Type.Unknown({ description: 'What the service understands.' }))
     }),
-    answers: {
-      200: { about: 'Outputs.', content: { [JSON_TYPE]: LookupAnswer, [BYTES_TYPE]: undefined } }
+    responses: {
+      200: { description: 'Outputs.', content: { [JSON_TYPE]: LookupAnswer, [BYTES_TYPE]: undefined } }
     },
     async handle({ headers, body: { service, query } }) {
       const found = await engine.lookup(service, query).catch(refuseLookup)
@@ -121,7 +121,7 @@ const refuseLookup = (error: unknown): never => {
 }
 
 /** JSON with bytes as arrays of numbers, which are never made. */
-const listed = (found: readonly AnsweredOutput[]): Answer => {
+const listed = (found: readonly AnsweredOutput[]): RouteResponse => {
   const outputs = found.map(each => {
     const context = each.context ? `,"context":[${each.context.join(',')}]` : ''
     return `{"beef":[${answerBeef(each).join(',')}],"outputIndex":${voutOf(each.outpoint)}${context}}`
@@ -157,13 +157,13 @@ const whyRoute = ({ engine }: Context): Route =>
     method: 'get',
     path: '/why/:outpoint',
     name: 'why',
-    about: 'Why an output is, or is not, admitted, indexed, spent or waiting.',
-    family: 'overlay',
+    summary: 'Why an output is, or is not, admitted, indexed, spent or waiting.',
+    tag: 'overlay',
     params: { outpoint: Outpoint },
     query: { topic: Type.Optional(TopicName) },
-    answers: {
+    responses: {
       200: {
-        about: 'Codes for programs, sentences for people.',
+        description: 'Codes for programs, sentences for people.',
         content: {
           [JSON_TYPE]: Type.Object({
             outpoint: Type.String(),
@@ -200,28 +200,28 @@ const plugins = ({ engine }: Context): Route[] => [
     method: 'get',
     path: '/listTopicManagers',
     name: 'listTopicManagers',
-    about: 'The topics, by name.',
-    family: 'overlay',
-    answers: { 200: { about: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
+    summary: 'The topics, by name.',
+    tag: 'overlay',
+    responses: { 200: { description: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
     handle: async () => json(await engine.topicMetaData())
   }),
   route({
     method: 'get',
     path: '/listLookupServiceProviders',
     name: 'listLookupServiceProviders',
-    about: 'The lookup services, by name.',
-    family: 'overlay',
-    answers: { 200: { about: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
+    summary: 'The lookup services, by name.',
+    tag: 'overlay',
+    responses: { 200: { description: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
     handle: async () => json(await engine.lookupMetaData())
   }),
   route({
     method: 'get',
     path: '/getDocumentationForTopicManager',
     name: 'getDocumentationForTopicManager',
-    about: 'The documentation of a topic.',
-    family: 'overlay',
+    summary: 'The documentation of a topic.',
+    tag: 'overlay',
     query: { manager: Type.Optional(Type.String()) },
-    answers: { 200: { about: 'Markdown.', content: { 'text/markdown': Type.String() } } },
+    responses: { 200: { description: 'Markdown.', content: { 'text/markdown': Type.String() } } },
     handle: async ({ query: { manager = '' } }) => ({
       type: MARKDOWN,
       body: (await engine.topics.get(manager)?.getDocumentation()) ?? UNDOCUMENTED
@@ -231,10 +231,10 @@ const plugins = ({ engine }: Context): Route[] => [
     method: 'get',
     path: '/getDocumentationForLookupServiceProvider',
     name: 'getDocumentationForLookupServiceProvider',
-    about: 'The documentation of a lookup service.',
-    family: 'overlay',
+    summary: 'The documentation of a lookup service.',
+    tag: 'overlay',
     query: { lookupService: Type.Optional(Type.String()) },
-    answers: { 200: { about: 'Markdown.', content: { 'text/markdown': Type.String() } } },
+    responses: { 200: { description: 'Markdown.', content: { 'text/markdown': Type.String() } } },
     handle: async ({ query: { lookupService = '' } }) => ({
       type: MARKDOWN,
       body: (await engine.lookups.get(lookupService)?.getDocumentation()) ?? UNDOCUMENTED
@@ -250,17 +250,18 @@ const arcIngest = ({ engine, options: { arcToken } }: Context): Route[] => {
       method: 'post',
       path: '/arc-ingest',
       name: 'arcIngest',
-      about: 'Takes the proof of a transaction. It is checked against the headers.',
-      family: 'overlay',
-      token: bearer(arcToken),
+      summary: 'Takes the proof of a transaction. It is checked against the headers.',
+      tag: 'overlay',
+      auth: bearer(arcToken),
       body: Type.Object({
         txid: Txid,
         merklePath: Type.Optional(Type.Union([Hex, Type.Null()], { description: 'A BUMP (BRC-74).' })),
         blockHeight: Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
       }),
-      answers: {
+      responses: {
         200: {
-          about: 'It was taken; or there was none, since other news of a transaction come this way too.',
+          description:
+            'It was taken; or there was none, since other news of a transaction come this way too.',
           content: { [JSON_TYPE]: Type.Object({ status: Type.Literal('success'), message: Type.String() }) }
         }
       },

@@ -14,8 +14,8 @@ export const syncRoutes = ({ engine }: Context): Route[] => [
     method: 'post',
     path: '/requestSyncResponse',
     name: 'requestSyncResponse',
-    about: 'The live outputs of a topic, in the order in which they came into it, from a score on.',
-    family: 'overlay',
+    summary: 'The live outputs of a topic, in the order in which they came into it, from a score on.',
+    tag: 'overlay',
     headers: { 'x-bsv-topic': TopicName },
     body: Type.Object({
       version: Type.Number({ description: 'Of GASP: 1.' }),
@@ -25,9 +25,9 @@ export const syncRoutes = ({ engine }: Context): Route[] => [
         Type.Integer({ minimum: 0, description: 'An extension: transactions from this position on instead.' })
       )
     }),
-    answers: {
+    responses: {
       200: {
-        about: 'A page.',
+        description: 'A page.',
         content: {
           [JSON_TYPE]: Type.Object({
             UTXOList: Type.Array(Listed),
@@ -48,17 +48,17 @@ export const syncRoutes = ({ engine }: Context): Route[] => [
     method: 'post',
     path: '/requestForeignGASPNode',
     name: 'requestForeignGASPNode',
-    about: 'A transaction of the ancestry of an output, with its proof if it has one.',
-    family: 'overlay',
+    summary: 'A transaction of the ancestry of an output, with its proof if it has one.',
+    tag: 'overlay',
     body: Type.Object({
       graphID: Outpoint,
       txid: Txid,
       outputIndex: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
       metadata: Type.Optional(Type.Unknown())
     }),
-    answers: {
+    responses: {
       200: {
-        about: 'The transaction.',
+        description: 'The transaction.',
         content: {
           [JSON_TYPE]: Type.Object({
             graphID: Type.String(),

@@ -121,16 +121,16 @@ const byTransaction = ({ engine: { outputs } }: Context): Route =>
     method: 'get',
     path: '/txo/tx/:txid',
     name: 'outputsOfTransaction',
-    about: 'The outputs of a transaction, in order; with a topic, those that it admitted.',
-    family: 'txo',
+    summary: 'The outputs of a transaction, in order; with a topic, those that it admitted.',
+    tag: 'txo',
     params: { txid: Txid },
     query: { topic: Type.Optional(TopicName), ...Including },
-    answers: {
+    responses: {
       200: {
-        about: 'What is known of them.',
+        description: 'What is known of them.',
         content: { [JSON_TYPE]: Type.Object({ txid: Txid, outputs: Type.Array(Output) }) }
       },
-      404: { about: 'The transaction is not known.' }
+      404: { description: 'The transaction is not known.' }
     },
     async handle({ params, query: { topic, ...wanted } }) {
       const txid = parseTxid(params.txid)
@@ -148,13 +148,13 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route =>
     method: 'get',
     path: '/txo/outpoint/:outpoint',
     name: 'output',
-    about: 'One output.',
-    family: 'txo',
+    summary: 'One output.',
+    tag: 'txo',
     params: { outpoint: Outpoint },
     query: Including,
-    answers: {
-      200: { about: 'What is known of it.', content: { [JSON_TYPE]: Output } },
-      404: { about: 'It is not known.' }
+    responses: {
+      200: { description: 'What is known of it.', content: { [JSON_TYPE]: Output } },
+      404: { description: 'It is not known.' }
     },
     async handle({ params, query }) {
       const options = loadOptions(query, WHOLE)
@@ -181,16 +181,16 @@ const balance = ({ engine: { outputs }, limits }: Context): Route =>
     method: 'get',
     path: '/txo/balance',
     name: 'balance',
-    about:
+    summary:
       'What the unspent outputs with any of these events come to. Where a balance is not kept, so many are added up at once, and the cursor leads to the rest.',
-    family: 'txo',
+    tag: 'txo',
     query: {
       events: eventsOf(limits.events, 'Repeated: `events=own:1A…&events=own:1B…`.'),
       cursor: Type.Optional(Type.String())
     },
-    answers: {
+    responses: {
       200: {
-        about: 'Satoshis as text.',
+        description: 'Satoshis as text.',
         content: {
           [JSON_TYPE]: Type.Object({
             satoshis: Amount,
@@ -224,26 +224,26 @@ const searches = ({ engine: { outputs }, limits }: Context): Route[] => {
     limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
     cursor: Type.Optional(Type.String({ description: 'From the page before.' }))
   }
-  const answers = { 200: { about: 'A page.', content: { [JSON_TYPE]: Page } } }
+  const responses = { 200: { description: 'A page.', content: { [JSON_TYPE]: Page } } }
   const found = async (query: Wanted & Omit<OutputSearch, keyof LoadOptions>) => {
     const { include, tags, ...search } = query
     const options = loadOptions({ ...(include && { include }), ...(tags && { tags }) }, LISTED)
     const { rows, cursor = null } = await outputs.searchOutputs({ ...search, ...options })
     return json({ outputs: rows.map(row => outputJson(row, options)), cursor })
   }
-  const byEvents = (path: string, name: string, about: string, filterSpent: boolean): Route =>
+  const byEvents = (path: string, name: string, summary: string, filterSpent: boolean): Route =>
     route({
       method: 'get',
       path,
       name,
-      about,
-      family: 'txo',
+      summary,
+      tag: 'txo',
       query: {
         events: eventsOf(limits.events, 'Outputs with any of these, repeated.'),
         ...Paging,
         ...Including
       },
-      answers,
+      responses,
       handle: ({ query: { events, ...rest } }) => found({ ...rest, keys: [...new Set(events)], filterSpent })
     })
   return [
@@ -253,8 +253,8 @@ const searches = ({ engine: { outputs }, limits }: Context): Route[] => {
       method: 'get',
       path: '/txo/search',
       name: 'search',
-      about: 'Outputs by events and topics, joined.',
-      family: 'txo',
+      summary: 'Outputs by events and topics, joined.',
+      tag: 'txo',
       query: {
         key: eventsOf(
           limits.events,
@@ -267,7 +267,7 @@ const searches = ({ engine: { outputs }, limits }: Context): Route[] => {
         ...Paging,
         ...Including
       },
-      answers,
+      responses,
       handle: ({ query: { key, unspent, ...rest } }) => found({ ...rest, keys: key, filterSpent: unspent })
     })
   ]

@@ -4,8 +4,8 @@ import { parseTokenId, type TokenList, tokenOfTopic } from '@quoin/bsv21'
 import type { TokenId } from '@quoin/primitives'
 import { outputs as outputKeys, progressFields } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
+import { bearer } from '../../bearer-auth.ts'
 import { JSON_TYPE, json, type Route, route } from '../../route.ts'
-import { bearer } from '../../token.ts'
 import type { TokenContext } from './bsv21.ts'
 
 const BASE = '/1sat/admin/api'
@@ -18,20 +18,20 @@ export const oneSatAdminRoutes = (context: TokenContext): Route[] => {
     method: 'get',
     path: `${BASE}/status`,
     name: 'oneSatAdminStatus',
-    about: 'Whether there is an admin token.',
-    family: '1sat',
-    answers: {
+    summary: 'Whether there is an admin token.',
+    tag: '1sat',
+    responses: {
       200: {
-        about: 'It is set, or not.',
+        description: 'It is set, or not.',
         content: { [JSON_TYPE]: Type.Object({ configured: Type.Boolean() }) }
       }
     },
     handle: () => json({ configured: adminToken !== undefined })
   })
   if (adminToken === undefined) return [status]
-  const token = bearer(adminToken)
+  const auth = bearer(adminToken)
   const guarded = [...lists(context, 'whitelist'), ...lists(context, 'blacklist'), ...actives(context)]
-  return [status, ...guarded.map(each => ({ ...each, token }))]
+  return [status, ...guarded.map((each): Route => ({ ...each, auth }))]
 }
 
 const named = (text: string): TokenId => tokenOfTopic(text) ?? parseTokenId(text)
@@ -40,25 +40,25 @@ const lists = ({ node: { activation }, logger }: TokenContext, list: TokenList):
   const name = list === 'whitelist' ? 'Whitelist' : 'Blacklist'
   const Done = Type.Object({ message: Type.String(), token: Type.String(), topic: Type.String() })
   const done = (message: string, token: TokenId) => json({ message, token, topic: token })
-  const answers = { 200: { about: 'Done.', content: { [JSON_TYPE]: Done } } }
+  const responses = { 200: { description: 'Done.', content: { [JSON_TYPE]: Done } } }
   return [
     route({
       method: 'get',
       path: `${BASE}/${list}`,
       name: `oneSat${name}`,
-      about: `The tokens on the ${list}.`,
-      family: '1sat',
-      answers: { 200: { about: 'Their ids.', content: { [JSON_TYPE]: Texts } } },
+      summary: `The tokens on the ${list}.`,
+      tag: '1sat',
+      responses: { 200: { description: 'Their ids.', content: { [JSON_TYPE]: Texts } } },
       handle: async () => json(await activation.list(list))
     }),
     route({
       method: 'post',
       path: `${BASE}/${list}`,
       name: `oneSatAddTo${name}`,
-      about: `Puts a token on the ${list}.`,
-      family: '1sat',
+      summary: `Puts a token on the ${list}.`,
+      tag: '1sat',
       body: Type.Object({ topic: Named }),
-      answers,
+      responses,
       async handle({ body: { topic }, id }) {
         const token = named(topic)
         await activation.add(list, token)
@@ -70,10 +70,10 @@ const lists = ({ node: { activation }, logger }: TokenContext, list: TokenList):
       method: 'delete',
       path: `${BASE}/${list}/:token`,
       name: `oneSatRemoveFrom${name}`,
-      about: `Takes a token off the ${list}.`,
-      family: '1sat',
+      summary: `Takes a token off the ${list}.`,
+      tag: '1sat',
       params: { token: Named },
-      answers,
+      responses,
       async handle({ params, id }) {
         const token = named(params.token)
         await activation.remove(list, token)
@@ -92,29 +92,29 @@ const actives = ({ engine }: TokenContext): Route[] => [
     method: 'get',
     path: `${BASE}/topics/active`,
     name: 'oneSatActiveTopics',
-    about: 'The topics that have names of their own; those of tokens are made when they are asked for.',
-    family: '1sat',
-    answers: { 200: { about: 'Names.', content: { [JSON_TYPE]: Texts } } },
+    summary: 'The topics that have names of their own; those of tokens are made when they are asked for.',
+    tag: '1sat',
+    responses: { 200: { description: 'Names.', content: { [JSON_TYPE]: Texts } } },
     handle: () => json([...engine.topics.keys()])
   }),
   route({
     method: 'get',
     path: `${BASE}/lookups/active`,
     name: 'oneSatActiveLookups',
-    about: 'The lookup services.',
-    family: '1sat',
-    answers: { 200: { about: 'Names.', content: { [JSON_TYPE]: Texts } } },
+    summary: 'The lookup services.',
+    tag: '1sat',
+    responses: { 200: { description: 'Names.', content: { [JSON_TYPE]: Texts } } },
     handle: () => json([...engine.lookups.keys()])
   }),
   route({
     method: 'get',
     path: `${BASE}/progress`,
     name: 'oneSatProgress',
-    about: 'The next block of each subscription.',
-    family: '1sat',
-    answers: {
+    summary: 'The next block of each subscription.',
+    tag: '1sat',
+    responses: {
       200: {
-        about: 'By subscription.',
+        description: 'By subscription.',
         content: { [JSON_TYPE]: Type.Array(Type.Object({ id: Type.String(), block: Type.Integer() })) }
       }
     },

@@ -33,7 +33,7 @@ const under = (prefix: string, route: Route): Route => ({
   ...route,
   path: `${prefix}${route.path}`,
   name: `oneSat${route.name[0]!.toUpperCase()}${route.name.slice(1)}`,
-  family: '1sat'
+  tag: '1sat'
 })
 
 const TOPIC = /^[a-zA-Z0-9._-]{1,128}$/

@@ -54,7 +54,7 @@ export const TokenIdText: TString = {
   ...OutpointText,
   description: 'The outpoint of the deployment: `txid_vout`.'
 }
-export const NO_TOKEN = { 404: { about: 'No deployment of the token is known.' } }
+export const NO_TOKEN = { 404: { description: 'No deployment of the token is known.' } }
 export const BASE = '/1sat/bsv21'
 const MAX_TOKENS = 100
 const MAX_ADDRESSES = 100
@@ -127,10 +127,10 @@ const lookup = (context: TokenContext): Route =>
     method: 'post',
     path: `${BASE}/lookup`,
     name: 'oneSatTokens',
-    about: 'Tokens by their ids; those that are not known are left out.',
-    family: '1sat',
+    summary: 'Tokens by their ids; those that are not known are left out.',
+    tag: '1sat',
     body: Type.Array(TokenIdText, { maxItems: MAX_TOKENS }),
-    answers: { 200: { about: 'What is known.', content: { [JSON_TYPE]: Type.Array(Details) } } },
+    responses: { 200: { description: 'What is known.', content: { [JSON_TYPE]: Type.Array(Details) } } },
     async handle({ body }) {
       const found = await context.tokens.tokens(body.map(parseTokenId))
       const known = found.filter(each => each !== undefined)
@@ -143,10 +143,10 @@ const details = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token`,
     name: 'oneSatToken',
-    about: 'A token as it was deployed, and whether it is indexed.',
-    family: '1sat',
+    summary: 'A token as it was deployed, and whether it is indexed.',
+    tag: '1sat',
     params: { token: TokenIdText },
-    answers: { 200: { about: 'What is known.', content: { [JSON_TYPE]: Details } }, ...NO_TOKEN },
+    responses: { 200: { description: 'What is known.', content: { [JSON_TYPE]: Details } }, ...NO_TOKEN },
     handle: async ({ params }) => json(await detailsOf(context, await knownToken(context, params.token)))
   })
 
@@ -162,16 +162,16 @@ const ofTransaction = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/tx/:txid`,
     name: 'oneSatTokenTransaction',
-    about:
+    summary:
       'What a transaction does with a token: the good outputs of it that it spends, and those that it makes.',
-    family: '1sat',
+    tag: '1sat',
     params: { token: TokenIdText, txid: TxidText },
     query: {
       beef: Type.Boolean({ default: false, description: 'With the transaction as BEEF, in base64.' })
     },
-    answers: {
+    responses: {
       200: {
-        about: 'Inputs and outputs.',
+        description: 'Inputs and outputs.',
         content: {
           [JSON_TYPE]: Type.Object({
             txid: TxidText,
@@ -182,7 +182,7 @@ const ofTransaction = (context: TokenContext): Route =>
           })
         }
       },
-      404: { about: 'It does nothing with the token, or is not known.' }
+      404: { description: 'It does nothing with the token, or is not known.' }
     },
     async handle({ params, query }) {
       const { outputs } = context.engine
@@ -253,12 +253,14 @@ const validations = (context: TokenContext): Route[] => {
       method: 'post',
       path: `${BASE}/:token/outputs`,
       name: 'oneSatValidOutputs',
-      about: 'Those of the outputs that are good outputs of the token.',
-      family: '1sat',
+      summary: 'Those of the outputs that are good outputs of the token.',
+      tag: '1sat',
       params: { token: TokenIdText },
       query,
       body: Type.Array(OutpointText, { maxItems: MAX_OUTPOINTS }),
-      answers: { 200: { about: 'The good ones.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } } },
+      responses: {
+        200: { description: 'The good ones.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } }
+      },
       handle: async ({ params, query: rest, body }) =>
         json((await find(parseTokenId(params.token), body.map(parseOutpoint), rest)).map(indexedOutput))
     }),
@@ -266,13 +268,13 @@ const validations = (context: TokenContext): Route[] => {
       method: 'get',
       path: `${BASE}/:token/outputs/:outpoint`,
       name: 'oneSatValidOutput',
-      about: 'An output, if it is a good output of the token.',
-      family: '1sat',
+      summary: 'An output, if it is a good output of the token.',
+      tag: '1sat',
       params: { token: TokenIdText, outpoint: OutpointText },
       query,
-      answers: {
-        200: { about: 'It is.', content: { [JSON_TYPE]: IndexedOutput } },
-        404: { about: 'It is not.' }
+      responses: {
+        200: { description: 'It is.', content: { [JSON_TYPE]: IndexedOutput } },
+        404: { description: 'It is not.' }
       },
       async handle({ params, query: rest }) {
         const [found] = await find(parseTokenId(params.token), [parseOutpoint(params.outpoint)], rest)
@@ -294,9 +296,9 @@ const balances = ({ tokens }: TokenContext): Route[] => {
     const { amount, outputs } = await tokens.balance(parseTokenId(token), lock, addresses)
     return json({ balance: Number(amount), utxoCount: outputs, amount: amount.toString() })
   }
-  const answers = {
+  const responses = {
     200: {
-      about: 'The balance as a number, which may be too large to be exact, and as text, which is.',
+      description: 'The balance as a number, which may be too large to be exact, and as text, which is.',
       content: {
         [JSON_TYPE]: Type.Object({ balance: Type.Number(), utxoCount: Type.Integer(), amount: Amount })
       }
@@ -307,21 +309,21 @@ const balances = ({ tokens }: TokenContext): Route[] => {
       method: 'get',
       path: `${BASE}/:token/:lock/:address/balance`,
       name: 'oneSatTokenBalance',
-      about: 'What an address has of a token.',
-      family: '1sat',
+      summary: 'What an address has of a token.',
+      tag: '1sat',
       params: { token: TokenIdText, lock: Lock, address: Address },
-      answers,
+      responses,
       handle: ({ params: { token, lock, address } }) => answer(token, lock, [address])
     }),
     route({
       method: 'post',
       path: `${BASE}/:token/:lock/balance`,
       name: 'oneSatTokenBalances',
-      about: 'What addresses have of a token, together.',
-      family: '1sat',
+      summary: 'What addresses have of a token, together.',
+      tag: '1sat',
       params: { token: TokenIdText, lock: Lock },
       body: Addresses,
-      answers,
+      responses,
       handle: ({ params: { token, lock }, body }) => answer(token, lock, body)
     })
   ]
@@ -359,9 +361,9 @@ const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspen
   }
   const name = which === 'unspent' ? 'Unspent' : 'History'
   const about = which === 'unspent' ? 'Unspent outputs' : 'All outputs, spent or not,'
-  const answers = {
+  const responses = {
     200: {
-      about: 'Outputs with their amounts; `x-next-cursor` leads to more.',
+      description: 'Outputs with their amounts; `x-next-cursor` leads to more.',
       content: { [JSON_TYPE]: Type.Array(IndexedOutput) }
     }
   }
@@ -370,11 +372,11 @@ const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspen
       method: 'get',
       path: `${BASE}/:token/:lock/:address/${which}`,
       name: `oneSatToken${name}`,
-      about: `${about} of a token that an address has.`,
-      family: '1sat',
+      summary: `${about} of a token that an address has.`,
+      tag: '1sat',
       params: { token: TokenIdText, lock: Lock, address: Address },
       query,
-      answers,
+      responses,
       handle: ({ params: { token, lock, address }, query: page }) =>
         answer(parseTokenId(token), lock, [address], page)
     }),
@@ -382,12 +384,12 @@ const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspen
       method: 'post',
       path: `${BASE}/:token/:lock/${which}`,
       name: `oneSatTokens${name}`,
-      about: `${about} of a token that addresses have.`,
-      family: '1sat',
+      summary: `${about} of a token that addresses have.`,
+      tag: '1sat',
       params: { token: TokenIdText, lock: Lock },
       query,
       body: Addresses,
-      answers,
+      responses,
       handle: ({ params: { token, lock }, query: page, body }) =>
         answer(parseTokenId(token), lock, body, page)
     })

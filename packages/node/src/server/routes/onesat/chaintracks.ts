@@ -23,7 +23,7 @@ const HeaderJson = Type.Object(
   { $id: 'BlockHeader' }
 )
 const Height = Type.Integer({ minimum: 0, maximum: 0xffffffff })
-const Answered = { about: 'The header.', content: { [JSON_TYPE]: HeaderJson } }
+const HeaderResponse = { description: 'The header.', content: { [JSON_TYPE]: HeaderJson } }
 /** Headers in one answer. */
 const MAX_HEADERS = 10_000
 
@@ -44,10 +44,13 @@ const chain = (headers: HeaderStore): Route[] => [
     method: 'get',
     path: '/1sat/chaintracks/network',
     name: 'chaintracksNetwork',
-    about: 'Which network the node is on.',
-    family: '1sat',
-    answers: {
-      200: { about: '`main` or another.', content: { [JSON_TYPE]: Type.Object({ network: Type.String() }) } }
+    summary: 'Which network the node is on.',
+    tag: '1sat',
+    responses: {
+      200: {
+        description: '`main` or another.',
+        content: { [JSON_TYPE]: Type.Object({ network: Type.String() }) }
+      }
     },
     handle: () => json({ network: headers.network })
   }),
@@ -55,28 +58,30 @@ const chain = (headers: HeaderStore): Route[] => [
     method: 'get',
     path: '/1sat/chaintracks/height',
     name: 'chaintracksHeight',
-    about: 'The height of the last block.',
-    family: '1sat',
-    answers: { 200: { about: 'A number.', content: { [JSON_TYPE]: Type.Object({ height: Height }) } } },
+    summary: 'The height of the last block.',
+    tag: '1sat',
+    responses: {
+      200: { description: 'A number.', content: { [JSON_TYPE]: Type.Object({ height: Height }) } }
+    },
     handle: async () => json({ height: await headers.currentHeight() })
   }),
   route({
     method: 'get',
     path: '/1sat/chaintracks/tip',
     name: 'chaintracksTip',
-    about: 'The header of the last block.',
-    family: '1sat',
-    answers: { 200: Answered },
+    summary: 'The header of the last block.',
+    tag: '1sat',
+    responses: { 200: HeaderResponse },
     handle: async () => json(shown(await headers.tip()))
   }),
   route({
     method: 'get',
     path: '/1sat/chaintracks/headers',
     name: 'chaintracksHeaders',
-    about: 'Headers one after the other, 80 bytes each; fewer where the chain ends.',
-    family: '1sat',
+    summary: 'Headers one after the other, 80 bytes each; fewer where the chain ends.',
+    tag: '1sat',
     query: { height: Height, count: Type.Integer({ minimum: 1, maximum: MAX_HEADERS }) },
-    answers: { 200: { about: 'Bytes.', content: { [BYTES_TYPE]: undefined } } },
+    responses: { 200: { description: 'Bytes.', content: { [BYTES_TYPE]: undefined } } },
     async handle({ query: { height, count } }) {
       const found = await headers.range(height, count)
       return bytes(new Uint8Array(Buffer.concat(found.map(({ header }) => header.raw))))
@@ -89,26 +94,26 @@ const single = (headers: HeaderStore): Route[] => {
     if (header) return json(shown(header))
     throw new QuoinError('ERR_NOT_FOUND', `there is no block ${what}`)
   }
-  const answers = { 200: Answered, 404: { about: 'There is none.' } }
+  const responses = { 200: HeaderResponse, 404: { description: 'There is none.' } }
   return [
     route({
       method: 'get',
       path: '/1sat/chaintracks/header/height/:height',
       name: 'chaintracksHeaderAt',
-      about: 'The header of the block at a height.',
-      family: '1sat',
+      summary: 'The header of the block at a height.',
+      tag: '1sat',
       params: { height: Height },
-      answers,
+      responses,
       handle: async ({ params: { height } }) => found(await headers.header(height), `at ${height}`)
     }),
     route({
       method: 'get',
       path: '/1sat/chaintracks/header/hash/:hash',
       name: 'chaintracksHeaderOf',
-      about: 'The header of a block by its hash.',
-      family: '1sat',
+      summary: 'The header of a block by its hash.',
+      tag: '1sat',
       params: { hash: Txid },
-      answers,
+      responses,
       handle: async ({ params: { hash } }) => found(await headers.headerOf(parseHash(hash)), hash)
     })
   ]
@@ -119,8 +124,10 @@ const following = (context: Context, headers: HeaderStore): Route =>
     method: 'get',
     path: '/1sat/chaintracks/tip/stream',
     name: 'chaintracksTipStream',
-    about: 'The header of the last block, and of each that becomes it.',
-    family: '1sat',
-    answers: { 200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } } },
+    summary: 'The header of the last block, and of each that becomes it.',
+    tag: '1sat',
+    responses: {
+      200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } }
+    },
     handle: () => tipStream(context, headers, shown)
   })

@@ -5,7 +5,7 @@
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import type { Context } from '../../context.ts'
 import { toJson } from '../../json.ts'
-import type { Answer } from '../../route.ts'
+import type { RouteResponse } from '../../route.ts'
 
 export interface Told {
   /** None for what the client takes for a plain message. */
@@ -18,8 +18,11 @@ const encoder = new TextEncoder()
 /** Events that are sent together at most. */
 const TOGETHER = 100
 
-/** Asked for more only as fast as the client reads; ends with `done`, or with `error`. */
-export const eventStream = (context: Context, events: AsyncGenerator<Told, void, undefined>): Answer => {
+/** RouteRequest for more only as fast as the client reads; ends with `done`, or with `error`. */
+export const eventStream = (
+  context: Context,
+  events: AsyncGenerator<Told, void, undefined>
+): RouteResponse => {
   const { limits, metrics, closing } = context
   if (metrics.streams >= limits.streams) {
     throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })

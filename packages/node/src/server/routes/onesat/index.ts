@@ -28,9 +28,9 @@ const capabilities = ({ headers, options }: Context): Route =>
     method: 'get',
     path: '/capabilities',
     name: 'capabilities',
-    about: 'Which parts of the 1Sat API the node has.',
-    family: '1sat',
-    answers: { 200: { about: 'Their names.', content: { [JSON_TYPE]: Type.Array(Type.String()) } } },
+    summary: 'Which parts of the 1Sat API the node has.',
+    tag: '1sat',
+    responses: { 200: { description: 'Their names.', content: { [JSON_TYPE]: Type.Array(Type.String()) } } },
     handle: () =>
       json([
         'beef',

@@ -11,7 +11,9 @@ import { indexedOutput, listed, loadOptions, wanted } from './indexed-output.ts'
 
 const Owner = Type.String({ minLength: 1, maxLength: 100, description: 'An address.' })
 const Score = Type.Number({ minimum: 0 })
-const STREAM = { 200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } } }
+const STREAM = {
+  200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } }
+}
 const MAX_OWNERS = 100
 const PAGE = 500
 
@@ -56,12 +58,12 @@ const txos = (context: Context): Route => {
     method: 'get',
     path: '/1sat/owner/:owner/txos',
     name: 'oneSatOwnerOutputs',
-    about: 'The outputs of an address, one `txo` after the other, and then `done`.',
-    family: '1sat',
+    summary: 'The outputs of an address, one `txo` after the other, and then `done`.',
+    tag: '1sat',
     params: { owner: Owner },
     query,
     headers: { 'last-event-id': Type.Optional(Score) },
-    answers: STREAM,
+    responses: STREAM,
     handle({ params: { owner }, query: asked, headers }) {
       outputs.events.asked(`own:${owner}`)
       const from = headers['last-event-id'] ?? asked.from
@@ -91,9 +93,9 @@ const sync = (context: Context): Route => {
     method: 'get',
     path: '/1sat/owner/sync',
     name: 'oneSatOwnerSync',
-    about:
+    summary:
       'Everything that addresses got and spent, in the order of the scores: an output when it came, and again when it was spent. Then `done`.',
-    family: '1sat',
+    tag: '1sat',
     query: {
       owner: Type.Array(Type.String({ maxLength: 4096 }), {
         minItems: 1,
@@ -103,7 +105,7 @@ const sync = (context: Context): Route => {
       from: Type.Optional(Score)
     },
     headers: { 'last-event-id': Type.Optional(Score) },
-    answers: STREAM,
+    responses: STREAM,
     handle({ query: { owner, from }, headers }) {
       const owners = [...new Set(listed(owner))]
       for (const each of owners) outputs.events.asked(`own:${each}`)
@@ -117,12 +119,12 @@ const balance = ({ engine: { outputs } }: Context): Route =>
     method: 'get',
     path: '/1sat/owner/:owner/balance',
     name: 'oneSatOwnerBalance',
-    about: 'What the unspent outputs of an address come to.',
-    family: '1sat',
+    summary: 'What the unspent outputs of an address come to.',
+    tag: '1sat',
     params: { owner: Owner },
-    answers: {
+    responses: {
       200: {
-        about: 'Satoshis as a number, and exactly as text.',
+        description: 'Satoshis as a number, and exactly as text.',
         content: {
           [JSON_TYPE]: Type.Object({ balance: Type.Number(), count: Type.Integer(), satoshis: Amount })
         }

@@ -3,7 +3,7 @@ import type { ChainHeader, HeaderStore } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
 import type { Context } from '../../context.ts'
 import { toJson } from '../../json.ts'
-import type { Answer } from '../../route.ts'
+import type { RouteResponse } from '../../route.ts'
 
 /** Milliseconds between signs of life; the headers of other processes are looked for as often. */
 const HEARTBEAT_MS = 15_000
@@ -13,7 +13,7 @@ export const tipStream = (
   context: Context,
   headers: HeaderStore,
   shown: (tip: ChainHeader) => unknown
-): Answer => {
+): RouteResponse => {
   const { limits, metrics, closing, options } = context
   if (metrics.streams >= limits.streams) {
     throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })

@@ -40,17 +40,17 @@ const search = ({ tokens, limits }: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/tokens`,
     name: 'tokens',
-    about:
+    summary:
       'Tokens in the order in which they were deployed, or those whose symbols begin with a text, in the order of the symbols.',
-    family: '1sat',
+    tag: '1sat',
     query: {
       sym: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
       limit: Type.Integer({ minimum: 1, maximum: Math.min(MAX_FOUND, limits.page), default: MAX_FOUND }),
       cursor: Type.Optional(Type.String())
     },
-    answers: {
+    responses: {
       200: {
-        about: 'A page.',
+        description: 'A page.',
         content: { [JSON_TYPE]: Type.Object({ tokens: Type.Array(TokenJson), cursor: Cursor }) }
       }
     },
@@ -73,12 +73,12 @@ const status = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/status`,
     name: 'tokenStatus',
-    about: 'Whether a token is indexed and why, and what waits to be.',
-    family: '1sat',
+    summary: 'Whether a token is indexed and why, and what waits to be.',
+    tag: '1sat',
     params,
-    answers: {
+    responses: {
       200: {
-        about: 'The status.',
+        description: 'The status.',
         content: {
           [JSON_TYPE]: Type.Composite([StatusJson, Type.Object({ discovered: Type.Boolean(), queue: Queue })])
         }
@@ -100,13 +100,13 @@ const supply = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/supply`,
     name: 'tokenSupply',
-    about:
+    summary:
       'What was minted of a token, what there is, and what was burned; of what there is, what is for sale or under a contract.',
-    family: '1sat',
+    tag: '1sat',
     params,
-    answers: {
+    responses: {
       200: {
-        about: 'Exact amounts.',
+        description: 'Exact amounts.',
         content: {
           [JSON_TYPE]: Type.Object({
             minted: Amount,
@@ -149,13 +149,13 @@ const holdings = (context: TokenContext): Route =>
     method: 'get',
     path: '/1sat/owner/:address/tokens',
     name: 'holdings',
-    about: 'What an address has of every token, in the order of their ids.',
-    family: '1sat',
+    summary: 'What an address has of every token, in the order of their ids.',
+    tag: '1sat',
     params: { address: Address },
     query: paging(context),
-    answers: {
+    responses: {
       200: {
-        about:
+        description:
           'A page. It may have few tokens or none, and a cursor all the same, when the address has had many that it has no more.',
         content: {
           [JSON_TYPE]: Type.Object({
@@ -199,13 +199,13 @@ const holders = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/holders`,
     name: 'tokenHolders',
-    about: 'Who has a token, the one with the most first.',
-    family: '1sat',
+    summary: 'Who has a token, the one with the most first.',
+    tag: '1sat',
     params,
     query: paging(context),
-    answers: {
+    responses: {
       200: {
-        about: 'A page.',
+        description: 'A page.',
         content: {
           [JSON_TYPE]: Type.Object({
             holders: Type.Array(
@@ -240,13 +240,13 @@ const listings = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/listings`,
     name: 'tokenListings',
-    about: 'What of a token is for sale, and for how many satoshis.',
-    family: '1sat',
+    summary: 'What of a token is for sale, and for how many satoshis.',
+    tag: '1sat',
     params,
     query: paging(context),
-    answers: {
+    responses: {
       200: {
-        about: 'A page.',
+        description: 'A page.',
         content: {
           [JSON_TYPE]: Type.Object({
             listings: Type.Array(
@@ -296,10 +296,10 @@ const whyOf = ({ engine }: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/why/:outpoint`,
     name: 'tokenWhy',
-    about: 'Why an output is a good output of a token, or is not.',
-    family: '1sat',
+    summary: 'Why an output is a good output of a token, or is not.',
+    tag: '1sat',
     params: { token: TokenIdText, outpoint: OutpointText },
-    answers: { 200: { about: 'Codes and sentences.', content: { [JSON_TYPE]: Type.Unknown() } } },
+    responses: { 200: { description: 'Codes and sentences.', content: { [JSON_TYPE]: Type.Unknown() } } },
     handle: async ({ params: { token, outpoint } }) =>
       json(await why(engine, parseOutpoint(outpoint), topicOf(parseTokenId(token))))
   })
@@ -309,15 +309,15 @@ const following = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/live`,
     name: 'liveToken',
-    about:
+    summary:
       'Changes of a token as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the outputs of the token that are made and spent by it.',
-    family: '1sat',
+    tag: '1sat',
     params,
     query: { after: Type.Optional(Position) },
     headers: { 'last-event-id': Type.Optional(Position) },
-    answers: {
-      200: { about: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
-      410: { about: 'The position is no longer there.' }
+    responses: {
+      200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
+      410: { description: 'The position is no longer there.' }
     },
     handle({ params: { token }, query: { after }, headers }) {
       const topic = topicOf(parseTokenId(token))

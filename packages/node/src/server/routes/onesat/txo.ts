@@ -8,7 +8,7 @@ import { Outpoint as OutpointText, Txid } from '../../schemas.ts'
 import { IndexedOutput, indexedOutput, Key, keysOf, loadOptions, wanted } from './indexed-output.ts'
 
 const Spend = Type.Object({ spendTxid: Type.Union([Txid, Type.Null()]) })
-const Found = { 200: { about: 'Outputs.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } } }
+const Found = { 200: { description: 'Outputs.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } } }
 
 /** Outpoints in one question. */
 const MAX_OUTPOINTS = 1000
@@ -26,8 +26,8 @@ const search = ({ engine: { outputs }, limits }: Context): Route =>
     method: 'get',
     path: '/1sat/txo/search',
     name: 'oneSatSearch',
-    about: 'Outputs with any of these events, in the order of their scores.',
-    family: '1sat',
+    summary: 'Outputs with any of these events, in the order of their scores.',
+    tag: '1sat',
     query: {
       key: Key,
       from: Type.Optional(Type.Number({ description: 'The least score.' })),
@@ -37,7 +37,7 @@ const search = ({ engine: { outputs }, limits }: Context): Route =>
       unspent: Type.Boolean({ default: false, description: 'Only what is not spent.' }),
       ...wanted()
     },
-    answers: Found,
+    responses: Found,
     async handle({ query: { key, from, to, limit, rev, unspent, ...rest } }) {
       const { rows } = await outputs.searchOutputs({
         keys: keysOf(outputs, key),
@@ -57,11 +57,11 @@ const byTransaction = ({ engine: { outputs } }: Context): Route =>
     method: 'get',
     path: '/1sat/txo/tx/:txid',
     name: 'oneSatOutputsOfTransaction',
-    about: 'The outputs of a transaction, in order; none when it is not known.',
-    family: '1sat',
+    summary: 'The outputs of a transaction, in order; none when it is not known.',
+    tag: '1sat',
     params: { txid: Txid },
     query: wanted({ spend: true }),
-    answers: Found,
+    responses: Found,
     handle: async ({ params, query }) =>
       json((await outputs.loadOutputsByTxid(parseTxid(params.txid), loadOptions(query))).map(indexedOutput))
   })
@@ -71,13 +71,13 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
     method: 'get',
     path: '/1sat/txo/:outpoint',
     name: 'oneSatOutput',
-    about: 'One output.',
-    family: '1sat',
+    summary: 'One output.',
+    tag: '1sat',
     params: { outpoint: OutpointText },
     query: wanted({ spend: true }),
-    answers: {
-      200: { about: 'What is known of it.', content: { [JSON_TYPE]: IndexedOutput } },
-      404: { about: 'It is not known.' }
+    responses: {
+      200: { description: 'What is known of it.', content: { [JSON_TYPE]: IndexedOutput } },
+      404: { description: 'It is not known.' }
     },
     async handle({ params, query }) {
       const found = await outputs.loadOutput(parseOutpoint(params.outpoint), loadOptions(query))
@@ -89,10 +89,10 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
     method: 'get',
     path: '/1sat/txo/:outpoint/spend',
     name: 'oneSatSpend',
-    about: 'What spends an output; null when nothing does that is known.',
-    family: '1sat',
+    summary: 'What spends an output; null when nothing does that is known.',
+    tag: '1sat',
     params: { outpoint: OutpointText },
-    answers: { 200: { about: 'The transaction.', content: { [JSON_TYPE]: Spend } } },
+    responses: { 200: { description: 'The transaction.', content: { [JSON_TYPE]: Spend } } },
     async handle({ params }) {
       const [spender] = await outputs.spends([parseOutpoint(params.outpoint)])
       return json({ spendTxid: spender ? formatTxid(spender) : null })
@@ -106,13 +106,13 @@ const byOutpoints = ({ engine: { outputs } }: Context): Route[] => [
     method: 'post',
     path: '/1sat/txo/outpoints',
     name: 'oneSatOutputs',
-    about: 'Outputs; null for one that is not known.',
-    family: '1sat',
+    summary: 'Outputs; null for one that is not known.',
+    tag: '1sat',
     query: wanted({ spend: true }),
     body: Outpoints,
-    answers: {
+    responses: {
       200: {
-        about: 'In the order asked.',
+        description: 'In the order asked.',
         content: { [JSON_TYPE]: Type.Array(Type.Union([IndexedOutput, Type.Null()])) }
       }
     },
@@ -126,10 +126,10 @@ const byOutpoints = ({ engine: { outputs } }: Context): Route[] => [
     method: 'post',
     path: '/1sat/txo/spends',
     name: 'oneSatSpends',
-    about: 'What spends outputs.',
-    family: '1sat',
+    summary: 'What spends outputs.',
+    tag: '1sat',
     body: Outpoints,
-    answers: { 200: { about: 'In the order asked.', content: { [JSON_TYPE]: Type.Array(Spend) } } },
+    responses: { 200: { description: 'In the order asked.', content: { [JSON_TYPE]: Type.Array(Spend) } } },
     async handle({ body }) {
       const { known, placed } = parsedOf(body)
       const found = placed(await outputs.spends(known))

@@ -1,9 +1,9 @@
 /** Bearer tokens, compared in a time that says nothing about them. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { QuoinError } from '@quoin/primitives'
-import type { Token } from './route.ts'
+import type { BearerAuth } from './route.ts'
 
-export const bearer = (token: string): Token => {
+export const bearer = (token: string): BearerAuth => {
   const expected = digest(token)
   return {
     check(authorization) {
