@@ -4,7 +4,7 @@ import { QuoinError } from '@quoin/primitives'
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
 const CHECKSUM_LENGTH = 6
-/** Bytes of the longest address the chain takes. */
+/** The chain's limit on the bytes of an address. */
 const MAX_BYTES = 255
 
 export interface Address {
@@ -28,7 +28,9 @@ const checksumOf = (prefix: string, words: readonly number[]): number => {
   return checksum
 }
 
-/** Packs bits of one width into another; what is left over is padded with zeros, or must be such padding. */
+/**
+ * Packs bits of one width into another. Encoding pads the last item with zeros; decoding accepts only zero padding.
+ */
 const regroup = (items: Iterable<number>, from: number, to: number, pad: boolean): number[] | undefined => {
   const out: number[] = []
   let held = 0
@@ -45,7 +47,7 @@ const regroup = (items: Iterable<number>, from: number, to: number, pad: boolean
   return bits < from && rest === 0 ? out : undefined
 }
 
-/** Lower case only, as the chain writes it. */
+/** Parses an address in lower case, as the chain writes it. */
 export const parseAddress = (text: string): Address => {
   const refused = (): QuoinError =>
     new QuoinError('ERR_LIQUIDITY_VALUE', 'not a bech32 address', { given: text.slice(0, 120) })

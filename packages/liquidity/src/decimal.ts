@@ -1,7 +1,7 @@
 /**
- * Decimals as the chain counts: integers of a fixed number of digits behind the point, 18 in a `Dec` and 36 in a
- * `BigDec`. Sums and comparisons are those of bigint; products and quotients say how they round. «Down» is toward
- * zero, «up» is toward positive infinity, and without a word it is half to even.
+ * Decimals of the chain: integers of a fixed number of fraction digits, 18 in a `Dec` and 36 in a `BigDec`. Sums and
+ * comparisons are those of bigint; the names of products and quotients state the rounding. Down is toward zero, up is
+ * toward positive infinity; without a suffix it is half to even.
  */
 import { QuoinError } from '@quoin/primitives'
 
@@ -38,15 +38,15 @@ const arithmetic = (digits: number) => {
     mul: (a: bigint, b: bigint): bigint => divideEven(a * b, unit),
     mulDown: (a: bigint, b: bigint): bigint => (a * b) / unit,
     mulUp: (a: bigint, b: bigint): bigint => divideUp(a * b, unit),
-    /** Cut off at twice the digits before it is rounded, so a half may have been a little more than that. */
+    /** Truncated to twice the digits before rounding, so a half may have been slightly more, as on the chain. */
     quo: (a: bigint, b: bigint): bigint => divideEven((a * squared) / b, unit),
     quoDown: (a: bigint, b: bigint): bigint => (a * unit) / b,
     quoUp: (a: bigint, b: bigint): bigint => divideUp(a * unit, b),
-    /** Whole numbers in and out. */
+    /** Conversions from and to whole numbers. */
     whole: (integer: bigint): bigint => integer * unit,
     floor: (a: bigint): bigint => a / unit,
     ceil: (a: bigint): bigint => divideUp(a, unit),
-    /** Strict: digits with at most one point between them, a minus for what is below zero, no more digits than fit. */
+    /** Parses strictly: digits with at most one point, a minus below zero, no more digits than fit. */
     parse: (given: string): bigint => {
       const [, minus, whole, fraction = ''] = text.exec(given) ?? []
       if (whole === undefined)
@@ -56,7 +56,7 @@ const arithmetic = (digits: number) => {
       const size = BigInt(whole) * unit + BigInt(fraction.padEnd(digits, '0'))
       return minus ? -size : size
     },
-    /** All places, as the chain prints them: `1.500000000000000000`. */
+    /** All fraction digits, as the chain prints them: `1.500000000000000000`. */
     format: (a: bigint): string => {
       const padded = (a < 0n ? -a : a).toString().padStart(digits + 1, '0')
       return `${a < 0n ? '-' : ''}${padded.slice(0, -digits)}.${padded.slice(-digits)}`
@@ -68,7 +68,7 @@ export const dec = arithmetic(18)
 export const bigDec = arithmetic(36)
 
 export const toBigDec = (a: Dec): BigDec => a * DEC
-/** What does not fit into 18 places is cut off. */
+/** Truncates to 18 fraction digits. */
 export const toDec = (a: BigDec): Dec => a / DEC
 export const toDecUp = (a: BigDec): Dec => divideUp(a, DEC)
 
@@ -94,5 +94,5 @@ const integerSqrtUp = (n: bigint): bigint => {
 
 /** The square root at 18 places, rounded up: its square is never below the number. */
 export const sqrtDec = (a: Dec): Dec => integerSqrtUp(a * DEC)
-/** The same at 36 places. */
+/** The square root at 36 places, rounded up. */
 export const sqrtBigDec = (a: BigDec): BigDec => integerSqrtUp(a * BIG_DEC)

@@ -1,6 +1,6 @@
 /**
- * The rows of pages, each decoded when it is asked for. It is written by hand because a generator takes several turns
- * of the event loop to hand on a row that is already there, and most walks are short.
+ * Decodes the rows of pages one by one, on demand. Written by hand: a generator takes several event-loop turns to
+ * return a row that is in memory, and most walks are short.
  */
 import type { KeyValue } from '@quoin/store'
 
@@ -29,7 +29,7 @@ class Decoded<T> implements AsyncIterableIterator<T> {
   async next(): Promise<IteratorResult<T, undefined>> {
     while (this.#row === this.#page.length) {
       if (this.#isOver) return { done: true, value: undefined }
-      // Several that ask at once wait for the same page.
+      // Concurrent calls of `next` await the same page.
       this.#turning ??= this.#turn()
       await this.#turning
     }

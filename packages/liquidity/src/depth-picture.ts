@@ -1,6 +1,6 @@
 /**
- * The depth of a pool as a picture (SVG): what there is to buy below the price on the left, above it on the right, both
- * counted in token 1, so that the two sides compare. It has no scripts and nothing from elsewhere.
+ * The depth of a pool as an SVG picture: bids on the left, asks on the right, both in token 1, so that the sides
+ * compare. It has no scripts and no external resources.
  */
 import { bigDec } from './decimal.ts'
 import type { Depth, DepthPoint } from './depth.ts'
@@ -11,7 +11,7 @@ const LEFT = 16
 const RIGHT = 16
 const TOP = 40
 const BOTTOM = 36
-/** A curve is drawn in straight lines of so many pixels. */
+/** Pixels of a straight line; a curve is drawn in several. */
 const STEP = 8
 
 const INNER_WIDTH = WIDTH - LEFT - RIGHT
@@ -19,7 +19,7 @@ const INNER_HEIGHT = HEIGHT - TOP - BOTTOM
 const FLOOR = TOP + INNER_HEIGHT
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-/** Denoms come from strangers. */
+/** Denoms are untrusted text. */
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, char => ESCAPES[char]!)
 
 /** Six digits are enough for people, whatever the size. */
@@ -38,7 +38,7 @@ interface Place {
   readonly amount: number
 }
 
-/** Between two points the amount grows with the root of the price, which is no straight line. */
+/** Between two points the amount grows with the root of the price, so the curve is not a straight line. */
 const curve = (points: readonly DepthPoint[], middle: number, x: (price: number) => number): Place[] => {
   const places: Place[] = []
   let from: Place = { price: middle, amount: 0 }
@@ -61,7 +61,7 @@ export const depthPicture = ({ pool, price, bids, asks, isWhole }: Depth): strin
   const lowest = bids.length > 0 ? number(bids.at(-1)!.price) : middle
   const highest = asks.length > 0 ? number(asks.at(-1)!.price) : middle
   const deepest = Math.max(1, ...[bids.at(-1), asks.at(-1)].map(point => Number(point?.amount1 ?? 0n)))
-  // Twice the price is as far from it as half of it.
+  // The axis is logarithmic: double and half the price are equally far from it.
   const span = Math.log(highest / lowest) || 1
   const x = (value: number): number => LEFT + (Math.log(value / lowest) / span || 0) * INNER_WIDTH
   const y = (amount: number): number => FLOOR - (amount / deepest) * INNER_HEIGHT

@@ -1,7 +1,6 @@
 /**
- * The depth of a pool: how far the price goes for how much. From the current price to each tick on the way up, what of
- * token 0 can be bought and what of token 1 it costs; on the way down, what of token 1 can be bought and what of token 0
- * it costs. Spread rewards are not part of it.
+ * The depth of a pool: cumulated amounts by price. From the current price to each tick above: token 0 that can be
+ * bought and token 1 that it costs; to each tick below, the reverse. Without spread rewards.
  */
 import { QuoinError } from '@quoin/primitives'
 import { BIG_DEC, type BigDec, type Dec, integerSqrt } from './decimal.ts'
@@ -11,18 +10,18 @@ import { formerTick, moved, NO_RESERVES, plus, presentTick, type Reserves, sqrtP
 import type { Pool } from './values.ts'
 
 export interface DepthOptions {
-  /** How far to look, up and down, in percent of the price; 10 unless given. */
+  /** The range of prices, in percent above and below the price; 10 by default. */
   readonly percent?: number | undefined
-  /** Ticks to look at in each direction at most; 1000 unless given. */
+  /** The limit on ticks in each direction; 1000 by default. */
   readonly ticks?: number | undefined
 }
 
 export interface DepthPoint {
   readonly tick: bigint
   readonly price: BigDec
-  /** Between the point before and this one. */
+  /** Active liquidity between the previous point and this one. */
   readonly liquidity: Dec
-  /** What goes in or out on the whole way here, in whole coins. */
+  /** Cumulated amounts from the current price, in whole coins. */
   readonly amount0: bigint
   readonly amount1: bigint
 }
@@ -30,11 +29,11 @@ export interface DepthPoint {
 export interface Depth {
   readonly pool: Pool
   readonly price: BigDec
-  /** From the price downwards: buyers of token 0. */
+  /** Points below the price: buyers of token 0. */
   readonly bids: readonly DepthPoint[]
-  /** From the price upwards: sellers of token 0. */
+  /** Points above the price: sellers of token 0. */
   readonly asks: readonly DepthPoint[]
-  /** Whether all ticks that far were looked at. */
+  /** Whether the walk covered the range within the limit on ticks. */
   readonly isWhole: boolean
 }
 
@@ -61,7 +60,7 @@ export const depthOf = async (
   const millionths = BigInt(Math.round(percent * 10_000))
   const root = (numerator: bigint, denominator: bigint): BigDec =>
     integerSqrt((price * BIG_DEC * numerator) / denominator)
-  // Down by half and up by double are equally far.
+  // Half and double the price are equally far.
   const lowest = max(root(MILLION, MILLION + millionths), MIN_SQRT_PRICE)
   const highest = min(root(MILLION + millionths, MILLION), MAX_SQRT_PRICE)
   const bids = await walked(reader, pool, true, lowest, ticks)

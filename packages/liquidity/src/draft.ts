@@ -1,7 +1,7 @@
 /**
- * A change in the making: reads see its writes, and nothing is stored before the whole of it is. Indexes and
- * aggregates follow from what is set: the two position indexes, both directions of locks, full-range liquidity at
- * once; reserves and total liquidity when they are asked for, and before the change is committed.
+ * The unit of work of one change: its reads see its writes, and a store gets all of them in one batch. Writes
+ * maintain the two position indexes, both directions of locks and full-range liquidity at once; reserves and total
+ * liquidity are computed before they are read and before the commit.
  */
 import { QuoinError } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
@@ -26,18 +26,18 @@ export interface Draft extends Reader {
   setPool(pool: Pool): void
   setTick(pool: bigint, index: bigint, info: TickInfo): void
   removeTick(pool: bigint, index: bigint): void
-  /** Adds a position or changes one; its indexes and all that is summed over positions follow. */
+  /** Adds or replaces a position, with its index entries and its part of the sums. */
   setPosition(position: Position): Promise<void>
-  /** Its lock goes with it. */
+  /** Removes a position, its index entries, its part of the sums and its lock. */
   removePosition(id: bigint): Promise<void>
   setLock(position: bigint, lock: bigint): Promise<void>
   removeLock(position: bigint): Promise<void>
-  /** One with nothing remaining is removed. */
+  /** Stores a record, or removes it when nothing remains of it. */
   setIncentive(record: IncentiveRecord): void
   setAccumulator(name: AccumulatorName, content: AccumulatorContent): void
   setAccumulatorRecord(name: AccumulatorName, position: bigint, record: AccumulatorRecord): void
   removeAccumulatorRecord(name: AccumulatorName, position: bigint): void
-  /** The next id, which is then taken. */
+  /** Returns the next id and increments the counter. */
   takePositionId(): Promise<bigint>
   takeIncentiveId(): Promise<bigint>
   setNextPositionId(id: bigint): void
@@ -51,11 +51,14 @@ const refused = (reason: string, message: string, details: Record<string, string
 
 export class StateDraft extends StateReader implements Draft {
   readonly #written: Overlay
-  /** The state that reserves were last reckoned for, and what has changed in it since. */
+  /** The state at which reserves were last computed, and the pools and positions that have changed since. */
   #reckoned: StateReader
   readonly #pools = new Set<bigint>()
   readonly #positions = new Map<bigint, Position | undefined>()
-  /** Pools as they are, and as they were when reserves were last reckoned: each is asked for again and again. */
+  /**
+   * Pools as they are, and as they were when reserves were last computed. Kept decoded: one change reads a pool
+   * often.
+   */
   readonly #present = new Map<bigint, Pool>()
   readonly #former = new Map<bigint, Pool | undefined>()
 
@@ -74,7 +77,7 @@ export class StateDraft extends StateReader implements Draft {
     this.#written.writeTo(batch)
   }
 
-  /** Takes no more writes. */
+  /** Refuses later writes. */
   end(): void {
     this.#written.end()
   }
@@ -125,7 +128,7 @@ export class StateDraft extends StateReader implements Draft {
     await this.removeLock(id)
   }
 
-  /** Takes a position out of its indexes and sums, and gives it as it was. */
+  /** Removes a position from indexes and sums, and returns it. */
   async #forget(id: bigint): Promise<Position | undefined> {
     const { positionsByOwner, positionsByPool } = this.layout.collections
     const before = await this.position(id)
@@ -244,7 +247,7 @@ export class StateDraft extends StateReader implements Draft {
     yield* super.totalLiquidities()
   }
 
-  /** Brings reserves and total liquidity up to what was set, in whatever order that was. */
+  /** Computes reserves and total liquidity from the pools and positions that have changed. */
   async reckon(): Promise<void> {
     if (this.#pools.size === 0) return
     for (const id of this.#pools) {
@@ -258,10 +261,10 @@ export class StateDraft extends StateReader implements Draft {
     this.#reckoned = new StateReader(this.layout, this.#written.fork())
   }
 
-  /** The positions there were, moved to the price there is; then at that price those that changed. */
+  /** The change of reserves: the old positions moved to the new price, then the changed positions at that price. */
   async #changeOf(pool: Pool): Promise<Reserves> {
     const before = this.#former.has(pool.id) ? this.#former.get(pool.id) : await this.#reckoned.pool(pool.id)
-    // A pool without positions has no price, so nothing moves to one or from one.
+    // Without positions a pool has no price, and no reserves to move.
     const price = pool.sqrtPrice || before?.sqrtPrice
     if (!price) return NO_RESERVES
     let change = before?.sqrtPrice && pool.sqrtPrice ? await this.#movement(before, pool) : NO_RESERVES

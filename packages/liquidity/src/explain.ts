@@ -1,4 +1,4 @@
-/** What a raw entry of a node's store is: its key component by component, and what its value says. */
+/** Explains a raw entry of a node's store: the components of its key, and its decoded value. */
 import type { ExplainedSpan } from '@quoin/keyspace'
 import { liquidityChain, liquiditySeed } from './keys.ts'
 import type { Profile } from './profile.ts'
@@ -9,7 +9,7 @@ export interface ExplainedEntry {
   readonly collection: string
   readonly about: string
   readonly spans: readonly ExplainedSpan[]
-  /** As it is shown, when a value was given. */
+  /** The value as views show it, when one was given. */
   readonly value?: unknown
 }
 
@@ -19,7 +19,7 @@ export type Explained =
   | { readonly found: true; readonly entry: ExplainedEntry }
   | { readonly found: false; readonly nearest: string | undefined }
 
-/** A value that is not what the key says is refused with `ERR_VALUE_DECODE`. */
+/** Explains an entry. A value that does not decode is refused with `ERR_VALUE_DECODE`. */
 export const explainEntry = (key: Uint8Array, value: Uint8Array | undefined, profile: Profile): Explained => {
   const space = PROFILES[profile]
   const explained = space.explain(key)

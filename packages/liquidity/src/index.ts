@@ -1,4 +1,4 @@
-/** Concentrated liquidity: its state behind a proved key space, and the machine that changes it. */
+/** Concentrated liquidity: its state behind a proved key space, and the operations that change it. */
 export { type Address, formatAddress, parseAddress } from './bech32.ts'
 export { BIG_DEC, type BigDec, bigDec, DEC, type Dec, dec } from './decimal.ts'
 export { type Depth, type DepthOptions, type DepthPoint, depthOf, priceAtTick, priceOf } from './depth.ts'

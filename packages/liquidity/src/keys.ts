@@ -1,8 +1,8 @@
 /**
- * The key space of concentrated liquidity in two profiles: `seed`, as the document of seed 004 has it, and
- * `chain`, as the chain stores it. They differ in separators, in the key of incentive records and in what the
- * document leaves out; what they share is declared once. The seed's guarantee "a key that begins with 0x01 is
- * of the form 0x01…" is the scan over the whole collection, which is proved to catch no other key.
+ * The key space of concentrated liquidity in two profiles: `seed`, as the document of seed 004 has it, and `chain`,
+ * as the chain stores it. They differ in separators, in the key of incentive records and in the collections that the
+ * document leaves out; shared collections are declared once. The seed's guarantee "a key that begins with 0x01 is of
+ * the form 0x01…" is the scan over the whole collection, proved to catch no other key.
  */
 import {
   bech32,
@@ -36,10 +36,10 @@ import {
 
 const pool = decimal('pool')
 const position = decimal('position')
-/** An index into the supported uptimes, of which there are six. */
+/** An index into the six supported uptimes. */
 const uptime = decimal('uptime', { bits: 8 })
 
-/** What a contract can be called at. */
+/** The actions of a pool that may call a contract. */
 export const HOOK_ACTIONS = [
   'beforeCreatePosition',
   'afterCreatePosition',
@@ -109,7 +109,7 @@ const positionsByPool = (separator: string) =>
     about: 'Positions of a pool.'
   })
 
-/** The accumulators: `inner` separates the words in front, `mark` the mark 0A from a position in a name. */
+/** The accumulators. `inner` separates the words in front, `mark` the mark 0A from a position in a name. */
 const accumulators = (inner: string, mark: string) => ({
   spreadAccumulators: collection({
     key: [`accum${inner}acc${inner}`, raw('0B'), '/', pool],

@@ -1,7 +1,7 @@
 /**
- * A profile in use: its collections under one set of names. What the document leaves out (next ids, total liquidity,
- * hooks, thresholds) has keys of our own beside the profile `seed`; what no chain has (which profile it is, the number
- * of changes, exact reserves) has them beside both.
+ * A profile in use: its collections under one set of names. Collections that the document leaves out (next ids, total
+ * liquidity, hooks, thresholds) have auxiliary keys beside the profile `seed`; collections that no chain has (the
+ * profile, the number of changes, exact reserves) have them beside both.
  */
 import {
   type AnyKeyspace,
@@ -92,19 +92,19 @@ export const liquiditySeedBeside = keyspace(
   { about: 'Beside the profile of the document: what it leaves out.', proved: PROVED }
 )
 
-/** The keyspaces of a store that has a profile. */
+/** The keyspaces of a store with a profile. */
 export const profileKeyspaces = (profile: Profile): readonly AnyKeyspace[] =>
   profile === 'chain'
     ? [liquidityChain, liquidityBeside]
     : [liquiditySeed, liquiditySeedBeside, liquidityBeside]
 
-/** Which incentive record. The chain's key has its id, the document's has its denom and creator. */
+/** The identity of an incentive record. The chain's key has its id, the document's has its denom and creator. */
 export interface IncentiveKey {
   readonly pool: bigint
   readonly uptime: number
-  /** 0 under the profile `seed`, which does not keep it. */
+  /** 0 under the profile `seed`, whose key has no id. */
   readonly id: bigint
-  /** Empty under the profile `chain`, which does not keep it. */
+  /** Empty under the profile `chain`, whose key has no creator. */
   readonly creator: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * Protobuf messages as the chain's encoder (gogoproto) writes them, to the byte. It differs from plain proto3: a field
- * that cannot be null (a decimal, a moment, an embedded message) is there even when it is zero. Decoding is as strict:
- * fields in their order, the shortest varints, nothing unknown, so that what decodes encodes to the same bytes.
+ * Protobuf messages, to the byte as the chain's encoder (gogoproto) writes them. It differs from plain proto3: a
+ * field that cannot be null (a decimal, a time, an embedded message) is written even when it is zero. Decoding is
+ * strict: fields in order, shortest varints, no unknown fields, so that decoded bytes encode to themselves.
  */
 
 import type { ValueCodec } from '@quoin/keyspace'
@@ -17,7 +17,7 @@ const SINK = new Sink()
 /** One field of a message. */
 export interface Field<T> {
   write(value: T, sink: Sink): void
-  /** Without the field in the bytes, what its absence stands for; or it is refused. */
+  /** Reads the field; where it is absent, returns its default or refuses. */
   read(source: Source): T
 }
 
@@ -25,9 +25,9 @@ const VARINT = 0
 const BYTES = 2
 const tagOf = (number: number, wire: number): number => (number << 3) | wire
 
-/** An unsigned number, absent when 0. */
+/** An unsigned number, omitted when 0. */
 export const uint64 = (number: number): Field<bigint> => varint(number, value => BigInt.asUintN(64, value))
-/** A signed number in two's complement, absent when 0. */
+/** A signed number in two's complement, omitted when 0. */
 export const int64 = (number: number): Field<bigint> => varint(number, value => BigInt.asIntN(64, value))
 
 const varint = (number: number, wrap: (value: bigint) => bigint): Field<bigint> => {
@@ -51,7 +51,7 @@ const varint = (number: number, wrap: (value: bigint) => bigint): Field<bigint> 
 const tooLarge = (number: number, value: bigint): QuoinError =>
   new QuoinError('ERR_LIQUIDITY_VALUE', `field ${number} does not hold ${value}`, { value: `${value}` })
 
-/** Text, absent when empty. */
+/** Text, omitted when empty. */
 export const string = (number: number): Field<string> => {
   const tag = tagOf(number, BYTES)
   return {
@@ -77,7 +77,7 @@ export const string = (number: number): Field<string> => {
   }
 }
 
-/** Bytes, absent when there are none. */
+/** Bytes, omitted when empty. */
 export const bytes = (number: number): Field<Uint8Array> => {
   const tag = tagOf(number, BYTES)
   return {
@@ -98,18 +98,18 @@ export const bytes = (number: number): Field<Uint8Array> => {
 
 const ZERO = 0x30
 const MINUS = 0x2d
-/** Digits that a number holds exactly, taken together before they become part of a bigint. */
+/** Digits that a JavaScript number holds exactly; they are converted together before they become part of a bigint. */
 const CHUNK = 15
 const CHUNKS = Array.from({ length: CHUNK + 1 }, (_, digits) => 10n ** BigInt(digits))
 
-/** An integer as digits, the form in which the chain keeps decimals too: their number times 10^18 or 10^36. */
+/** An integer as digits. The chain writes decimals so too: their number times 10^18 or 10^36. */
 export const integerText = (source: Source, size: number): bigint => {
   if (size > MAX_DIGITS + 1) throw source.error(`a number of ${size} digits`)
   const { bytes, at } = source
   const end = at + size
   const isNegative = size > 0 && bytes[at] === MINUS
   const first = isNegative ? at + 1 : at
-  // One zero alone is the only number that begins with one.
+  // Only the number zero begins with a zero.
   if (first === end || (bytes[first] === ZERO && size > 1)) throw notInteger(source)
   let value = 0n
   let chunk = 0
@@ -130,7 +130,7 @@ export const integerText = (source: Source, size: number): bigint => {
 
 const notInteger = (source: Source): QuoinError => source.error('not an integer in its shortest form')
 
-/** A decimal, always there. */
+/** A decimal, always written. */
 export const decimal = (number: number): Field<bigint> => {
   const tag = tagOf(number, BYTES)
   return {
@@ -145,7 +145,7 @@ export const decimal = (number: number): Field<bigint> => {
   }
 }
 
-/** A `google.protobuf.Timestamp`, always there. */
+/** A `google.protobuf.Timestamp`, always written. */
 export const time = (number: number): Field<Time> => {
   const tag = tagOf(number, BYTES)
   const seconds = int64(1)
@@ -174,7 +174,7 @@ export const time = (number: number): Field<Time> => {
   }
 }
 
-/** Reads what ends `size` bytes further on, exactly. */
+/** Reads a value that must end exactly `size` bytes further on. */
 const within = <T>(source: Source, size: number, read: () => T): T => {
   const outer = source.end
   source.end = source.at + size
@@ -208,11 +208,11 @@ export const message = <T extends object>(
   return { ...wholeOf(name, body), body }
 }
 
-/** A codec whose bytes are one body and nothing else. */
+/** A codec whose bytes are one body alone. */
 export const wholeOf = <T>(name: string, body: Field<T>): ValueCodec<T> => ({
   name,
   encode(value) {
-    // Writing calls nobody who could write something else, so one buffer does for all.
+    // Encoding is synchronous and not reentrant, so all messages share one buffer.
     SINK.length = 0
     body.write(value, SINK)
     return SINK.bytes.slice(0, SINK.length)
@@ -223,13 +223,13 @@ export const wholeOf = <T>(name: string, body: Field<T>): ValueCodec<T> => ({
   }
 })
 
-/** Reads the beginning of a message, whatever comes after it. */
+/** Decodes the beginning of a message and ignores the rest. */
 export const partOf =
   <T>(name: string, { read }: Pick<Field<T>, 'read'>): ((bytes: Uint8Array) => T) =>
   bytes =>
     read(new Source(name, bytes))
 
-/** A message that is always there, even when all of it is zero. */
+/** An embedded message, always written. */
 export const embedded = <T>(number: number, { body }: Message<T>): Field<T> => {
   const tag = tagOf(number, BYTES)
   return {
@@ -261,7 +261,7 @@ export const repeated = <T>(number: number, { body }: { body: Field<T> }): Field
   }
 }
 
-/** A message without fields that may be null: whether it is there is all that it says. */
+/** An embedded message without fields that may be null; its presence is the value. */
 export const presence = (number: number): Field<boolean> => {
   const tag = tagOf(number, BYTES)
   return {

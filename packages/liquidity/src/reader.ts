@@ -1,6 +1,6 @@
 /**
- * Reading the state: everything by its key, and every iteration that the key space promises. Walks give rows in the
- * order of their keys: ticks and the positions of a pool as numbers, the rest as decimal text (1, 10, 2).
+ * Reads of the state: by key, and by every scan that the key space promises. Walks return rows in the order of their
+ * keys: ticks and the positions of a pool as numbers, all others as decimal text (1, 10, 2).
  */
 import type { KeyRange, RangeOptions, Value } from '@quoin/keyspace'
 import type { KeyValue } from '@quoin/store'
@@ -26,19 +26,19 @@ export interface Tick {
 }
 
 export interface TickWalk {
-  /** Where to begin; the lowest tick, or the highest when `reverse`, unless given. */
+  /** The first tick; by default the lowest, or the highest when `reverse`. */
   readonly from?: bigint | undefined
-  /** Whether `from` itself is part of the walk, which it is unless this is false. */
+  /** Whether the walk includes `from`; true by default. */
   readonly inclusive?: boolean | undefined
   readonly reverse?: boolean | undefined
 }
 
-/** Where a walk goes on: behind what it last came to, in the order of keys. */
+/** A page: the walk continues after this key. */
 export interface After<T> {
   readonly after?: T | undefined
 }
 
-/** The spread rewards of a pool, or with an uptime the incentives of that uptime. */
+/** Names the spread rewards of a pool, or with an uptime the incentives of that uptime. */
 export interface AccumulatorName {
   readonly pool: bigint
   readonly uptime?: number | undefined
@@ -54,7 +54,6 @@ export interface Reader {
   tick(pool: bigint, index: bigint): Promise<TickInfo | undefined>
   ticks(pool: bigint, walk?: TickWalk): AsyncIterable<Tick>
   position(id: bigint): Promise<Position | undefined>
-  /** All positions. */
   positions(): AsyncIterable<Position>
   positionsOf(
     owner: string,
@@ -68,23 +67,23 @@ export interface Reader {
   accumulatorRecord(name: AccumulatorName, position: bigint): Promise<AccumulatorRecord | undefined>
   lockOf(position: bigint): Promise<bigint | undefined>
   positionOfLock(lock: bigint): Promise<bigint | undefined>
-  /** The liquidity of the positions of a pool that have the whole range. */
+  /** The liquidity of the full-range positions of a pool. */
   fullRange(pool: bigint): Promise<Dec>
-  /** What the positions of a pool are worth at its price, times 10^54. */
+  /** The worth of a pool's positions at its price, times 10^54. */
   reserves(pool: bigint): Promise<Reserves>
   /** The reserves of all pools in whole coins of a denom. */
   totalLiquidity(denom: string): Promise<bigint>
   totalLiquidities(): AsyncIterable<{ readonly denom: string; readonly amount: bigint }>
   nextPositionId(): Promise<bigint>
   nextIncentiveId(): Promise<bigint>
-  /** The last pool whose accumulators are not scaled; undefined when none was set. */
+  /** The last pool with unscaled accumulators, if set. */
   threshold(of: Threshold): Promise<bigint | undefined>
   hook(pool: bigint, action: HookAction): Promise<string | undefined>
-  /** The parameters of the module, of a state that was imported with them. */
+  /** The parameters of the module, if the state was imported with them. */
   params(): Promise<Readonly<Record<string, unknown>> | undefined>
 }
 
-/** A collection of single values, as the reader needs it. */
+/** A collection of single values. */
 interface Kept<T> {
   readonly value: Value<T>
 }
@@ -130,7 +129,7 @@ export class StateReader implements Reader {
     }))
   }
 
-  /** The same with no more of each tick than its net liquidity. */
+  /** The same with only the net liquidity of each tick. */
   netLiquidities(pool: bigint, walk: TickWalk): AsyncIterable<{ readonly index: bigint; readonly net: Dec }> {
     const { ticks } = this.layout.collections
     return decoded(this.#tickPages(pool, walk), (key, value) => ({
@@ -271,7 +270,7 @@ export class StateReader implements Reader {
     return decoded(this.rows.pages(range), (_, value) => collection.value.codec.decode(value))
   }
 
-  /** The positions that an index names. Its walk begins here, so that it is as stable as any other. */
+  /** The positions of an index. The first page is requested at once, so the walk is as stable as any other. */
   #indexed(range: KeyRange, idOf: (key: Uint8Array) => bigint): AsyncIterable<Position> {
     return this.#positions(decoded(this.rows.pages(range), idOf))
   }
@@ -279,7 +278,7 @@ export class StateReader implements Reader {
   async *#positions(ids: AsyncIterable<bigint>): AsyncGenerator<Position> {
     for await (const id of ids) {
       const position = await this.position(id)
-      // One that was removed since the page was read is not there any more.
+      // Undefined when the position was removed after the page was read.
       if (position) yield position
     }
   }

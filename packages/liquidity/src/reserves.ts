@@ -1,7 +1,7 @@
 /**
- * What the positions of a pool are worth at its price: of token 0, L·(1/√price − 1/√upper), of token 1,
- * L·(√price − √lower). With roots and their reciprocals at 36 places, the sums over all positions are integers at 54
- * places, so adding and taking away never drifts: when the last position leaves, they are zero.
+ * Reserves: the worth of a pool's positions at its price. Token 0 is L·(1/√price − 1/√upper), token 1 is L·(√price −
+ * √lower). With roots and their reciprocals at 36 places, the sums are integers at 54 places, so additions and
+ * subtractions never drift: without positions, they are zero.
  */
 import { QuoinError } from '@quoin/primitives'
 import { BIG_DEC, type BigDec, DEC, divideUp } from './decimal.ts'
@@ -9,7 +9,7 @@ import { floorToSpacing, MAX_TICK, MIN_TICK, tickToSqrtPrice } from './math/tick
 import { decimal, message } from './protobuf.ts'
 import type { Pool, Position } from './values.ts'
 
-/** Numbers times 10^54. */
+/** Amounts times 10^54. */
 export interface Reserves {
   readonly amount0: bigint
   readonly amount1: bigint
@@ -23,14 +23,14 @@ const PRESENT_EXPONENT = -6n
 const TICK_SIZES = [1n, 10n, 100n, 1_000n, 10_000n, 100_000n]
 const FORMER_MIN_TICK = -162_000_000n
 
-/** In whole coins, rounded up, as they are paid in. */
+/** In whole coins, rounded up like a payment. */
 export const wholeCoins = (amount: bigint): bigint => divideUp(amount, UNIT)
 
 const inverse = (sqrtPrice: BigDec): BigDec => (BIG_DEC * BIG_DEC) / sqrtPrice
 const clamp = (price: bigint, lower: bigint, upper: bigint): bigint =>
   price < lower ? lower : price > upper ? upper : price
 
-/** Exports of 2023 have coarser ticks, of which the present ones are a power of ten to each. */
+/** Exports of 2023 have coarser ticks: each holds a power of ten of current ones. */
 const sizeOf = (exponentAtPriceOne: bigint): bigint => {
   if (exponentAtPriceOne < PRESENT_EXPONENT || exponentAtPriceOne >= 0n)
     throw new QuoinError('ERR_LIQUIDITY_RANGE', 'the exponent at price one is from -6 to -1', {
@@ -42,13 +42,13 @@ const sizeOf = (exponentAtPriceOne: bigint): bigint => {
 export const presentTick = (tick: bigint, exponentAtPriceOne: bigint): bigint =>
   tick * sizeOf(exponentAtPriceOne)
 
-/** The tick of such a size that a present one lies in. */
+/** The coarse tick that holds a current one. */
 export const formerTick = (tick: bigint, exponentAtPriceOne: bigint): bigint => {
   const size = sizeOf(exponentAtPriceOne)
   return floorToSpacing(tick, size) / size
 }
 
-/** Whether a position has the whole range of prices: from 10^-12, or 10^-18 where ticks are those of 2023, to 10^38. */
+/** Whether a position has the full range of prices: from 10^-12, or 10^-18 with the ticks of 2023, to 10^38. */
 export const isFullRange = ({ exponentAtPriceOne }: Pool, { lowerTick, upperTick }: Position): boolean =>
   presentTick(upperTick, exponentAtPriceOne) === MAX_TICK &&
   presentTick(lowerTick, exponentAtPriceOne) ===
@@ -57,7 +57,7 @@ export const isFullRange = ({ exponentAtPriceOne }: Pool, { lowerTick, upperTick
 export const sqrtPriceAt = (pool: Pool, tick: bigint): BigDec =>
   tickToSqrtPrice(presentTick(tick, pool.exponentAtPriceOne))
 
-/** Of one position, at a price. */
+/** The worth of one position at a price. */
 export const worth = (pool: Pool, { lowerTick, upperTick, liquidity }: Position, price: BigDec): Reserves => {
   const lower = sqrtPriceAt(pool, lowerTick)
   const upper = sqrtPriceAt(pool, upperTick)
@@ -78,7 +78,7 @@ export const minus = (a: Reserves, b: Reserves): Reserves => ({
   amount1: a.amount1 - b.amount1
 })
 
-/** What the price's way between two ticks brings, with so much liquidity active. */
+/** The change of reserves by a price move between two ticks, with constant liquidity. */
 export const moved = (liquidity: bigint, from: BigDec, to: BigDec): Reserves => ({
   amount0: liquidity * (inverse(to) - inverse(from)),
   amount1: liquidity * (to - from)

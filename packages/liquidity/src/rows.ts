@@ -1,6 +1,6 @@
 /**
- * Keys and values as state is made of them: those of a store, or of a store with writes over it that are not committed
- * yet. Walks are in pages, small at first: most look for one row.
+ * Rows of the state: of a store, or of a store with uncommitted writes over it. Walks read pages, small at first:
+ * most look for one row.
  */
 
 import type { KeyRange } from '@quoin/keyspace'
@@ -8,9 +8,9 @@ import { compareBytes, QuoinError, successor } from '@quoin/primitives'
 import type { Batch, KeyValue, StoreReads } from '@quoin/store'
 import BTreeModule from 'sorted-btree'
 
-// The package is CommonJS with a default export, which Node and bundlers see differently.
+// The package is CommonJS with a default export, which Node and bundlers expose differently.
 const BTree = ('default' in BTreeModule ? BTreeModule.default : BTreeModule) as typeof BTreeModule.default
-/** Null stands for what is removed. */
+/** Null marks a deleted row. */
 type Written = InstanceType<typeof BTree<Uint8Array, Uint8Array | null>>
 
 /** Most walks look for the next row, or for the one behind it too. */
@@ -19,7 +19,7 @@ const LARGEST_PAGE = 512
 
 export interface Rows {
   get(key: Uint8Array): Promise<Uint8Array | undefined>
-  /** Neither repeats nor skips a row, whatever is written meanwhile. */
+  /** Neither repeats nor skips a row, also beside concurrent writes. */
   pages(range: KeyRange): AsyncIterable<readonly KeyValue[]>
 }
 
@@ -39,10 +39,10 @@ export class StoreRows implements Rows {
   }
 }
 
-/** By hand, as a generator takes several turns of the event loop for each page. */
+/** Written by hand: a generator takes several event-loop turns for each page. */
 class StorePages implements AsyncIterableIterator<readonly KeyValue[]> {
   readonly #reads: StoreReads
-  /** What has not been read; nothing after the last page. */
+  /** The unread rest of the range; undefined after the last page. */
   #left: KeyRange | undefined
   #limit = FIRST_PAGE
 
@@ -87,7 +87,7 @@ export class Overlay implements Rows {
     this.#written = written
   }
 
-  /** The same rows, which stay as they are when this one is written to. */
+  /** A copy on write: later writes to this one do not change it. */
   fork(): Overlay {
     return new Overlay(this.#base, this.#written.clone())
   }
@@ -117,14 +117,14 @@ export class Overlay implements Rows {
     this.#written.set(key, value)
   }
 
-  /** Takes no more writes. */
+  /** Refuses later writes. */
   end(): void {
     this.#isOver = true
   }
 
-  /** A walk sees what was written before it began, and nothing that is written while it goes on. */
+  /** A walk sees the writes before it began, and none after. */
   pages(range: KeyRange): AsyncIterable<readonly KeyValue[]> {
-    // A clone shares what the two have in common. It is taken here, not when the first page is asked for.
+    // The clone shares nodes. It is taken here, not when the first page is read.
     return this.isEmpty ? this.#base.pages(range) : this.#merged(range, this.#written.clone())
   }
 
@@ -154,7 +154,7 @@ export class Overlay implements Rows {
     if (rest.length > 0) yield rest
   }
 
-  /** Hands everything that was written to a batch. */
+  /** Adds all writes to a batch. */
   writeTo(batch: Batch): void {
     this.#written.forEachPair((key, value) => {
       if (value) batch.set(key, value)

@@ -1,7 +1,7 @@
 /**
- * The state of concentrated liquidity in a store, under one profile, which the store remembers. It is read like any
- * `Reader` and changed by `change`, one at a time: what is set in a change is one atomic batch, and when the function
- * throws nothing has happened.
+ * The state of concentrated liquidity in a store, under one profile, which the store records. Reads are those of
+ * `Reader`. `change` runs one change at a time: its writes are one atomic batch, and a change that throws writes
+ * nothing.
  *
  * @example
  * import { openStore } from '@quoin/store'
@@ -31,11 +31,11 @@ import { StoreRows } from './rows.ts'
 import { type Difference, differences } from './verify.ts'
 
 export interface LiquidityOptions {
-  /** `chain` unless the store already has one. */
+  /** By default the profile of the store, or `chain` in a new one. */
   readonly profile?: Profile | undefined
 }
 
-/** How often a change is made again because another process was faster. */
+/** The limit on attempts of a change beside concurrent writers. */
 const ATTEMPTS = 100
 
 const { profile: profiles, revision: revisions, loading } = liquidityBeside.collections
@@ -43,7 +43,7 @@ const { profile: profiles, revision: revisions, loading } = liquidityBeside.coll
 export class Liquidity extends StateReader {
   readonly #store: Store
   #turn: Promise<unknown> = Promise.resolve()
-  /** The revision at which the store was last seen to be of this profile and whole. */
+  /** The revision of the last check of profile and completeness. */
   #seen: Uint8Array | undefined
 
   private constructor(store: Store, layout: Layout) {
@@ -51,7 +51,7 @@ export class Liquidity extends StateReader {
     this.#store = store
   }
 
-  /** The store is only read: a profile that is new to it is recorded with the first change. */
+  /** Opens without writing: a new store gets its profile with the first change. */
   static async open(store: Store, { profile }: LiquidityOptions = {}): Promise<Liquidity> {
     const recorded = await store.use(profiles).get()
     if (recorded) await checkLayouts(store, profileKeyspaces(recorded))
@@ -62,22 +62,22 @@ export class Liquidity extends StateReader {
   }
 
   /**
-   * Makes a change. The function may run again when another process was faster, and must not call `change` itself.
-   * The promise resolves with what it returned when everything it set is durable.
+   * Runs a change. The function may run again after a concurrent write, and must not call `change`. The promise
+   * resolves with its result when the writes are durable.
    */
   change<T>(work: (draft: Draft) => Promise<T>): Promise<T> {
     const done = this.#turn.then(() => this.#change(work))
-    // The next change does not care how this one ended; its caller does.
+    // A failed change does not fail the next one; its caller gets the error.
     this.#turn = done.catch(() => undefined)
     return done
   }
 
-  /** Reads that all see one state. */
+  /** Reads of one snapshot. */
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#store.snapshot(reads => read(new StateReader(this.layout, new StoreRows(reads))))
   }
 
-  /** Makes every index and every sum again from what it is derived from, and gives what is not as it should be. */
+  /** Derives every index and every sum again, and yields the differences. */
   async *verify({ limit = 1000 }: { readonly limit?: number } = {}): AsyncGenerator<Difference> {
     yield* await this.#store.snapshot(async reads => {
       const found: Difference[] = []
@@ -101,7 +101,7 @@ export class Liquidity extends StateReader {
         if (!draft.isEmpty) await this.#commit(draft, revision)
         return result
       } catch (error) {
-        // What another process wrote meanwhile may be why it failed.
+        // A concurrent write may be the cause of the failure.
         const isStale = !isSame(await this.#store.get(revisions.encode()), revision)
         if (!isStale || attempt === ATTEMPTS) throw error
       }
@@ -120,7 +120,7 @@ export class Liquidity extends StateReader {
     this.#seen = next
   }
 
-  /** Somebody else has written: it must have been under the same profile, and be over. */
+  /** After a foreign write: checks its profile, and that its import is complete. */
   async #check(revision: Uint8Array | undefined): Promise<void> {
     const recorded = await this.#store.use(profiles).get()
     if (recorded && recorded !== this.profile) throw otherProfile(this.profile, recorded)

@@ -1,6 +1,6 @@
 /**
- * Moments as the chain keeps them: nanoseconds since 1970, from the year 1 to the year 9999. A moment that was never
- * set is the first of them, not zero.
+ * Times of the chain: nanoseconds since 1970, from the year 1 to the year 9999. An unset time is the first of them,
+ * not zero.
  */
 import { QuoinError } from '@quoin/primitives'
 
@@ -11,16 +11,16 @@ export const SECOND = 1_000_000_000n
 
 /** The first second of the year 1, which stands for "never". */
 export const NEVER: Time = -62_135_596_800n * SECOND
-/** The first moment after the year 9999. */
+/** The first time after the year 9999. */
 export const TIME_END: Time = 253_402_300_800n * SECOND
 
 const TEXT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?Z$/
 
-/** RFC 3339 in UTC, as in an export: `2023-04-13T04:30:20.485083198Z`. */
+/** Parses RFC 3339 in UTC, as in an export: `2023-04-13T04:30:20.485083198Z`. */
 export const parseTime = (text: string): Time => {
   const [, seconds, fraction = ''] = TEXT.exec(text) ?? []
   const millis = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`)
-  // Date.parse takes the 30th of February for the 1st of March; what it says back tells.
+  // Date.parse reads the 30th of February as the 1st of March; formatting the result reveals it.
   if (Number.isNaN(millis) || new Date(millis).toISOString().slice(0, 19) !== seconds || millis < firstMillis)
     throw new QuoinError('ERR_LIQUIDITY_VALUE', 'not a moment in UTC', { given: text.slice(0, 80) })
   return BigInt(millis) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
@@ -28,7 +28,7 @@ export const parseTime = (text: string): Time => {
 
 const firstMillis = Number(NEVER / 1_000_000n)
 
-/** With 0, 3, 6 or 9 places behind the second, as protobuf's JSON has it. */
+/** With 0, 3, 6 or 9 fraction digits, as in protobuf's JSON. */
 export const formatTime = (time: Time): string => {
   const nanos = ((time % SECOND) + SECOND) % SECOND
   const seconds = new Date(Number((time - nanos) / 1_000_000n)).toISOString().slice(0, 19)

@@ -1,6 +1,6 @@
 /**
- * What is stored under the keys of concentrated liquidity: types, and their bytes exactly as a node of the chain holds
- * them. Decimals are bigints (`decimal.ts`), moments are nanoseconds (`time.ts`), addresses are bech32 text.
+ * Values of concentrated liquidity: types, and their bytes exactly as a node of the chain holds them. Decimals are
+ * bigints (`decimal.ts`), times are nanoseconds (`time.ts`), addresses are bech32 text.
  */
 import { single, u64, type Value, type ValueCodec, value } from '@quoin/keyspace'
 import type { BigDec, Dec } from './decimal.ts'
@@ -27,7 +27,7 @@ export interface DecCoin {
   readonly amount: Dec
 }
 
-/** Sorted by denom, each once, none of amount 0. */
+/** Sorted by denom, distinct, without amounts of 0. */
 export type DecCoins = readonly DecCoin[]
 
 export interface Pool {
@@ -35,7 +35,7 @@ export interface Pool {
   readonly incentivesAddress: string
   readonly spreadRewardsAddress: string
   readonly id: bigint
-  /** Of the positions whose range has the current tick in it. */
+  /** The liquidity of positions whose range includes the current tick. */
   readonly liquidity: Dec
   readonly token0: string
   readonly token1: string
@@ -48,13 +48,13 @@ export interface Pool {
 }
 
 export interface TickInfo {
-  /** Of all positions that begin or end here. */
+  /** The liquidity of all positions that begin or end at this tick. */
   readonly liquidityGross: Dec
-  /** What becomes active when the price rises past this tick; negative where more ends than begins. */
+  /** The change of active liquidity when the price rises past this tick. */
   readonly liquidityNet: Dec
-  /** Per unit of liquidity, on the side that the price is not on. */
+  /** The spread rewards per unit of liquidity on the side away from the price. */
   readonly spreadRewardGrowth: DecCoins
-  /** The same for incentives, one for each uptime. */
+  /** The incentives on that side, by uptime. */
   readonly uptimeGrowth: readonly DecCoins[]
 }
 
@@ -81,13 +81,13 @@ export interface AccumulatorContent {
   readonly totalShares: Dec
 }
 
-/** What one position has in an accumulator. */
+/** The record of a position in an accumulator. */
 export interface AccumulatorRecord {
   readonly shares: Dec
-  /** The accumulator's value when the position was last touched. May be negative. */
+  /** The accumulator's value at the position's last change. May be negative. */
   readonly valuePerShare: DecCoins
   readonly unclaimed: DecCoins
-  /** Whether the chain wrote options with it, which are empty: it does for uptimes, and not for spread rewards. */
+  /** Whether the chain wrote its (empty) options, as it does for uptimes and not for spread rewards. */
   readonly options: boolean
 }
 
@@ -124,7 +124,7 @@ export const tickInfoCodec = message<TickInfo>('TickInfo', {
   uptimeGrowth: embedded(4, uptimeTrackers)
 })
 
-/** Only the net liquidity of a tick, for those who pass by many. */
+/** Only the net liquidity of a tick, for long walks. */
 export const liquidityNetOf = partOf('TickInfo', {
   read(source) {
     gross.read(source)
@@ -166,13 +166,13 @@ export interface Pair {
   readonly value: Uint8Array
 }
 
-/** What a node answers to a query for a subspace of its store. */
+/** The answer of a node to a query for a subspace of its store. */
 export const pairsCodec = wholeOf(
   'Pairs',
   repeated(1, message<Pair>('Pair', { key: bytes(1), value: bytes(2) }))
 )
 
-/** `google.protobuf.UInt64Value`: no bytes at all stand for 0. */
+/** `google.protobuf.UInt64Value`: no bytes stand for 0. */
 export const uint64Codec = wholeOf('UInt64Value', uint64(1))
 export const decProtoCodec = wholeOf('DecProto', decimal(1))
 

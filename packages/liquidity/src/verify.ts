@@ -1,6 +1,7 @@
 /**
- * Whether the state is what its positions make of it: both position indexes, both directions of locks, whose rewards are
- * recorded, ticks, active, full-range and total liquidity, reserves. Everything is made again from the positions, a pool at a time, and compared.
+ * Checks derived rows against the positions: both position indexes, both directions of locks, the owners of reward
+ * records, ticks, active, full-range and total liquidity, reserves. All are derived again, a pool at a time, and
+ * compared.
  */
 import { toHex } from '@quoin/primitives'
 import { formatAddress, parseAddress } from './bech32.ts'
@@ -12,7 +13,7 @@ import { isFullRange, NO_RESERVES, plus, type Reserves, wholeCoins, worth } from
 import type { Rows } from './rows.ts'
 import type { Pool, Position } from './values.ts'
 
-/** Something that is stored and should not be, or should be and is not. */
+/** A stored value that differs from the derived one. */
 export interface Difference {
   readonly collection: string
   readonly key: string
@@ -45,7 +46,7 @@ export async function* differences(layout: Layout, rows: Rows): AsyncGenerator<D
       yield { collection: 'totalLiquidity', key: denom, stored: undefined, derived: `${derived}` }
 }
 
-/** Every position is in both indexes, and they name nothing else. */
+/** Every position has both index entries, and every index entry has its position. */
 async function* indexesOf(layout: Layout, rows: Rows, reader: StateReader): AsyncGenerator<Difference> {
   const { positionsByOwner, positionsByPool } = layout.collections
   for await (const position of reader.positions()) {
@@ -83,7 +84,7 @@ async function* indexesOf(layout: Layout, rows: Rows, reader: StateReader): Asyn
     }
 }
 
-/** Locks and positions name each other, and the positions are there. */
+/** Locks and positions name each other, and the positions exist. */
 async function* locksOf(layout: Layout, rows: Rows, reader: StateReader): AsyncGenerator<Difference> {
   const { positionLocks, lockPositions } = layout.collections
   for await (const page of rows.pages(positionLocks.scan()))
@@ -110,7 +111,7 @@ async function* locksOf(layout: Layout, rows: Rows, reader: StateReader): AsyncG
     }
 }
 
-/** Records of rewards are of positions that are there. */
+/** Reward records belong to existing positions. */
 async function* recordsOf(layout: Layout, rows: Rows, reader: StateReader): AsyncGenerator<Difference> {
   const { spreadPositions, uptimePositions } = layout.collections
   for await (const page of rows.pages(spreadPositions.scan()))
@@ -153,7 +154,7 @@ const added = (sums: Sums, pool: Pool, position: Position): void => {
   if (pool.sqrtPrice) sums.reserves = plus(sums.reserves, worth(pool, position, pool.sqrtPrice))
 }
 
-/** Everything that is summed over the positions of a pool. */
+/** The sums over the positions of a pool. */
 async function* poolOf(
   reader: StateReader,
   pool: Pool,

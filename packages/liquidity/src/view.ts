@@ -1,4 +1,4 @@
-/** The state as people and programs are shown it: decimals with their point, moments and ids as text. */
+/** The state as people and programs see it: decimals with their point, times and ids as text. */
 import { bigDec, dec } from './decimal.ts'
 import { type Depth, type DepthPoint, priceAtTick, priceOf } from './depth.ts'
 import { UPTIMES } from './machine/uptime.ts'
@@ -55,7 +55,7 @@ export const tickView = (pool: Pool, { index, info }: Tick) => ({
   ...tickInfoView(info)
 })
 
-/** With its pool, also what it is worth at the price of the pool, in whole coins. */
+/** With its pool, also its worth at the price of the pool, in whole coins. */
 export const positionView = (position: Position, pool?: Pool, lock?: bigint) => ({
   id: `${position.id}`,
   owner: position.owner,
@@ -142,7 +142,7 @@ export const quoteView = ({
   ticksCrossed
 })
 
-/** What is under a key of a collection, by its name; other values are shown as they are. */
+/** Views of values by the name of their collection; other values are shown as they are. */
 export const VALUE_VIEWS: Readonly<Record<string, (value: never) => unknown>> = {
   ticks: tickInfoView,
   pools: (pool: Pool) => poolView(pool),

@@ -1,4 +1,4 @@
-/** The bytes that messages are made of: a place to write them to, and a cursor that reads them and believes nothing. */
+/** The bytes of messages: a growing buffer to write to, and a bounds-checked cursor to read from. */
 import { QuoinError, toHex } from '@quoin/primitives'
 
 const utf8 = new TextEncoder()
@@ -7,7 +7,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Decodes UTF-8 strictly. */
 export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes)
 
-/** Bytes in the making. */
+/** A growing buffer. */
 export class Sink {
   bytes = new Uint8Array(256)
   length = 0
@@ -60,7 +60,7 @@ export class Sink {
     }
   }
 
-  /** What `write` writes, after its length. Nearly always that is one byte, so one is left free. */
+  /** Writes the bytes of `write` after their length. The length is nearly always one byte, so one is reserved. */
   delimited(write: () => void): void {
     const at = this.length
     this.byte(0)
@@ -80,7 +80,7 @@ export class Sink {
   }
 }
 
-/** A cursor over the bytes of a message, or of one inside it. */
+/** A cursor over the bytes of a message, or of an embedded one. */
 export class Source {
   readonly #name: string
   readonly bytes: Uint8Array
@@ -101,7 +101,7 @@ export class Source {
     })
   }
 
-  /** Whether the next byte is this tag, which is then passed. Tags of these messages have one byte. */
+  /** Consumes the tag if it is next. Tags of these messages have one byte. */
   tag(tag: number): boolean {
     if (this.at >= this.end || this.bytes[this.at] !== tag) return false
     this.at++
@@ -127,19 +127,19 @@ export class Source {
     throw this.error('a varint of more than ten bytes')
   }
 
-  /** The length of what follows, which is there. */
+  /** Reads a length prefix and checks that as many bytes remain. */
   size(): number {
     const size = this.varint()
     if (size > BigInt(this.end - this.at)) throw this.error(`${size} bytes are said to follow`)
     return Number(size)
   }
 
-  /** The next bytes as text, if they are all ASCII; nothing is passed otherwise. */
+  /** The next bytes as text if all are ASCII; otherwise nothing is consumed. */
   ascii(size: number): string | undefined {
     const { bytes, at } = this
     for (let i = at; i < at + size; i++) if (bytes[i]! >= 0x80) return undefined
     this.at += size
-    // Shorter than any list of arguments that is too long.
+    // Below the limit on the number of arguments.
     return size <= 1024
       ? String.fromCharCode.apply(null, bytes.subarray(at, at + size) as unknown as number[])
       : decodeUtf8(bytes.subarray(at, at + size))

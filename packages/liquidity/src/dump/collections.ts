@@ -1,20 +1,20 @@
-/** The collections of a profile as raw rows meet them: which one a key is of, and where all of its keys are. */
+/** The collections of a profile for raw rows: the owner of a key, and the ranges of all keys. */
 import type { Collection, KeyRange } from '@quoin/keyspace'
 import { compareBytes, prefixEnd, startsWith } from '@quoin/primitives'
 import { liquidityChain, liquiditySeed } from '../keys.ts'
 import { type Layout, liquidityBeside, liquiditySeedBeside, type Profile } from '../profile.ts'
 
-/** Those that the profile declares, and what the document leaves out. */
+/** The collections of the profile and of the keys beside it. */
 const profileCollections = (profile: Profile): readonly Collection[] =>
   profile === 'chain' ? liquidityChain.all : [...liquiditySeed.all, ...liquiditySeedBeside.all]
 
-/** What belongs to a state beside either profile, and is not part of a dump. */
+/** Collections of this package that are part of a state and not of a dump. */
 const BESIDE: readonly string[] = [
   liquidityBeside.collections.reserves,
   liquidityBeside.collections.params
 ].map(({ name }) => name)
 
-/** The bytes that all keys of a collection begin with. */
+/** The literal bytes in front of every key of a collection. */
 const beginningOf = ({ layout }: Collection): Uint8Array => {
   const bytes: number[] = []
   for (const part of layout.parts) {
@@ -24,7 +24,7 @@ const beginningOf = ({ layout }: Collection): Uint8Array => {
   return Uint8Array.from(bytes)
 }
 
-/** Finds the collection that owns a key. Those that may are few, by how keys begin. */
+/** Finds the collection that owns a key, among the few that share its first bytes. */
 export const ownerFinder = (profile: Profile): ((key: Uint8Array) => Collection | undefined) => {
   const byFirst = new Map<number, { readonly beginning: Uint8Array; readonly collection: Collection }[]>()
   for (const collection of profileCollections(profile)) {
@@ -40,11 +40,11 @@ export const ownerFinder = (profile: Profile): ((key: Uint8Array) => Collection 
 
 export interface WholeRange {
   readonly range: KeyRange
-  /** Whether a key in the range is one of ours: other keyspaces may have keys that begin alike. */
+  /** Whether a key in the range belongs to the state: another keyspace may share first bytes. */
   readonly owns: (key: Uint8Array) => boolean
 }
 
-/** Where all keys are that a dump of a state has; with `beside`, also those that it does not have. */
+/** The ranges that hold a dumped state; with `beside`, also the keys that a dump leaves out. */
 export const wholeRanges = ({ profile }: Layout, beside: boolean): WholeRange[] => {
   const more = beside ? liquidityBeside.all.filter(({ name }) => BESIDE.includes(name)) : []
   return [...profileCollections(profile), ...more]

@@ -1,6 +1,6 @@
 /**
- * How values look in JSON, read and written by one declaration. Reading is strict: a field that is missing, unknown or
- * of another form is refused with its path, so that what is imported is all there was.
+ * The JSON form of values, read and written by one declaration. Reading is strict: a field that is missing, unknown
+ * or malformed is refused with its path.
  */
 import { QuoinError } from '@quoin/primitives'
 import { bigDec, DEC, dec } from '../decimal.ts'
@@ -14,7 +14,7 @@ export interface Form<T> {
 export const malformed = (path: string, expected: string, cause?: unknown): QuoinError =>
   new QuoinError('ERR_LIQUIDITY_IMPORT', `${path} is not ${expected}`, { path, cause })
 
-/** Text that another parser reads; what that one refuses is refused with the path. */
+/** Text that a parser reads; its errors get the path. */
 const parsed = <T>(expected: string, read: (text: string) => T, write: (value: T) => string): Form<T> => ({
   read(json, path) {
     if (typeof json !== 'string') throw malformed(path, expected)
@@ -45,7 +45,7 @@ export const unsigned = digits(/^(?:0|[1-9][0-9]{0,19})$/, 'a number in digits')
 export const signed = digits(/^(?:0|-?[1-9][0-9]{0,19})$/, 'an integer in digits')
 export const decimal18 = parsed('a decimal of 18 places', dec.parse, dec.format)
 export const decimal36 = parsed('a decimal of 36 places', bigDec.parse, bigDec.format)
-/** A decimal of 36 places where there is room for 18 of them. */
+/** A decimal of 36 places, stored with 18. */
 export const narrow36 = parsed(
   'a decimal of 18 places',
   given => dec.parse(given) * DEC,
@@ -84,13 +84,13 @@ export const list = <T>(item: Form<T>): Form<readonly T[]> => ({
   write: values => values.map(value => item.write(value))
 })
 
-/** Null where there is none. */
+/** Null stands for undefined. */
 export const nullable = <T>(form: Form<T>): Form<T | undefined> => ({
   read: (json, path) => (json === null ? undefined : form.read(json, path)),
   write: value => (value === undefined ? null : form.write(value))
 })
 
-/** An object that may be null; whether it is there is all that it says. */
+/** An object that may be null; its presence is the value. */
 export const presence: Form<boolean> = {
   read(json, path) {
     if (json === null) return false
@@ -100,13 +100,13 @@ export const presence: Form<boolean> = {
   write: value => (value ? {} : null)
 }
 
-/** A field under a name; without one it is not in the JSON, and has this value. */
+/** A field under a name. A field without a name is absent from the JSON and has a constant value. */
 export type FieldForm<T> = readonly [name: string, form: Form<T>] | { readonly always: T }
 
 export const isObject = (json: unknown): json is Record<string, unknown> =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
-/** An object with exactly these fields, and with these texts in it that never change. */
+/** An object with exactly these fields, and constant texts. */
 export const object = <T extends object>(
   fields: { readonly [K in keyof T]: FieldForm<T[K]> },
   constants: Readonly<Record<string, string>> = {}

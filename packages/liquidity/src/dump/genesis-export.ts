@@ -1,12 +1,12 @@
 /**
- * Exporting the state as the chain does, in the order of its keys, as text in pieces: `{"concentratedliquidity": …}`.
- * What is derived is not in it, nor are hooks. What the schema of 2023 has no room for is refused, not dropped.
+ * Exports the state as the chain does, in the order of its keys, as chunks of text: `{"concentratedliquidity": …}`.
+ * Derived rows and hooks are left out. State that the schema of 2023 cannot express is refused.
  */
 import type { Reader } from '../reader.ts'
 import type { Pool, Position } from '../values.ts'
 import { type Forms, type FullPosition, formsOf, type Schema } from './genesis-form.ts'
 
-/** More uptimes than the chain has had at any time. */
+/** Above the number of uptimes of any version of the chain. */
 const MOST_UPTIMES = 256
 
 export async function* exportGenesis(

@@ -1,6 +1,6 @@
 /**
- * The state of the module in a `genesis.json`: the schema of today (since the release of July 2023) and the one of
- * April 2023, before it, with fees where spread rewards are now, positions without their records and coarser prices.
+ * The state of the module in a `genesis.json`, in two schemas: the current one (since the release of July 2023), and
+ * that of April 2023, with fees in place of spread rewards, positions without records, and coarser prices.
  */
 import { QuoinError } from '@quoin/primitives'
 import { UPTIMES } from '../machine/uptime.ts'
@@ -34,7 +34,7 @@ import {
 
 export type Schema = 'today' | '2023'
 
-/** One tick with where it is. */
+/** A tick with its pool and index. */
 interface FullTick {
   readonly pool: bigint
   readonly index: bigint
@@ -47,7 +47,7 @@ export interface NamedAccumulator {
   readonly content: AccumulatorContent
 }
 
-/** A position with what else is exported of it. */
+/** A position with its lock and its accumulator records. */
 export interface FullPosition {
   readonly position: Position
   /** 0 without a lock. */
@@ -101,7 +101,7 @@ const fullTick = (info: Form<TickInfo>): Form<FullTick> =>
   object<FullTick>({ pool: ['pool_id', unsigned], index: ['tick_index', signed], info: ['info', info] })
 
 export interface Forms {
-  /** What the parts of the state are called. */
+  /** The names of the parts of the state. */
   readonly names: {
     readonly positions: string
     readonly spreadAccumulator: string

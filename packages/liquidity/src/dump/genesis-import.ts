@@ -1,6 +1,6 @@
 /**
- * Importing a state export: the file of a whole chain, the part of it called `concentratedliquidity`, or the state of
- * the module alone; in today's schema or that of 2023. The document may be of any size.
+ * Imports a state export of any size: the file of a chain, its part `concentratedliquidity`, or the state of the
+ * module alone; in the current schema or that of 2023.
  */
 import { QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
@@ -15,7 +15,7 @@ const MODULE = 'concentratedliquidity'
 const TODAY = formsOf('today')
 const FORMER = formsOf('2023')
 
-/** What the state of the module consists of, and what is inside a pool's data. */
+/** The parts of the state, and the parts of a pool's data. */
 const PARTS: ReadonlyMap<string, Decision> = new Map([
   ['params', 'take'],
   ['pool_data', 'enter'],
@@ -38,7 +38,7 @@ const POOL_PARTS: ReadonlyMap<string, Decision> = new Map([
 const decideInside = ([part, item, poolPart, ...rest]: readonly string[]): Decision => {
   if (part === undefined) return 'enter'
   const decision = PARTS.get(part)
-  // What we do not know would be lost.
+  // An unknown part would be lost.
   if (!decision) throw malformed(part, 'known here')
   if (item === undefined) return decision
   if (part !== 'pool_data') return 'take'
@@ -48,7 +48,7 @@ const decideInside = ([part, item, poolPart, ...rest]: readonly string[]): Decis
   return rest.length === 0 ? inPool : 'take'
 }
 
-/** Where the state of the module begins in a path. */
+/** The depth at which the state of the module begins in a path. */
 const rootOf = ([first, second]: readonly string[]): number | undefined => {
   if (first === 'app_state') return second === MODULE ? 2 : undefined
   if (first === MODULE) return 1
@@ -61,7 +61,7 @@ const decide = (path: readonly string[]): Decision => {
   return root === undefined ? 'skip' : decideInside(path.slice(root))
 }
 
-/** Fills an empty store from a state export, and makes every index and sum from its positions. */
+/** Fills an empty store from a state export, and derives every index and sum from its positions. */
 export const importGenesis = (
   store: Store,
   source: AsyncIterable<Uint8Array>,
@@ -76,9 +76,9 @@ export const importGenesis = (
 class Filler {
   readonly #load: Load
   readonly #layout
-  /** Where the state was found: how deep in the document. */
+  /** The depth of the state in the document. */
   #root: number | undefined
-  /** Parameters at the top of the document. They are the module's only if all the rest of it is there too. */
+  /** Parameters at the top of the document: the module's only if its other parts stand there too. */
   #topParams: unknown
 
   constructor(load: Load) {
@@ -196,7 +196,7 @@ class Filler {
   }
 }
 
-/** Which of the two schemas an object is of, by a name that only the former has. */
+/** The schema of an object, told by a name that only the schema of 2023 has. */
 const formsFor = (json: unknown, formerName: string): Forms =>
   isObject(json) && formerName in json ? FORMER : TODAY
 

@@ -1,4 +1,4 @@
-/** JSON objects one after the other, as lines or as pretty as they like: the text of each, and the line it begins in. */
+/** Splits JSON objects that follow one another, on lines or formatted: the text of each, and its first line. */
 import { QuoinError } from '@quoin/primitives'
 
 export interface JsonDocument {
@@ -6,7 +6,7 @@ export interface JsonDocument {
   readonly text: string
 }
 
-/** Bytes of the longest: an answer of a node may have some hundred thousand pairs in it. */
+/** The limit on the bytes of one object: an answer of a node may hold hundreds of thousands of pairs. */
 const MAX_DOCUMENT = 256 * 1024 * 1024
 
 const QUOTE = 0x22

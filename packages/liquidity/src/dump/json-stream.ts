@@ -1,6 +1,6 @@
 /**
- * Parts of a JSON document of any size, as they come by: the caller says for each value on the way whether to take it
- * whole, to go into it or to pass over it. What is held at a time is one value that is taken.
+ * Streams parts of a JSON document of any size: for each value the caller decides to take it whole, to enter it or to
+ * skip it. Memory holds one taken value at a time.
  */
 import { QuoinError } from '@quoin/primitives'
 
@@ -12,7 +12,7 @@ export interface Taken {
   readonly value: unknown
 }
 
-/** Bytes of the largest value that is taken, or of a key. */
+/** The limit on the bytes of a taken value or of a key. */
 const MAX_TAKEN = 16 * 1024 * 1024
 const MAX_DEPTH = 64
 
@@ -26,13 +26,13 @@ const COMMA = 0x2c
 const COLON = 0x3a
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** What must come next in a container that was entered. */
+/** The tokens that may come next in an entered container. */
 type Expects = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing'
 
 interface Container {
   readonly isArray: boolean
   readonly path: readonly string[]
-  /** For the elements of an array, which are all decided alike. */
+  /** The decision for all elements of an array. */
   readonly decision: Decision | undefined
 }
 
@@ -51,13 +51,13 @@ class Scanner {
   readonly #decide: (path: readonly string[]) => Decision
   readonly #containers: Container[] = []
   #expects: Expects = 'value'
-  /** Of the value that comes next. */
+  /** The path of the next value. */
   #path: readonly string[] = []
   #decision: Decision
-  /** Where we are in the document, for errors. */
+  /** The bytes before this chunk, for positions in errors. */
   #passed = 0
 
-  /** The value or key that is being passed: what it is for, and how far it has come. */
+  /** The value or key that is being read: its use, and its progress. */
   #inside: 'key' | 'take' | 'skip' | undefined
   #held: Uint8Array[] = []
   #heldBytes = 0
@@ -90,7 +90,7 @@ class Scanner {
   }
 
   *end(): Generator<Taken> {
-    // A number at the very end of the document has nothing behind it that ends it.
+    // A number at the very end of the document has no delimiter.
     if (this.#inside && this.#isScalar) yield* this.#leave(0)
     if (this.#expects !== 'nothing' || this.#inside) throw this.#error('the document is cut off', 0)
   }
@@ -102,7 +102,7 @@ class Scanner {
     })
   }
 
-  /** One byte outside of values and keys; whether it is done with. */
+  /** Handles a byte outside of values and keys; returns whether it was consumed. */
   #step(byte: number, at: number): boolean {
     const expects = this.#expects
     if (expects === 'comma or end' && byte === COMMA) {
@@ -159,7 +159,7 @@ class Scanner {
     this.#isScalar = first !== QUOTE && first !== OPEN_BRACE && first !== OPEN_BRACKET
   }
 
-  /** Where the value or key that is being passed ends, or undefined if not in this chunk. */
+  /** The end of the value or key that is being read, or undefined when it is not in this chunk. */
   #passOver(chunk: Uint8Array, from: number): number | undefined {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at]!
@@ -196,7 +196,7 @@ class Scanner {
       return
     }
     this.#expects = this.#containers.length > 0 ? 'comma or end' : 'nothing'
-    // What was to be entered and is no container says nothing.
+    // A scalar in place of a container to enter yields nothing.
     if (this.#decision === 'take') yield { path: this.#path, value }
   }
 

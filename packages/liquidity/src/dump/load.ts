@@ -1,7 +1,7 @@
 /**
- * Filling an empty store with a whole state. What others have counted is not believed: rows go in as they come, then
- * every index and every sum is made from the positions, and compared with what was given. A store whose load has not
- * ended is not opened; the next load clears it first. What is held in memory does not grow with the state.
+ * Fills an empty store with a state. Derived rows of the input are not trusted: primary rows are written as they
+ * come, then every index and sum is derived from the positions and compared with the input. A store with an
+ * unfinished load does not open; the next load clears it first. Memory does not grow with the state.
  */
 
 import type { Collection } from '@quoin/keyspace'
@@ -17,19 +17,19 @@ import { wholeRanges } from './collections.ts'
 import { RowWriter } from './row-writer.ts'
 
 export interface LoadOptions {
-  /** `chain` unless given. */
+  /** `chain` by default. */
   readonly profile?: Profile | undefined
-  /** Called every so many rows, and at the end. */
+  /** Called every few thousand rows, and at the end. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined
 }
 
 export interface LoadProgress {
   readonly doing: 'clearing' | 'reading' | 'indexing'
-  /** Rows so far, or positions while indexing. */
+  /** Rows written, or positions indexed. */
   readonly done: number
 }
 
-/** Something that was given and is not what the positions make of it. */
+/** A derived value of the input that differs from the positions' own. */
 export interface Drift {
   readonly collection: string
   readonly key: string
@@ -66,7 +66,7 @@ export class Load {
   #writer: RowWriter
   #count = 0
   readonly #counts = new Map<string, number>()
-  /** Sums that were given, to be compared. There are as many as pools and denoms. */
+  /** Sums of the input, for the comparison; as many as pools and denoms. */
   readonly #given = new Map<string, Map<string, bigint>>()
   #highestPosition = 0n
 
@@ -136,13 +136,13 @@ export class Load {
     batch.set(revisions.encode(), codec.encode((revision ? codec.decode(revision) : 0n) + 1n))
   }
 
-  /** A row of a collection that is not derived. Wait for what it returns, if anything. */
+  /** Adds a primary row. The caller awaits the result, if there is one. */
   put(collection: Pick<Collection, 'name'>, key: Uint8Array, value: Uint8Array): Promise<void> | undefined {
     this.#counted(collection.name)
     return this.#writer.set(key, value)
   }
 
-  /** A row of one that is: an index entry is counted, a sum is kept to be compared. */
+  /** Notes a derived row: an index entry is counted, a sum is kept for the comparison. */
   note(collection: Pick<Collection, 'name'>, name: string, sum: bigint | undefined): void {
     this.#counted(collection.name)
     if (sum === undefined) return
@@ -185,7 +185,7 @@ export class Load {
     }
   }
 
-  /** Both indexes of positions, and what is summed over them. */
+  /** Writes both indexes of positions, and sums over positions. */
   async #index(sums: Map<bigint, Sums>): Promise<number> {
     const { positionsByOwner, positionsByPool } = this.#layout.collections
     let done = 0
@@ -257,7 +257,7 @@ export class Load {
     return totals
   }
 
-  /** An id that a position has is not given to another, even if a dump leaves out which is next. */
+  /** Moves the next ids above every id in use, even if the dump leaves them out. */
   async #keepIdsAhead(last: Batch): Promise<void> {
     if ((await this.#reader.nextPositionId()) > this.#highestPosition) return
     last

@@ -1,7 +1,7 @@
 /**
- * Raw keys and values of a node: JSON objects, in lines or not, `{"key": …, "value": …}` in hexadecimal or base64, or
- * answers of a node to `abci_query` with the path `/store/concentratedliquidity/subspace`, whose value holds many
- * pairs. Every key must be one of the profile, and every value what its key says.
+ * Raw keys and values of a node: JSON objects `{"key": …, "value": …}` in hexadecimal or base64, or answers of a node
+ * to `abci_query` with the path `/store/concentratedliquidity/subspace`, whose values hold many pairs. Every key must
+ * belong to the profile, and every value must decode as the key's collection declares.
  */
 
 import type { ValueCodec } from '@quoin/keyspace'
@@ -18,11 +18,11 @@ import { Load, type LoadOptions, type LoadReport } from './load.ts'
 export type Encoding = 'hex' | 'base64'
 
 export interface RawOptions extends LoadOptions {
-  /** How keys and values are written in lines that are pairs; `hex` unless given. */
+  /** The encoding of keys and values in pairs; `hex` by default. */
   readonly encoding?: Encoding | undefined
 }
 
-/** Fills an empty store from raw pairs, in any order, and makes every index and sum from the positions among them. */
+/** Fills an empty store from raw pairs in any order, and derives every index and sum from their positions. */
 export const importRaw = (
   store: Store,
   source: AsyncIterable<Uint8Array>,
@@ -43,7 +43,7 @@ export const importRaw = (
     }
   })
 
-/** The collections that are made from others, and how a sum in them is called. */
+/** The derived collections, and the name of the sum in each. */
 const derivedOf = (profile: Profile): ReadonlyMap<string, (key: Uint8Array) => string> => {
   const { positionsByOwner, positionsByPool, lockPositions, fullRangeLiquidity, totalLiquidity } =
     layoutOf(profile).collections
@@ -102,7 +102,7 @@ const bytesOf = (text: unknown, encoding: Encoding, number: number): Uint8Array 
     if (encoding === 'hex' && /^(?:[0-9a-f]{2})*$/.test(text)) return fromHex(text)
     if (encoding === 'base64') {
       const bytes = new Uint8Array(Buffer.from(text, 'base64'))
-      // Buffer passes over what is not base64; what it makes of the bytes tells.
+      // Buffer skips characters outside of base64; encoding again reveals them.
       if (Buffer.from(bytes).toString('base64') === text) return bytes
     }
   }

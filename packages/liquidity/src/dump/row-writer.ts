@@ -1,8 +1,8 @@
-/** Writes a great many rows, a bounded number of bytes at a time. */
+/** Writes many rows with a bounded number of bytes in flight. */
 import type { Batch, Bulk, Store } from '@quoin/store'
 
 const ROWS_PER_BATCH = 500
-/** Bytes on their way before everything so far is made durable. */
+/** Bytes written between two checkpoints. */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024
 
 export class RowWriter {
@@ -26,7 +26,7 @@ export class RowWriter {
     return this.#added(key.length)
   }
 
-  /** Nothing to wait for, most of the time. */
+  /** Undefined unless the caller has to wait. */
   #added(bytes: number): Promise<void> | undefined {
     this.#bytes += bytes
     return ++this.#rows >= ROWS_PER_BATCH || this.#bytes >= CHECKPOINT_BYTES ? this.#send() : undefined

@@ -7,7 +7,7 @@ import { NOTHING } from './coins.ts'
 import { newRecord, owed } from './growth.ts'
 import { refusal } from './refusal.ts'
 
-/** Values per unit of liquidity are so much larger in pools above a threshold, so that less is cut off. */
+/** The scale of values per unit of liquidity in pools above a threshold, for precision. */
 const SCALE = 10n ** 27n
 
 export const scaleOf = async (reader: Reader, of: Threshold, pool: bigint): Promise<bigint> =>
@@ -31,7 +31,7 @@ const recordOf = async (
   return record
 }
 
-/** Gives a new position its part. */
+/** Records a new position in an accumulator. */
 export const join = (
   draft: Draft,
   name: AccumulatorName,
@@ -44,7 +44,7 @@ export const join = (
   draft.setAccumulator(name, { value, totalShares: totalShares + liquidity })
 }
 
-/** Takes shares from a position; what is owed to it stays owed. One without shares or claims is gone. */
+/** Removes shares of a position and keeps its claims. A record without shares or claims is removed. */
 export const leave = async (
   draft: Draft,
   name: AccumulatorName,
@@ -66,7 +66,7 @@ export const leave = async (
   }
 }
 
-/** Takes what is owed to a position. */
+/** Pays the claims of a position, and resets them. */
 export const claim = async (
   draft: Draft,
   name: AccumulatorName,

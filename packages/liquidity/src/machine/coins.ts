@@ -2,7 +2,7 @@
 import { type Dec, dec } from '../decimal.ts'
 import type { DecCoin, DecCoins } from '../values.ts'
 
-/** Whole coins that somebody pays or gets. */
+/** Whole coins of one denom. */
 export interface Coin {
   readonly denom: string
   readonly amount: bigint
@@ -38,7 +38,7 @@ const merge = (a: DecCoins, b: DecCoins, sign: 1n | -1n): DecCoins => {
 export const plus = (a: DecCoins, b: DecCoins): DecCoins =>
   b.length === 0 ? a : a.length === 0 ? b : merge(a, b, 1n)
 
-/** May be below zero. */
+/** The difference, which may be negative. */
 export const minus = (a: DecCoins, b: DecCoins): DecCoins => (b.length === 0 ? a : merge(a, b, -1n))
 
 const each = (coins: DecCoins, change: (amount: Dec) => Dec): DecCoins => {
@@ -56,10 +56,10 @@ export const times = (coins: DecCoins, shares: Dec): DecCoins =>
 export const perShare = (coins: DecCoins, shares: Dec): DecCoins =>
   each(coins, amount => dec.quoDown(amount, shares))
 
-/** The whole units. */
+/** Amounts without their fractions. */
 export const wholes = (coins: DecCoins): DecCoins => each(coins, amount => dec.whole(dec.floor(amount)))
 
-/** Whole coins of what is counted `scale` times over. */
+/** Whole coins of amounts that are scaled by `scale`. */
 export const payable = (coins: DecCoins, scale: bigint): Coin[] => {
   const paid: Coin[] = []
   for (const { denom, amount } of coins) {
@@ -69,7 +69,7 @@ export const payable = (coins: DecCoins, scale: bigint): Coin[] => {
   return paid
 }
 
-/** Whole coins together. */
+/** The sum of lists of whole coins. */
 export const total = (...lists: readonly (readonly Coin[])[]): Coin[] => {
   const sums = new Map<string, bigint>()
   for (const list of lists)

@@ -1,9 +1,9 @@
 /**
- * Rewards by accumulation. What a pool earns is counted once, per unit of liquidity, in a value that only grows. A tick
- * keeps what of it grew while the price was on its other side, so that the growth inside a range is what is neither
- * below nor above it. A position keeps the growth inside its range when it was last touched; what is more than that,
- * times its liquidity, is owed to it. Snapshots of ticks begin at different moments, so growth inside a range may be
- * below zero; only its differences mean something.
+ * Rewards by accumulation. A pool's earnings are counted once, per unit of liquidity, in a value that only grows. A
+ * tick records the growth on the side away from the price, so the growth inside a range is the total less the growth
+ * below and above it. A position records the growth inside its range at its last change; the difference since, times
+ * its liquidity, is its claim. Ticks begin to record at different times, so the growth inside a range may be
+ * negative; only differences have a meaning.
  */
 import type { Dec } from '../decimal.ts'
 import type { AccumulatorRecord, DecCoins, Position } from '../values.ts'
@@ -11,11 +11,11 @@ import { minus, NOTHING, plus, times } from './coins.ts'
 
 type Range = Pick<Position, 'lowerTick' | 'upperTick'>
 
-/** The growth that a new tick begins with: by convention, everything before now was below it. */
+/** The initial record of a tick: by convention, all growth so far was below it. */
 export const growthOfNewTick = (value: DecCoins, tick: bigint, current: bigint): DecCoins =>
   tick <= current ? value : NOTHING
 
-/** The growth inside a range, of ticks with these snapshots. */
+/** The growth inside a range, from the records of its ticks. */
 export const growthInside = (
   value: DecCoins,
   lower: DecCoins,
@@ -35,6 +35,6 @@ export const newRecord = (shares: Dec, inside: DecCoins, options: boolean): Accu
   options
 })
 
-/** What is owed: what was put aside, and what grew inside the range since. */
+/** The claims of a position: earlier unclaimed rewards, and the growth inside its range since. */
 export const owed = ({ shares, valuePerShare, unclaimed }: AccumulatorRecord, inside: DecCoins): DecCoins =>
   plus(unclaimed, times(minus(inside, valuePerShare), shares))

@@ -1,4 +1,4 @@
-/** Promising incentives: an amount, how much of it a second, from when on, and for which uptime. */
+/** Creating incentives: an amount, a rate per second, a start and an uptime. */
 import type { Dec } from '../decimal.ts'
 import { dec } from '../decimal.ts'
 import type { Draft } from '../draft.ts'
@@ -28,7 +28,7 @@ export const createIncentive = async (draft: Draft, given: NewIncentive): Promis
   if (startTime < now) throw refusal('time', 'an incentive begins now or later', { startTime, now })
   await syncUptimes(draft, await poolOf(draft, pool), now)
   const id = await draft.takeIncentiveId()
-  // The document's key has no id: a second record of one creator, denom and uptime would take the place of the first.
+  // The document's key has no id: a second record of one creator, denom and uptime would replace the first.
   if (draft.profile === 'seed') {
     for await (const record of draft.incentives(pool, uptime))
       if (record.creator === creator && record.body.remaining.denom === coin.denom)

@@ -1,4 +1,4 @@
-/** Locks: a position of the whole range may be put under one, and then stays as it is. */
+/** Locks of full-range positions. A locked position cannot change. */
 import type { Draft } from '../draft.ts'
 import { isFullRange } from '../reserves.ts'
 import { mustBeUnlocked, poolOf, positionOf, refusal } from './refusal.ts'
@@ -19,7 +19,7 @@ export const lockPosition = async (draft: Draft, { position: id, owner, lock }: 
   await draft.setLock(id, lock)
 }
 
-/** Gives the id of the lock that was. */
+/** Returns the id of the removed lock. */
 export const unlockPosition = async (
   draft: Draft,
   { position: id, owner }: Omit<Locking, 'lock'>

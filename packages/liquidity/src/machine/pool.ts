@@ -1,4 +1,4 @@
-/** Opening a pool: two denoms, a spacing of ticks, a share for those who provide liquidity. */
+/** Creating pools: two denoms, a tick spacing, a spread factor. */
 import { DEC, type Dec } from '../decimal.ts'
 import type { Draft } from '../draft.ts'
 import type { Time } from '../time.ts'
@@ -8,20 +8,20 @@ import { refusal } from './refusal.ts'
 import { UPTIMES } from './uptime.ts'
 
 export interface NewPool {
-  /** Pools of other kinds have numbers of the same row, so it is given from outside. */
+  /** Given by the caller: pools of other kinds share the sequence of ids. */
   readonly id: bigint
   readonly token0: string
   readonly token1: string
   readonly tickSpacing: bigint
   readonly spreadFactor: Dec
-  /** Where its coins, its incentives and its spread rewards are kept. */
+  /** The account of its coins, its incentives and its spread rewards. */
   readonly address: string
   readonly incentivesAddress: string
   readonly spreadRewardsAddress: string
   readonly now: Time
 }
 
-/** Prices are millionths of the power of ten below them. */
+/** Prices have a precision of a millionth of the power of ten below them. */
 const EXPONENT_AT_PRICE_ONE = -6n
 
 export const createPool = async (draft: Draft, { now, ...given }: NewPool): Promise<Pool> => {
@@ -46,7 +46,7 @@ export const createPool = async (draft: Draft, { now, ...given }: NewPool): Prom
   return pool
 }
 
-/** Pools of the exports of 2023 have ticks of another size: they are read, and not traded on. */
+/** Refuses pools of exports of 2023, which have ticks of another size and are read-only. */
 export const mustBeOfToday = ({ id, exponentAtPriceOne }: Pool): void => {
   if (exponentAtPriceOne !== EXPONENT_AT_PRICE_ONE)
     throw refusal('pool-former', `pool ${id} has ticks of another size`, { exponentAtPriceOne })

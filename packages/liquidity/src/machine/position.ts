@@ -1,4 +1,4 @@
-/** Positions: liquidity between two ticks, and who owns it. */
+/** Positions: liquidity between two ticks, and its owner. */
 import { bigDec, DEC, type Dec, dec } from '../decimal.ts'
 import type { Draft } from '../draft.ts'
 import { amount0Down, amount0Up, amount1Down, amount1Up, liquidityOf } from '../math/liquidity.ts'
@@ -39,12 +39,12 @@ export interface NewPosition extends Amounts {
   readonly owner: string
   readonly lowerTick: bigint
   readonly upperTick: bigint
-  /** At least so much is paid, or nothing happens. */
+  /** The least amounts to pay; below them the operation is refused. */
   readonly least?: Amounts | undefined
   readonly now: Time
 }
 
-/** A position and what was paid for it. */
+/** A position, and the amounts paid for it. */
 export interface Opened extends Amounts {
   readonly position: Position
 }
@@ -86,13 +86,13 @@ const roots = ({ sqrtPrice }: Pool, { lowerTick, upperTick }: Range) => {
 const isActive = ({ tick }: Pool, { lowerTick, upperTick }: Range): boolean =>
   lowerTick <= tick && tick < upperTick
 
-/** What liquidity costs the one who puts it in. */
+/** The amounts to pay for liquidity, rounded up. */
 const cost = (pool: Pool, range: Range, liquidity: Dec): Amounts => {
   const { lower, upper, at } = roots(pool, range)
   return { amount0: amount0Up(liquidity, at, upper), amount1: amount1Up(liquidity, lower, at) }
 }
 
-/** What liquidity is worth to the one who takes it out. */
+/** The amounts that liquidity is worth, rounded down. */
 export const worthOf = (pool: Pool, range: Range, liquidity: Dec): Amounts => {
   const { lower, upper, at } = roots(pool, range)
   return {
@@ -101,7 +101,7 @@ export const worthOf = (pool: Pool, range: Range, liquidity: Dec): Amounts => {
   }
 }
 
-/** Adds liquidity to a tick, or takes it away; one that nobody needs any more is removed. */
+/** Adds liquidity to a tick or removes it. A tick without liquidity is deleted. */
 const changeTick = async (
   draft: Draft,
   pool: Pool,
@@ -120,7 +120,7 @@ const changeTick = async (
   return after
 }
 
-/** Both ticks of a range. New ones begin with what has grown so far. */
+/** Changes both ticks of a range. A new tick records the growth so far. */
 const changeTicks = async (
   draft: Draft,
   pool: Pool,
@@ -178,14 +178,14 @@ const withLiquidity = (pool: Pool, range: Range, liquidity: Dec): Pool =>
 export interface Withdrawal {
   readonly position: bigint
   readonly owner: string
-  /** All of it unless given. */
+  /** The liquidity to withdraw; all of it by default. */
   readonly liquidity?: Dec | undefined
   readonly now: Time
 }
 
-/** What was taken out, and the rewards that came with it. */
+/** The withdrawn amounts, and the rewards paid with them. */
 export interface Withdrawn extends Amounts {
-  /** Paid when all is taken out; of a part, they stay owed. */
+  /** Paid when all liquidity is withdrawn; after a partial withdrawal they stay claimable. */
   readonly spreadRewards: Coin[]
   readonly incentives: Coin[]
 }
@@ -224,7 +224,7 @@ export const withdrawPosition = async (draft: Draft, given: Withdrawal): Promise
   else await draft.setPosition({ ...position, liquidity: position.liquidity - liquidity })
 
   const left = withLiquidity(before, position, -liquidity)
-  // Without positions there is no price: the next one will set it.
+  // Without positions a pool has no price, and the next position sets it.
   const pool = (await draft.hasPositions(left.id)) ? left : { ...left, sqrtPrice: 0n, tick: 0n }
   draft.setPool(pool)
   return { ...paid, spreadRewards, incentives: total(claimed.paid, await redeposit(draft, pool, claimed)) }
@@ -233,17 +233,17 @@ export const withdrawPosition = async (draft: Draft, given: Withdrawal): Promise
 export interface Addition extends Amounts {
   readonly position: bigint
   readonly owner: string
-  /** Of what the enlarged position holds. */
+  /** The least amounts of the enlarged position. */
   readonly least?: Amounts | undefined
   readonly now: Time
 }
 
-/** A position that took the place of another. Amounts are what it holds, withdrawn ones included. */
+/** A position that replaces another. Its amounts include those of the replaced one. */
 export interface Enlarged extends Opened {
   readonly withdrawn: Withdrawn
 }
 
-/** Takes a position out and opens one of the same range with more: another id, and an age that begins anew. */
+/** Withdraws a position and creates a larger one of the same range, with a new id and a new age. */
 export const addToPosition = async (draft: Draft, given: Addition): Promise<Enlarged> => {
   const { owner, amount0, amount1, least, now } = given
   const position = await positionOf(draft, given.position, owner)
@@ -269,7 +269,7 @@ export interface Transfer {
   readonly to: string
 }
 
-/** Gives positions to somebody else, with what is owed to them and their age. */
+/** Gives positions, with their claims and their age, to another owner. */
 export const transferPositions = async (
   draft: Draft,
   { positions, owner, to }: Transfer

@@ -1,4 +1,4 @@
-/** What an operation does not do, and why. */
+/** Refusals of operations, by reason. */
 import { QuoinError } from '@quoin/primitives'
 import type { Reader } from '../reader.ts'
 import type { Pool, Position } from '../values.ts'
@@ -43,7 +43,7 @@ export const poolOf = async (reader: Reader, id: bigint): Promise<Pool> => {
   return pool
 }
 
-/** A position that somebody may dispose of. */
+/** A position that its owner may change. */
 export const positionOf = async (reader: Reader, id: bigint, owner: string): Promise<Position> => {
   const position = await reader.position(id)
   if (!position) throw refusal('position-unknown', `there is no position ${id}`, { position: id })
@@ -58,7 +58,7 @@ export const mustBeUnlocked = async (reader: Reader, position: bigint): Promise<
     throw refusal('position-locked', `position ${position} is under lock ${lock}`, { position, lock })
 }
 
-/** Whether a pool has this position and no other. */
+/** Refuses the last position of a pool. */
 export const mustNotBeLast = async (reader: Reader, { pool, id }: Position): Promise<void> => {
   for await (const position of reader.positionsIn(pool)) if (position.id !== id) return
   throw refusal('position-last', `position ${id} is the last of its pool`, { position: id, pool })

@@ -1,4 +1,4 @@
-/** Claiming what a position has earned: its part of what swaps paid, and of incentives. */
+/** Claiming the rewards of a position: spread rewards of swaps, and incentives. */
 import { DEC } from '../decimal.ts'
 import type { Draft } from '../draft.ts'
 import type { Reader } from '../reader.ts'
@@ -10,7 +10,7 @@ import { growthInside } from './growth.ts'
 import { poolOf, positionOf, refusal } from './refusal.ts'
 import { syncUptimes, UPTIMES } from './uptime.ts'
 
-/** The ticks that a position lies between. */
+/** The ticks of a position. */
 export interface Bounds {
   readonly lower: TickInfo
   readonly upper: TickInfo
@@ -45,14 +45,14 @@ export interface PositionClaim {
   readonly now: Time
 }
 
-/** Pays out a position's part of what swaps paid. What is not a whole coin goes back to all, if it can be counted. */
+/** Pays a position's spread rewards. Fractions of coins return to the accumulator, where the precision allows. */
 export const claimSpreadRewards = async (draft: Draft, pool: Pool, position: Position): Promise<Coin[]> => {
   const name = { pool: pool.id }
   const { value, totalShares } = await accumulatorOf(draft, name)
   const bounds = await boundsOf(draft, position)
   const scale = await scaleOf(draft, 'spread', pool.id)
   const rewards = await claim(draft, name, position.id, spreadInside(value, bounds, pool, position))
-  // Scaled values lose so little that nobody counts it.
+  // Scaled values lose so little that the chain drops the rest.
   const rest = scale === 1n ? perShare(minus(rewards, wholes(rewards)), totalShares) : []
   if (rest.length > 0) draft.setAccumulator(name, { value: plus(value, rest), totalShares })
   return payable(rewards, scale)
@@ -60,12 +60,12 @@ export const claimSpreadRewards = async (draft: Draft, pool: Pool, position: Pos
 
 export interface ClaimedIncentives {
   readonly paid: Coin[]
-  /** By uptime, what the position was not in the pool long enough for; in scaled units. */
+  /** By uptime, in scaled units: incentives of uptimes longer than the position's age. */
   readonly forfeited: readonly DecCoins[]
   readonly scale: bigint
 }
 
-/** Takes a position's incentives of all uptimes. The pool is synced. */
+/** Claims a position's incentives of all uptimes. The accumulators of the pool must be up to date. */
 export const claimIncentives = async (
   draft: Draft,
   pool: Pool,
@@ -88,7 +88,7 @@ export const claimIncentives = async (
   return { paid: total(...paid), forfeited, scale }
 }
 
-/** Gives what was forfeited to the liquidity at the current tick, or back when there is none. */
+/** Returns forfeited incentives to the liquidity at the current tick, or pays them back when there is none. */
 export const redeposit = async (
   draft: Draft,
   pool: Pool,
@@ -114,7 +114,7 @@ export const collectSpreadRewards = async (
 
 export interface CollectedIncentives {
   readonly paid: Coin[]
-  /** What the position gave up because it is too young; others have it now. */
+  /** Incentives that the position forfeited because of its age; they return to the pool. */
   readonly forfeited: Coin[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Swaps: what comes in moves the price, and those whose liquidity it passes are rewarded. A swap writes what its way
- * changes: the pool, the growth of rewards, and the ticks that were crossed.
+ * Swaps: the amount that comes in moves the price and rewards the liquidity that it passes. A swap writes the pool,
+ * the growth of rewards and the crossed ticks.
  */
 import { dec } from '../decimal.ts'
 import type { Draft } from '../draft.ts'
@@ -15,7 +15,7 @@ import { syncUptimes } from './uptime.ts'
 import { type Exact, findWay, type Quote, type Swapped, type Way } from './way.ts'
 
 export interface SwapIn extends Quote {
-  /** The least to get. */
+  /** The least amount to get. */
   readonly least?: bigint | undefined
   readonly now: Time
 }
@@ -29,17 +29,17 @@ export interface SwapOut extends Quote {
 const quote = async (reader: Reader, exact: Exact, given: Quote): Promise<Swapped> =>
   (await findWay(reader, await poolOf(reader, given.pool), exact, given)).swapped
 
-/** What a swap would do. Nothing is written. */
+/** Simulates a swap; nothing is written. */
 export const quoteExactIn = (reader: Reader, given: Quote): Promise<Swapped> => quote(reader, 'in', given)
 export const quoteExactOut = (reader: Reader, given: Quote): Promise<Swapped> => quote(reader, 'out', given)
 
-/** Pays exactly so much. At a price limit it is less. */
+/** Pays an exact amount, or less when the price limit is reached. */
 export const swapExactIn = async (draft: Draft, given: SwapIn): Promise<Swapped> => {
   const { least = 0n } = given
   return swap(draft, 'in', given, ({ bought }) => bought.amount >= least)
 }
 
-/** Buys exactly so much. At a price limit it is less. */
+/** Buys an exact amount, or less when the price limit is reached. */
 export const swapExactOut = async (draft: Draft, given: SwapOut): Promise<Swapped> => {
   const { most } = given
   return swap(draft, 'out', given, ({ paid }) => most === undefined || paid.amount <= most)
@@ -64,13 +64,13 @@ const swap = async (
   return swapped
 }
 
-/** Writes what is different after a way. */
+/** Writes the results of a simulated swap. */
 const go = async (draft: Draft, before: Pool, { swapped, stretches }: Way, now: Time): Promise<void> => {
   const { sqrtPrice, tick, liquidity, ticksCrossed, paid } = swapped
   const name = { pool: before.id }
   const { value, totalShares } = await accumulatorOf(draft, name)
   const scale = await scaleOf(draft, 'spread', before.id)
-  // Incentives are of the liquidity at the price, so they are emitted before that changes.
+  // Incentives belong to the liquidity at the price, so they are emitted before it changes.
   const { pool, uptimes } =
     ticksCrossed > 0 ? await syncUptimes(draft, before, now) : { pool: before, uptimes: [] }
   draft.setPool({ ...pool, sqrtPrice, tick, liquidity })
@@ -88,7 +88,7 @@ const go = async (draft: Draft, before: Pool, { swapped, stretches }: Way, now: 
   if (grown !== value) draft.setAccumulator(name, { value: grown, totalShares })
 }
 
-/** A tick that the price has gone past: what grew on its far side is what did not grow on the side that was far. */
+/** A crossed tick: its record switches to the growth on the other side, the total less the recorded growth. */
 const fromOtherSide = (
   info: TickInfo,
   spreadRewards: DecCoins,

@@ -1,6 +1,6 @@
 /**
- * Incentives by uptime. Each record of a pool emits so much a second to the liquidity at the current tick, into the
- * accumulator of its uptime; a position may claim from that accumulator when it has been in the pool for as long.
+ * Incentives by uptime. Each record of a pool emits an amount per second to the liquidity at the current tick, into
+ * the accumulator of its uptime. A position may claim from an accumulator after as much time in the pool.
  */
 import { DEC, type Dec, dec } from '../decimal.ts'
 import type { Draft } from '../draft.ts'
@@ -14,10 +14,10 @@ const MINUTE = 60n * SECOND
 const HOUR = 60n * MINUTE
 const DAY = 24n * HOUR
 
-/** In nanoseconds, by their index. */
+/** Uptimes in nanoseconds, by index. */
 export const UPTIMES: readonly Time[] = [1n, MINUTE, HOUR, DAY, 7n * DAY, 14n * DAY]
 
-/** A decimal of the chain has so many bits; an emission that has more is passed over. */
+/** The chain's limit on the bits of a decimal; a larger emission is skipped. */
 const DEC_LIMIT = 2n ** 316n
 
 interface Emission {
@@ -25,7 +25,7 @@ interface Emission {
   readonly body: IncentiveRecordBody
 }
 
-/** What a record emits in some time to so much liquidity, and what remains of it. */
+/** The emission of a record over a duration to an amount of liquidity, and the rest of the record. */
 export const emit = (
   body: IncentiveRecordBody,
   elapsed: Time,
@@ -54,13 +54,16 @@ interface Synced {
   readonly uptimes: AccumulatorContent[]
 }
 
-/** Emits what is due until now. Whatever changes the liquidity at the current tick does this first. */
+/**
+ * Emits all incentives due until `now`. Every operation that changes the liquidity at the current tick does this
+ * first.
+ */
 export const syncUptimes = async (draft: Draft, pool: Pool, now: Time): Promise<Synced> => {
   const uptimes = await uptimeAccumulators(draft, pool.id)
   const elapsed = now - pool.lastLiquidityUpdate
   if (elapsed < 0n) throw refusal('time', 'it was later than that', { now, last: pool.lastLiquidityUpdate })
   if (elapsed === 0n) return { pool, uptimes }
-  // Less than one unit of liquidity is no liquidity.
+  // Less than one unit of liquidity counts as none.
   if (pool.liquidity >= DEC) await emitAll(draft, pool, now, elapsed, uptimes)
   const synced = { ...pool, lastLiquidityUpdate: now }
   draft.setPool(synced)
@@ -77,7 +80,7 @@ const emitAll = async (
   const scale = await scaleOf(draft, 'incentive', pool.id)
   const grown: DecCoins[] = UPTIMES.map(() => NOTHING)
   for await (const record of draft.incentives(pool.id)) {
-    // Once its time has come it emits for all of the time since the pool was last changed, as on the chain.
+    // A record that has started emits for all of the time since the pool's last change, as on the chain.
     if (record.body.startTime >= now) continue
     const emission = emit(record.body, elapsed, pool.liquidity, scale)
     if (!emission) continue

@@ -1,5 +1,5 @@
 /**
- * The way of a swap: one step from tick to tick, until the amount is done or the price is at its limit. Finding it only
+ * Simulation of a swap: steps from tick to tick, until the amount is used up or the price reaches its limit. It only
  * reads.
  */
 import { type BigDec, bigDec, type Dec, dec } from '../decimal.ts'
@@ -13,49 +13,49 @@ import { refusal } from './refusal.ts'
 
 export interface Quote {
   readonly pool: bigint
-  /** What is paid in exactly, or bought exactly. */
+  /** The exact amount, paid or bought. */
   readonly coin: Coin
-  /** The price at which to stop, at 36 places; the other end of all prices unless given, or when it is 0. */
+  /** The price limit at 36 places; without one, or with 0, the end of all prices. */
   readonly priceLimit?: BigDec | undefined
-  /** A way across more ticks than this is refused. */
+  /** The limit on crossed ticks. */
   readonly maxTicks?: number | undefined
 }
 
 export interface Swapped {
   readonly paid: Coin
   readonly bought: Coin
-  /** Of what is paid, the part of those who provide liquidity. */
+  /** The part of the payment that rewards liquidity. */
   readonly spreadReward: Coin
-  /** Where the pool is afterwards. */
+  /** The price of the pool after the swap. */
   readonly sqrtPrice: BigDec
   readonly tick: bigint
   readonly liquidity: Dec
   readonly ticksCrossed: number
 }
 
-/** Which amount of a swap is given: what comes into the pool, or what goes out. */
+/** The side of a swap whose amount is exact: into the pool, or out of it. */
 export type Exact = 'in' | 'out'
 
-/** A part of the way with the same liquidity. */
+/** A part of the swap with constant liquidity. */
 interface Stretch {
   readonly liquidity: Dec
   readonly spreadReward: Dec
-  /** The tick at its end; none where the swap ends between ticks. */
+  /** The tick at its end; undefined where the swap ends between ticks. */
   readonly crossed: Tick | undefined
 }
 
-/** What a swap does, and what it does on the way. */
+/** The result of a swap, and its segments for the writes. */
 export interface Way {
   readonly swapped: Swapped
   readonly stretches: readonly Stretch[]
 }
 
-/** An amount on the chain has so many bits. */
+/** The chain's limit on an amount. */
 const AMOUNT_LIMIT = 2n ** 256n
-/** The chain gives up on a way with more steps than this that are free, as where nobody has liquidity. */
+/** The chain's limit on steps without an amount, which occur where no position has liquidity. */
 const MAX_FREE_STEPS = 100
 
-/** Finds the way of a swap; nothing is written. */
+/** Simulates a swap; nothing is written. */
 export const findWay = async (
   reader: Reader,
   pool: Pool,
@@ -83,7 +83,7 @@ export const findWay = async (
     const target = isBeyond ? limit : root
     const step = stepBy(direction, sqrtPrice, target, liquidity, remaining, spread)
     remaining -= exact === 'in' ? step.amountIn + step.spreadReward : step.amountOut
-    // What is left has to lead to the target or be spent; whole coins may be too coarse for either.
+    // The remaining amount has to reach the target or be used up; whole coins may be too coarse for either.
     if (step.spreadReward < 0n || (step.sqrtPrice !== target && remaining !== 0n))
       throw refusal('no-progress', 'too little is left after a tick to be swapped', { tick })
     if ((exact === 'in' ? step.amountIn : step.amountOut) === 0n && ++freeSteps > MAX_FREE_STEPS)
@@ -96,7 +96,7 @@ export const findWay = async (
     stretches.push({ liquidity, spreadReward: step.spreadReward, crossed: isCrossed ? next : undefined })
     if (isCrossed) {
       if (++ticksCrossed > maxTicks) throw refusal('no-ticks', `that is across more than ${maxTicks} ticks`)
-      // On its way down a pool leaves a range where that begins.
+      // Ranges include their lower tick: a price that moves down leaves a range at that tick.
       tick = isDown ? next.index - 1n : next.index
       liquidity += isDown ? -next.info.liquidityNet : next.info.liquidityNet
     } else if (step.sqrtPrice !== sqrtPrice) tick = tickAt(pool, step.sqrtPrice)
@@ -136,7 +136,7 @@ const limitOf = ({ id, sqrtPrice }: Pool, direction: Direction, priceLimit: BigD
   return limit
 }
 
-/** The sums of a way in whole coins: what is paid is rounded up, what is got is cut off. */
+/** The amounts in whole coins: the payment is rounded up, the purchase is rounded down. */
 const settle = (
   { token0, token1 }: Pool,
   direction: Direction,

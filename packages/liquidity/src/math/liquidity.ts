@@ -1,38 +1,38 @@
 /**
- * Liquidity between two prices, as in section 6 of the Uniswap v3 whitepaper: with liquidity L, the way from the root
- * √lower to the root √upper takes L·(√upper − √lower) of token 1 and L·(1/√lower − 1/√upper) of token 0, which is
- * L·(√upper − √lower)/√upper/√lower. Each product and quotient is rounded at 36 places, up for what somebody pays and
- * down for what somebody gets; what is paid is then rounded up to whole coins.
+ * Liquidity between two prices, as in section 6 of the Uniswap v3 whitepaper. For liquidity L, the range from the
+ * root √lower to the root √upper takes L·(√upper − √lower) of token 1 and L·(1/√lower − 1/√upper) of token 0, which
+ * is L·(√upper − √lower)/√upper/√lower. Each product and quotient is rounded at 36 places, up for payments and down
+ * for withdrawals; payments are then rounded up to whole coins.
  */
 import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, divideUp } from '../decimal.ts'
 
-/** What of token 0 has to be paid between two prices, in whole coins. */
+/** Token 0 to pay between two prices, in whole coins. */
 export const amount0Up = (liquidity: Dec, lower: BigDec, upper: BigDec): bigint =>
   bigDec.ceil(bigDec.quoUp(bigDec.quoUp(divideUp(liquidity * (upper - lower), DEC), upper), lower))
 
-/** What of token 0 is there between two prices. */
+/** Token 0 between two prices. */
 export const amount0Down = (liquidity: Dec, lower: BigDec, upper: BigDec): BigDec =>
   bigDec.quoDown(bigDec.quoDown((liquidity * (upper - lower)) / DEC, upper), lower)
 
-/** What of token 1 has to be paid between two prices, in whole coins. */
+/** Token 1 to pay between two prices, in whole coins. */
 export const amount1Up = (liquidity: Dec, lower: BigDec, upper: BigDec): bigint =>
   divideUp(liquidity * (upper - lower), DEC * BIG_DEC)
 
-/** What of token 1 is there between two prices. */
+/** Token 1 between two prices. */
 export const amount1Down = (liquidity: Dec, lower: BigDec, upper: BigDec): BigDec =>
   (liquidity * (upper - lower)) / DEC
 
-/** The liquidity of so much of token 0 alone: amount·√lower·√upper/(√upper − √lower). */
+/** The liquidity of an amount of token 0 alone: amount·√lower·√upper/(√upper − √lower). */
 const liquidityOf0 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
   (amount * bigDec.mul(lower, upper) * DEC) / (upper - lower)
 
-/** The liquidity of so much of token 1 alone: amount/(√upper − √lower). */
+/** The liquidity of an amount of token 1 alone: amount/(√upper − √lower). */
 const liquidityOf1 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
   (amount * BIG_DEC * DEC) / (upper - lower)
 
 /**
- * The most liquidity that two amounts make between two prices while the pool stands at a third. Token 0 fills what is
- * above the price and token 1 what is below it; where there is something of both, the scarcer one decides.
+ * The most liquidity that two amounts make between two prices, at a third as the pool's. Token 0 fills the range
+ * above the price and token 1 the range below it; inside of the range, the scarcer one decides.
  */
 export const liquidityOf = (
   sqrtPrice: BigDec,

@@ -1,21 +1,20 @@
 /**
- * A step of a swap, along which liquidity does not change: how far the price goes, what is paid and what is got. From
- * the amounts of liquidity.ts, solved for the root the price goes to: Δ of token 1 moves √p by Δ/L, and Δ of token 0
- * moves it to L·√p/(L ± Δ·√p), plus for what comes in. Token 0 in moves the price down, token 1 in moves it up.
- *
- * All is rounded in favour of the pool. Roots of prices have 36 places: the price moves too little for what comes in,
- * and far enough for what goes out.
+ * A step of a swap with constant liquidity: the new price, the payment and the purchase. The amounts of liquidity.ts,
+ * solved for the new root: Δ of token 1 moves √p by Δ/L, and Δ of token 0 moves it to L·√p/(L ± Δ·√p), plus for Δ
+ * that comes in. Token 0 in moves the price down, token 1 in moves it up.
+ * All rounding favours the pool. Roots of prices have 36 places: the price moves less than the exact result for an
+ * amount in, and at least as far for an amount out.
  */
 import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, dec, divideUp, toDec } from '../decimal.ts'
 import { amount0Down, amount0Up, amount1Down, amount1Up } from './liquidity.ts'
 
 export type Direction = 'down' | 'up'
 
-/** The share of what comes in that is kept as a reward, in the forms that steps use. */
+/** The spread factor: the share of the payment that is kept as a reward, in the forms that steps use. */
 export interface Spread {
   readonly factor: Dec
   readonly rest: Dec
-  /** factor / (1 − factor), rounded up: the reward on an amount that the reward is not part of. */
+  /** factor / (1 − factor), rounded up: the reward on an amount without its reward. */
   readonly onTop: Dec
 }
 
@@ -29,11 +28,11 @@ export interface Step {
   /** Whole coins. */
   readonly amountIn: Dec
   readonly amountOut: Dec
-  /** On top of the amount in. */
+  /** Paid on top of the amount in. */
   readonly spreadReward: Dec
 }
 
-/** Where the price goes when so much comes in, at 36 places. */
+/** The root of the price after an amount in, at 36 places. */
 export const sqrtPriceAfterIn = (
   direction: Direction,
   sqrtPrice: BigDec,
@@ -44,7 +43,7 @@ export const sqrtPriceAfterIn = (
     ? sqrtPrice + (amount * DEC) / liquidity
     : bigDec.quoUp(divideUp(liquidity * sqrtPrice, DEC), liquidity * DEC + bigDec.mulDown(amount, sqrtPrice))
 
-/** Where the price goes when so much goes out. */
+/** The root of the price after an amount out. */
 export const sqrtPriceAfterOut = (
   direction: Direction,
   sqrtPrice: BigDec,
@@ -55,15 +54,15 @@ export const sqrtPriceAfterOut = (
     ? sqrtPrice - divideUp(amount * BIG_DEC, liquidity)
     : bigDec.quoUp(divideUp(liquidity * sqrtPrice, DEC), liquidity * DEC - divideUp(amount * sqrtPrice, DEC))
 
-/** What comes in on the way from one price to another, in whole coins. */
+/** The payment between two prices, in whole coins. */
 const paid = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): bigint =>
   direction === 'down' ? amount0Up(liquidity, to, from) : amount1Up(liquidity, from, to)
 
-/** What goes out. */
+/** The purchase between two prices. */
 const got = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): BigDec =>
   direction === 'down' ? amount1Down(liquidity, to, from) : amount0Down(liquidity, from, to)
 
-/** A price, or the end of the way that it is beyond: with little liquidity, places are coarse. */
+/** The price, cut at the end of the step: with little liquidity, places are coarse. */
 const within = (direction: Direction, from: BigDec, target: BigDec, sqrtPrice: BigDec): BigDec => {
   const [lower, upper] = direction === 'down' ? [target, from] : [from, target]
   return sqrtPrice < lower ? lower : sqrtPrice > upper ? upper : sqrtPrice
@@ -71,7 +70,7 @@ const within = (direction: Direction, from: BigDec, target: BigDec, sqrtPrice: B
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** Spends `remaining`, the reward included, as far as the target. */
+/** Spends `remaining`, reward included, up to the target. */
 export const stepIn = (
   direction: Direction,
   sqrtPrice: BigDec,
@@ -88,11 +87,11 @@ export const stepIn = (
       sqrtPrice: target,
       amountIn,
       amountOut: toDec(got(direction, liquidity, sqrtPrice, target)),
-      // The share on top is rounded up, which may be more than is left.
+      // The reward is rounded up, which may exceed the rest.
       spreadReward: min(coins * onTop, remaining - amountIn)
     }
   }
-  // Less than the whole coins of the target may still be enough to get there.
+  // An amount below the whole coins of the target may still reach it.
   const after = sqrtPriceAfterIn(direction, sqrtPrice, liquidity, budget)
   const next = within(direction, sqrtPrice, target, after)
   const amountIn = paid(direction, liquidity, sqrtPrice, next) * DEC
@@ -100,12 +99,12 @@ export const stepIn = (
     sqrtPrice: next,
     amountIn,
     amountOut: toDec(got(direction, liquidity, sqrtPrice, next)),
-    // No step follows: all that the price did not take is reward.
+    // The last step: the part that does not move the price is reward.
     spreadReward: factor === 0n ? 0n : remaining - amountIn
   }
 }
 
-/** Buys `remaining` as far as the target. */
+/** Buys `remaining` up to the target. */
 export const stepOut = (
   direction: Direction,
   sqrtPrice: BigDec,
@@ -123,7 +122,7 @@ export const stepOut = (
   return {
     sqrtPrice: next,
     amountIn: coins * DEC,
-    // The price went far enough for all that remained, whatever the places of the quotients say.
+    // The price moved far enough for all of `remaining`, whatever the rounding of quotients.
     amountOut: isAll ? toDec(most) : remaining,
     spreadReward: coins * onTop
   }

@@ -1,18 +1,17 @@
 /**
- * Ticks and prices. Prices are counted by decades of 9·10^6 ticks, and inside of a decade evenly: the tick 9·10^6·k + r,
- * with 0 ≤ r < 9·10^6, has the price (10^6 + r)·10^(k − 6). So tick 0 is price 1, and every price of a tick has seven
- * significant digits.
- *
+ * Ticks and prices. Prices are divided into decades of 9·10^6 ticks, evenly inside of a decade: the tick 9·10^6·k +
+ * r, with 0 ≤ r < 9·10^6, has the price (10^6 + r)·10^(k − 6). So tick 0 is price 1, and every price of a tick has
+ * seven significant digits.
  * A square root has 18 places and is rounded up, except below 10^-12, where it has 36.
  */
 import { QuoinError } from '@quoin/primitives'
 import { BIG_DEC, type BigDec, bigDec, sqrtBigDec, sqrtDec, toBigDec, toDec } from '../decimal.ts'
 
-/** The lowest tick a position may have: 10^-12. */
+/** The lowest tick of a position: 10^-12. */
 export const MIN_TICK = -108_000_000n
-/** The highest: 10^38. */
+/** The highest tick: 10^38. */
 export const MAX_TICK = 342_000_000n
-/** The lowest that has a price. It would take a place more than there are, and is rounded to that of the tick above. */
+/** The lowest tick with a price. It needs one place too many, and is rounded to the price of the tick above. */
 const LOWEST_TICK = -270_000_001n
 
 const LOWEST_DECADE = -30
@@ -21,7 +20,9 @@ const TICKS_PER_DECADE = 9_000_000
 const DECADE_START = 1_000_000
 const DECADE_START_DIGITS = 7
 
-/** What a tick adds to the price, in decade `LOWEST_DECADE` (one unit at 36 places) and in those above it. */
+/**
+ * The price difference of one tick, in decade `LOWEST_DECADE` (one unit at 36 places) and in the decades above it.
+ */
 const STEPS: readonly BigDec[] = Array.from(
   { length: HIGHEST_DECADE - LOWEST_DECADE + 1 },
   (_, decade) => 10n ** BigInt(decade)
@@ -48,13 +49,13 @@ export const tickToPrice = (tick: bigint): BigDec => {
 export const priceToTick = (price: BigDec): bigint => {
   if (price < LOWEST_PRICE || price > HIGHEST_PRICE)
     throw outside('a price is from 10^-30 to 10^38', { price: bigDec.format(price) })
-  // Units of the lowest decade begin with seven digits, and each decade has one more.
+  // Prices of the lowest decade have seven digits, and each decade has one more.
   const above = price.toString().length - DECADE_START_DIGITS
   const inDecade = Number(price / STEPS[above]!) - DECADE_START
   return BigInt((LOWEST_DECADE + above) * TICKS_PER_DECADE + inDecade)
 }
 
-/** The square root of a price, with as many places as prices of its size have. */
+/** The square root of a price, with the places that the chain uses for its size. */
 export const priceToSqrtPrice = (price: BigDec): BigDec =>
   price >= MIN_PRICE ? toBigDec(sqrtDec(toDec(price))) : sqrtBigDec(price)
 
@@ -62,14 +63,13 @@ export const tickToSqrtPrice = (tick: bigint): BigDec => priceToSqrtPrice(tickTo
 
 export const MIN_SQRT_PRICE: BigDec = tickToSqrtPrice(MIN_TICK)
 export const MAX_SQRT_PRICE: BigDec = tickToSqrtPrice(MAX_TICK)
-/** A pool that crossed its lowest tick downwards stands one below it. */
+/** A pool that crossed its lowest tick downwards is at the tick below it. */
 const LOWEST_SQRT_PRICE = tickToSqrtPrice(MIN_TICK - 1n)
 
 /**
- * The highest tick whose square root is not above this one; a tick that no pool may stand at is refused.
- *
- * No root has to be taken: one that was rounded up to some places is not above `sqrtPrice` exactly when its price is not
- * above the square of `sqrtPrice` cut off at as many places.
+ * The highest tick whose square root is not above this one. A tick outside of the range of pools is refused.
+ * No root has to be taken: a root that was rounded up to some places is not above `sqrtPrice` exactly when its price
+ * is not above the square of `sqrtPrice` truncated to as many places.
  */
 export const sqrtPriceToTick = (sqrtPrice: BigDec): bigint => {
   if (sqrtPrice < LOWEST_SQRT_PRICE || sqrtPrice > MAX_SQRT_PRICE)
@@ -79,7 +79,7 @@ export const sqrtPriceToTick = (sqrtPrice: BigDec): bigint => {
   return priceToTick(cut * cut)
 }
 
-/** The tick, or the next one below it that a pool with this spacing has. */
+/** The tick, or the next one below it that is a multiple of the spacing. */
 export const floorToSpacing = (tick: bigint, spacing: bigint): bigint => {
   const above = tick % spacing
   return above < 0n ? tick - above - spacing : tick - above
