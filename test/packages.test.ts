@@ -70,7 +70,7 @@ beforeAll(async () => {
     tarballs.set(name, { file: join(scratch, filename), files: files.map(({ path }) => path) })
 }, 120_000)
 
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }), 120_000)
 
 describe.each(manifests)('$name', manifest => {
   const { name, folder, exports, bin = {}, dependencies = {} } = manifest
@@ -107,6 +107,7 @@ describe.each(manifests)('$name', manifest => {
       await checkTypes(project, entriesOf(manifest))
       const nodes = isMatrix ? await installNodes() : [process.execPath]
       for (const node of nodes) await load(node, project, entriesOf(manifest))
+      if (name !== '@quoin/keyspace') rmSync(project, { recursive: true })
     },
     600_000
   )

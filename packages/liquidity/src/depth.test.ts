@@ -24,16 +24,16 @@ const poolWith = async (
   const liquidity = await Liquidity.open(store)
   const each = 1_000_000n * DEC
   const active = ranges.filter(([lower, upper]) => lower <= 0n && upper > 0n).length
-  await liquidity.change(async draft => {
-    draft.setPool(poolOf(1n, { liquidity: each * BigInt(active), spreadFactor: 0n, ...overrides }))
+  await liquidity.change(async unit => {
+    unit.setPool(poolOf(1n, { liquidity: each * BigInt(active), spreadFactor: 0n, ...overrides }))
     for (const [i, [lowerTick, upperTick]] of ranges.entries()) {
-      await draft.setPosition(positionOf(BigInt(i + 1), { lowerTick, upperTick, liquidity: each }))
+      await unit.setPosition(positionOf(BigInt(i + 1), { lowerTick, upperTick, liquidity: each }))
       for (const [tick, net] of [
         [lowerTick, each],
         [upperTick, -each]
       ] as const) {
-        const before = (await draft.tick(1n, tick)) ?? tickOf(0n, 0n)
-        draft.setTick(1n, tick, tickOf(before.liquidityGross + each, before.liquidityNet + net))
+        const before = (await unit.tick(1n, tick)) ?? tickOf(0n, 0n)
+        unit.setTick(1n, tick, tickOf(before.liquidityGross + each, before.liquidityNet + net))
       }
     }
   })

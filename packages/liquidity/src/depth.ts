@@ -54,7 +54,7 @@ export const depthOf = async (
   if (!(percent > 0 && percent <= 1000))
     throw new QuoinError('ERR_LIQUIDITY_RANGE', 'depth is looked at up to 1000 percent', { percent })
   const pool = await reader.pool(id)
-  if (!pool) throw new QuoinError('ERR_NOT_FOUND', `there is no pool ${id}`, { pool: `${id}` })
+  if (!pool) throw new QuoinError('ERR_NOT_FOUND', `unknown pool ${id}`, { pool: `${id}` })
   const price = priceOf(pool.sqrtPrice)
   if (price === 0n) return { pool, price, bids: [], asks: [], isWhole: true }
   const millionths = BigInt(Math.round(percent * 10_000))
@@ -63,8 +63,8 @@ export const depthOf = async (
   // Half and double the price are equally far.
   const lowest = max(root(MILLION, MILLION + millionths), MIN_SQRT_PRICE)
   const highest = min(root(MILLION + millionths, MILLION), MAX_SQRT_PRICE)
-  const bids = await walked(reader, pool, true, lowest, ticks)
-  const asks = await walked(reader, pool, false, highest, ticks)
+  const bids = await walkPoints(reader, pool, true, lowest, ticks)
+  const asks = await walkPoints(reader, pool, false, highest, ticks)
   return { pool, price, bids: bids.points, asks: asks.points, isWhole: bids.isWhole && asks.isWhole }
 }
 
@@ -73,7 +73,7 @@ const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** The points from the price of the pool to a bound, in that order. */
-const walked = async (
+const walkPoints = async (
   reader: Reader,
   pool: Pool,
   isDown: boolean,

@@ -21,15 +21,15 @@ describeStores(EVERY_ENGINE, (opened, engine) => {
       })()
     )
     const liquidity = await Liquidity.open(store)
-    await liquidity.change(async draft => {
+    await liquidity.change(async unit => {
       const walked: bigint[] = []
-      for await (const { index, info } of draft.ticks(1n, { from: 90n, reverse: true })) {
+      for await (const { index, info } of unit.ticks(1n, { from: 90n, reverse: true })) {
         walked.push(index)
-        draft.setTick(1n, index, info)
+        unit.setTick(1n, index, info)
       }
       expect(walked).toEqual([90n, -1620n])
-      await draft.removePosition(10n)
-      await draft.setPosition(positionOf(5000n, { lowerTick: 90n, upperTick: 180n }))
+      await unit.removePosition(10n)
+      await unit.setPosition(positionOf(5000n, { lowerTick: 90n, upperTick: 180n }))
     })
     const differences = new Set<string>()
     for await (const { collection } of liquidity.verify()) differences.add(collection)

@@ -15,12 +15,16 @@ export interface ExplainedEntry {
 
 const PROFILES = { chain: liquidityChain, seed: liquiditySeed } as const
 
-export type Explained =
+export type EntryExplanation =
   | { readonly found: true; readonly entry: ExplainedEntry }
   | { readonly found: false; readonly nearest: string | undefined }
 
 /** Explains an entry. A value that does not decode is refused with `ERR_VALUE_DECODE`. */
-export const explainEntry = (key: Uint8Array, value: Uint8Array | undefined, profile: Profile): Explained => {
+export const explainEntry = (
+  key: Uint8Array,
+  value: Uint8Array | undefined,
+  profile: Profile
+): EntryExplanation => {
   const space = PROFILES[profile]
   const explained = space.explain(key)
   if (!explained.found) {

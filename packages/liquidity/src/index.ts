@@ -3,30 +3,29 @@ export { type Address, formatAddress, parseAddress } from './bech32.ts'
 export { BIG_DEC, type BigDec, bigDec, DEC, type Dec, dec } from './decimal.ts'
 export { type Depth, type DepthOptions, type DepthPoint, depthOf, priceAtTick, priceOf } from './depth.ts'
 export { depthPicture, shortNumber } from './depth-picture.ts'
-export type { Draft } from './draft.ts'
 export { exportGenesis } from './dump/genesis-export.ts'
 export type { Schema } from './dump/genesis-form.ts'
 export { importGenesis } from './dump/genesis-import.ts'
 export type { Drift, LoadOptions, LoadProgress, LoadReport } from './dump/load.ts'
 export { type Encoding, exportRaw, importRaw, type RawOptions } from './dump/raw.ts'
-export { type Explained, type ExplainedEntry, explainEntry } from './explain.ts'
+export { type EntryExplanation, type ExplainedEntry, explainEntry } from './explain.ts'
 export { HOOK_ACTIONS, liquidityChain, liquiditySeed } from './keys.ts'
 export type { Coin } from './machine/coins.ts'
 export { createIncentive, type NewIncentive } from './machine/incentive.ts'
-export { type Locking, lockPosition, unlockPosition } from './machine/lock.ts'
+export { type LockRequest, lockPosition, unlockPosition } from './machine/lock.ts'
 export { createPool, type NewPool } from './machine/pool.ts'
 export {
   type Addition,
+  type AdditionReceipt,
   type Amounts,
   addToPosition,
   createPosition,
-  type Enlarged,
   type NewPosition,
-  type Opened,
+  type PositionReceipt,
   type Transfer,
   transferPositions,
   type Withdrawal,
-  type Withdrawn,
+  type WithdrawalReceipt,
   withdrawPosition,
   worthOf
 } from './machine/position.ts'
@@ -37,6 +36,7 @@ export {
   collectSpreadRewards,
   type PositionClaim
 } from './machine/rewards.ts'
+export type { Quote, SwapResult } from './machine/simulate-swap.ts'
 export {
   quoteExactIn,
   quoteExactOut,
@@ -46,7 +46,6 @@ export {
   swapExactOut
 } from './machine/swap.ts'
 export { UPTIMES } from './machine/uptime.ts'
-export type { Quote, Swapped } from './machine/way.ts'
 export {
   MAX_TICK,
   MIN_TICK,
@@ -58,7 +57,7 @@ export {
 export {
   type IncentiveKey,
   type IncentiveRecord,
-  liquidityBeside,
+  liquidityAux,
   type Profile,
   profileKeyspaces
 } from './profile.ts'
@@ -66,6 +65,7 @@ export type { AccumulatorName, After, HookAction, Reader, Threshold, Tick, TickW
 export { type Reserves, wholeCoins } from './reserves.ts'
 export { Liquidity, type LiquidityOptions } from './state.ts'
 export { formatTime, NEVER, parseTime, type Time } from './time.ts'
+export type { UnitOfWork } from './unit-of-work.ts'
 export {
   type AccumulatorContent,
   type AccumulatorRecord,

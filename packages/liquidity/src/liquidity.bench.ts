@@ -12,17 +12,17 @@ import { runInNewContext } from 'node:vm'
 import { openStore } from '@quoin/store'
 import { suite } from '../../../bench/harness.ts'
 import { type BigDec, bigDec, DEC, dec } from './decimal.ts'
-import type { Draft } from './draft.ts'
 import { generatedGenesis } from './dump/generated.testing.ts'
 import { importGenesis } from './dump/genesis-import.ts'
 import { address, newPool, START } from './machine/machine.testing.ts'
 import { peerCoin, peerExactIn, peerPool } from './machine/peer.testing.ts'
 import { createPool } from './machine/pool.ts'
 import { createPosition } from './machine/position.ts'
+import type { SwapResult } from './machine/simulate-swap.ts'
 import { quoteExactIn, swapExactIn } from './machine/swap.ts'
-import type { Swapped } from './machine/way.ts'
 import { MAX_TICK, MIN_TICK, priceToSqrtPrice } from './math/tick.ts'
 import { Liquidity } from './state.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 const SPACING = 100n
 /** Of ranges, on each side of the price. */
@@ -40,9 +40,9 @@ const random = (seed: number) => () => {
 const openPools = async (pools: number): Promise<Liquidity> => {
   const liquidity = await Liquidity.open(await openStore('memory:'))
   for (let id = 1; id <= pools; id++)
-    await liquidity.change(async draft => {
+    await liquidity.change(async unit => {
       await createPool(
-        draft,
+        unit,
         newPool({ id: BigInt(id), tickSpacing: SPACING, spreadFactor: dec.parse('0.002') })
       )
       const given = {
@@ -52,7 +52,7 @@ const openPools = async (pools: number): Promise<Liquidity> => {
         upperTick: MAX_TICK,
         now: START
       }
-      await createPosition(draft, { ...given, amount0: 10n ** 12n, amount1: 10n ** 12n })
+      await createPosition(unit, { ...given, amount0: 10n ** 12n, amount1: 10n ** 12n })
     })
   return liquidity
 }
@@ -62,11 +62,11 @@ const addPositions = async (liquidity: Liquidity, pool: bigint, from: number, to
   const next = random(from + 1)
   for (let done = from; done < to; ) {
     const end = Math.min(done + POSITIONS_PER_CHANGE, to)
-    await liquidity.change(async draft => {
+    await liquidity.change(async unit => {
       for (; done < end; done++) {
         const lower = (BigInt(done) % (2n * RANGES)) - RANGES
         const upper = lower + 1n + BigInt(Math.floor(next() * 100))
-        await createPosition(draft, {
+        await createPosition(unit, {
           pool,
           owner: address(1 + (done % 200)),
           lowerTick: lower * SPACING,
@@ -95,8 +95,8 @@ const UP = { denom: 'usdc', amount: PLENTY }
 
 /** There and back: two swaps after which the price is where it was. */
 const tripOf = (liquidity: Liquidity, pool: bigint, { low, high }: Trip) => {
-  const swap = (coin: typeof UP, priceLimit: BigDec) => (draft: Draft) =>
-    swapExactIn(draft, { pool, coin, priceLimit, now: START })
+  const swap = (coin: typeof UP, priceLimit: BigDec) => (unit: UnitOfWork) =>
+    swapExactIn(unit, { pool, coin, priceLimit, now: START })
   const up = swap(UP, high)
   const down = swap(DOWN, low)
   return {
@@ -110,12 +110,12 @@ const tripOf = (liquidity: Liquidity, pool: bigint, { low, high }: Trip) => {
     },
     /** So many times, in one commit. */
     thereAndBack: (trips: number) =>
-      liquidity.change(async draft => {
+      liquidity.change(async unit => {
         for (let i = 1; i < trips; i++) {
-          await up(draft)
-          await down(draft)
+          await up(unit)
+          await down(unit)
         }
-        return [await up(draft), await down(draft)]
+        return [await up(unit), await down(unit)]
       })
   }
 }
@@ -135,7 +135,7 @@ export default suite(({ compare, sheet, after, note, quick, scale, progress }) =
   }
 
   for (const [name, { ticks, ...trip }] of Object.entries(TRIPS)) {
-    let quoteUp: () => Promise<Swapped>
+    let quoteUp: () => Promise<SwapResult>
     let theirUp: () => unknown
     let theirDown: () => unknown
     let swaps: ReturnType<typeof tripOf>
@@ -216,10 +216,10 @@ export default suite(({ compare, sheet, after, note, quick, scale, progress }) =
       while (made < count) {
         progress(`${made} ticks`)
         const end = Math.min(made + TICKS_PER_CHANGE, count)
-        await liquidity.change(async draft => {
+        await liquidity.change(async unit => {
           // To both sides of zero in turn.
           for (; made < end; made++)
-            draft.setTick(1n, (made % 2 ? -SPACING : SPACING) * BigInt(made >> 1), info)
+            unit.setTick(1n, (made % 2 ? -SPACING : SPACING) * BigInt(made >> 1), info)
         })
       }
       const next = random(1)

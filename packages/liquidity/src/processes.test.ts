@@ -22,8 +22,8 @@ const prepare = async (url: string): Promise<void> => {
   const store = await openStore(url)
   const liquidity = await Liquidity.open(store)
   const account = address(0)
-  await liquidity.change(async draft => {
-    await createPool(draft, {
+  await liquidity.change(async unit => {
+    await createPool(unit, {
       id: 1n,
       token0: 'uatom',
       token1: 'uosmo',
@@ -36,7 +36,7 @@ const prepare = async (url: string): Promise<void> => {
     })
     const amounts = { amount0: 10n ** 9n, amount1: 10n ** 9n }
     const range = { lowerTick: -108000000n, upperTick: 342000000n }
-    await createPosition(draft, { pool: 1n, owner: account, ...range, ...amounts, now: NOW })
+    await createPosition(unit, { pool: 1n, owner: account, ...range, ...amounts, now: NOW })
   })
   await store.close()
 }

@@ -28,7 +28,7 @@ export type Profile = 'chain' | 'seed'
 const number = (name: string, about: string) =>
   collection({ key: [`liquidity:${name}`], value: u64Value, about })
 
-export const liquidityBeside = keyspace(
+export const liquidityAux = keyspace(
   'liquidity-beside',
   {
     profile: collection({
@@ -58,7 +58,7 @@ export const liquidityBeside = keyspace(
   { about: 'Beside concentrated liquidity of either profile.', proved: PROVED }
 )
 
-export const liquiditySeedBeside = keyspace(
+export const liquiditySeedAux = keyspace(
   'liquidity-seed-beside',
   {
     nextPosition: collection({
@@ -94,9 +94,7 @@ export const liquiditySeedBeside = keyspace(
 
 /** The keyspaces of a store with a profile. */
 export const profileKeyspaces = (profile: Profile): readonly AnyKeyspace[] =>
-  profile === 'chain'
-    ? [liquidityChain, liquidityBeside]
-    : [liquiditySeed, liquiditySeedBeside, liquidityBeside]
+  profile === 'chain' ? [liquidityChain, liquidityAux] : [liquiditySeed, liquiditySeedAux, liquidityAux]
 
 /** The identity of an incentive record. The chain's key has its id, the document's has its denom and creator. */
 export interface IncentiveKey {
@@ -152,7 +150,7 @@ const seedIncentives: IncentiveKeys = {
 const { incentives: _chainIncentives, unused, balancerPositions, ...chainCollections } = chain
 const { incentives: _seedIncentives, balancerFullRange, ...seedCollections } = seed
 
-type Collections = typeof chainCollections & typeof liquidityBeside.collections
+type Collections = typeof chainCollections & typeof liquidityAux.collections
 
 export interface Layout {
   readonly profile: Profile
@@ -163,12 +161,12 @@ export interface Layout {
 const LAYOUTS: Readonly<Record<Profile, Layout>> = {
   chain: {
     profile: 'chain',
-    collections: { ...chainCollections, ...liquidityBeside.collections },
+    collections: { ...chainCollections, ...liquidityAux.collections },
     incentives: chainIncentives
   },
   seed: {
     profile: 'seed',
-    collections: { ...seedCollections, ...liquiditySeedBeside.collections, ...liquidityBeside.collections },
+    collections: { ...seedCollections, ...liquiditySeedAux.collections, ...liquidityAux.collections },
     incentives: seedIncentives
   }
 }

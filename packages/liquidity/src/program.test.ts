@@ -4,10 +4,10 @@ import { openStore } from '@quoin/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BIG_DEC, DEC } from './decimal.ts'
-import type { Draft } from './draft.ts'
 import type { Profile } from './profile.ts'
 import { sqrtPriceAt } from './reserves.ts'
 import { Liquidity } from './state.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { address, poolOf, positionOf, tickOf } from './values.testing.ts'
 
 const POOLS = [1n, 10n]
@@ -47,31 +47,31 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** What the machine keeps by itself: ticks, and the liquidity at the current one. */
-const count = async (draft: Draft, id: bigint, sign: bigint): Promise<void> => {
-  const position = await draft.position(id)
+const count = async (unit: UnitOfWork, id: bigint, sign: bigint): Promise<void> => {
+  const position = await unit.position(id)
   if (!position) return
   const { pool, lowerTick, upperTick, liquidity } = position
   for (const [index, net] of [
     [lowerTick, liquidity],
     [upperTick, -liquidity]
   ] as const) {
-    const { liquidityGross, liquidityNet } = (await draft.tick(pool, index)) ?? tickOf(0n, 0n)
+    const { liquidityGross, liquidityNet } = (await unit.tick(pool, index)) ?? tickOf(0n, 0n)
     const gross = liquidityGross + sign * liquidity
-    if (gross === 0n) draft.removeTick(pool, index)
-    else draft.setTick(pool, index, tickOf(gross, liquidityNet + sign * net))
+    if (gross === 0n) unit.removeTick(pool, index)
+    else unit.setTick(pool, index, tickOf(gross, liquidityNet + sign * net))
   }
-  const state = (await draft.pool(pool))!
+  const state = (await unit.pool(pool))!
   if (lowerTick <= state.tick && state.tick < upperTick)
-    draft.setPool({ ...state, liquidity: state.liquidity + sign * liquidity })
+    unit.setPool({ ...state, liquidity: state.liquidity + sign * liquidity })
 }
 
-const perform = async (draft: Draft, each: Step): Promise<void> => {
+const perform = async (unit: UnitOfWork, each: Step): Promise<void> => {
   switch (each.do) {
     case 'set': {
       const [a, b] = each.ticks
       const [lower, upper] = a < b ? [a, b] : [b, a + 1]
-      await count(draft, BigInt(each.id), -1n)
-      await draft.setPosition(
+      await count(unit, BigInt(each.id), -1n)
+      await unit.setPosition(
         positionOf(BigInt(each.id), {
           pool: POOLS[each.pool]!,
           lowerTick: TICKS[lower]!,
@@ -80,32 +80,32 @@ const perform = async (draft: Draft, each: Step): Promise<void> => {
           liquidity: (BigInt(each.liquidity) * DEC) / 7n
         })
       )
-      await count(draft, BigInt(each.id), 1n)
+      await count(unit, BigInt(each.id), 1n)
       return
     }
     case 'remove':
-      if (!(await draft.position(BigInt(each.id)))) return
-      await count(draft, BigInt(each.id), -1n)
-      return draft.removePosition(BigInt(each.id))
+      if (!(await unit.position(BigInt(each.id)))) return
+      await count(unit, BigInt(each.id), -1n)
+      return unit.removePosition(BigInt(each.id))
     case 'move': {
-      const pool = (await draft.pool(POOLS[each.pool]!))!
+      const pool = (await unit.pool(POOLS[each.pool]!))!
       const tick = TICKS[each.tick]!
       let liquidity = 0n
-      for await (const { index, info } of draft.ticks(pool.id)) {
+      for await (const { index, info } of unit.ticks(pool.id)) {
         if (index > tick) break
         liquidity += info.liquidityNet
       }
-      draft.setPool({ ...pool, tick, sqrtPrice: sqrtPriceAt(pool, tick), liquidity })
+      unit.setPool({ ...pool, tick, sqrtPrice: sqrtPriceAt(pool, tick), liquidity })
       return
     }
     case 'lock': {
-      if (!(await draft.position(BigInt(each.id)))) return
-      const other = await draft.positionOfLock(BigInt(each.lock))
-      if (other !== undefined) await draft.removeLock(other)
-      return draft.setLock(BigInt(each.id), BigInt(each.lock))
+      if (!(await unit.position(BigInt(each.id)))) return
+      const other = await unit.positionOfLock(BigInt(each.lock))
+      if (other !== undefined) await unit.removeLock(other)
+      return unit.setLock(BigInt(each.id), BigInt(each.lock))
     }
     case 'ask':
-      await draft.totalLiquidity('uatom')
+      await unit.totalLiquidity('uatom')
   }
 }
 
@@ -115,18 +115,18 @@ describe.each<Profile>(['chain', 'seed'])('random changes under the profile %s',
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 8 }), async changes => {
         const store = await openStore('memory:')
         const liquidity = await Liquidity.open(store, { profile })
-        await liquidity.change(async draft => {
-          for (const id of POOLS) draft.setPool(poolOf(id, { sqrtPrice: BIG_DEC }))
+        await liquidity.change(async unit => {
+          for (const id of POOLS) unit.setPool(poolOf(id, { sqrtPrice: BIG_DEC }))
         })
         const empty = (await store.range(new Uint8Array())).length
         for (const steps of changes) {
-          await liquidity.change(async draft => {
-            for (const each of steps) await perform(draft, each)
+          await liquidity.change(async unit => {
+            for (const each of steps) await perform(unit, each)
           })
           for await (const difference of liquidity.verify()) expect(difference).toBeUndefined()
         }
-        await liquidity.change(async draft => {
-          for (let id = 1; id <= 12; id++) await perform(draft, { do: 'remove', id })
+        await liquidity.change(async unit => {
+          for (let id = 1; id <= 12; id++) await perform(unit, { do: 'remove', id })
         })
         for await (const difference of liquidity.verify()) expect(difference).toBeUndefined()
         expect((await store.range(new Uint8Array())).length).toBe(empty)

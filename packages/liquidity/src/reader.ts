@@ -6,7 +6,7 @@ import type { KeyRange, RangeOptions, Value } from '@quoin/keyspace'
 import type { KeyValue } from '@quoin/store'
 import { parseAddress } from './bech32.ts'
 import type { Dec } from './decimal.ts'
-import { decoded } from './decoded.ts'
+import { decodeRows } from './decode-rows.ts'
 import type { HOOK_ACTIONS } from './keys.ts'
 import type { IncentiveRecord, Layout, Profile } from './profile.ts'
 import { NO_RESERVES, type Reserves } from './reserves.ts'
@@ -84,7 +84,7 @@ export interface Reader {
 }
 
 /** A collection of single values. */
-interface Kept<T> {
+interface ValueCollection<T> {
   readonly value: Value<T>
 }
 
@@ -101,7 +101,7 @@ export class StateReader implements Reader {
     return this.layout.profile
   }
 
-  protected async get<T>(collection: Kept<T>, key: Uint8Array): Promise<T | undefined> {
+  protected async get<T>(collection: ValueCollection<T>, key: Uint8Array): Promise<T | undefined> {
     const bytes = await this.rows.get(key)
     return bytes && collection.value.codec.decode(bytes)
   }
@@ -123,7 +123,7 @@ export class StateReader implements Reader {
 
   ticks(pool: bigint, walk?: TickWalk): AsyncIterable<Tick> {
     const { ticks } = this.layout.collections
-    return decoded(this.#tickPages(pool, walk), (key, value) => ({
+    return decodeRows(this.#tickPages(pool, walk), (key, value) => ({
       index: ticks.decode(key)[1],
       info: ticks.value.codec.decode(value)
     }))
@@ -132,7 +132,7 @@ export class StateReader implements Reader {
   /** The same with only the net liquidity of each tick. */
   netLiquidities(pool: bigint, walk: TickWalk): AsyncIterable<{ readonly index: bigint; readonly net: Dec }> {
     const { ticks } = this.layout.collections
-    return decoded(this.#tickPages(pool, walk), (key, value) => ({
+    return decodeRows(this.#tickPages(pool, walk), (key, value) => ({
       index: ticks.decode(key)[1],
       net: liquidityNetOf(value)
     }))
@@ -185,7 +185,7 @@ export class StateReader implements Reader {
 
   incentives(pool: bigint, uptime?: number): AsyncIterable<IncentiveRecord> {
     const { scan, decode, body } = this.layout.incentives
-    return decoded(this.rows.pages(scan(pool, uptime)), (key, value) => ({
+    return decodeRows(this.rows.pages(scan(pool, uptime)), (key, value) => ({
       ...decode(key),
       body: body.decode(value)
     }))
@@ -235,7 +235,7 @@ export class StateReader implements Reader {
 
   totalLiquidities(): AsyncIterable<{ readonly denom: string; readonly amount: bigint }> {
     const { totalLiquidity } = this.layout.collections
-    return decoded(this.rows.pages(totalLiquidity.scan()), (key, value) => ({
+    return decodeRows(this.rows.pages(totalLiquidity.scan()), (key, value) => ({
       denom: totalLiquidity.decode(key)[0],
       amount: totalLiquidity.value.codec.decode(value)
     }))
@@ -266,13 +266,13 @@ export class StateReader implements Reader {
     return this.get(params, params.encode())
   }
 
-  #values<T>(collection: Kept<T>, range: KeyRange): AsyncIterable<T> {
-    return decoded(this.rows.pages(range), (_, value) => collection.value.codec.decode(value))
+  #values<T>(collection: ValueCollection<T>, range: KeyRange): AsyncIterable<T> {
+    return decodeRows(this.rows.pages(range), (_, value) => collection.value.codec.decode(value))
   }
 
   /** The positions of an index. The first page is requested at once, so the walk is as stable as any other. */
   #indexed(range: KeyRange, idOf: (key: Uint8Array) => bigint): AsyncIterable<Position> {
-    return this.#positions(decoded(this.rows.pages(range), idOf))
+    return this.#positions(decodeRows(this.rows.pages(range), idOf))
   }
 
   async *#positions(ids: AsyncIterable<bigint>): AsyncGenerator<Position> {

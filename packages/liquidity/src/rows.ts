@@ -74,7 +74,7 @@ class StorePages implements AsyncIterableIterator<readonly KeyValue[]> {
 const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** Rows with writes over them. */
-export class Overlay implements Rows {
+export class BufferedRows implements Rows {
   readonly #base: Rows
   readonly #written: Written
   #isOver = false
@@ -88,8 +88,8 @@ export class Overlay implements Rows {
   }
 
   /** A copy on write: later writes to this one do not change it. */
-  fork(): Overlay {
-    return new Overlay(this.#base, this.#written.clone())
+  fork(): BufferedRows {
+    return new BufferedRows(this.#base, this.#written.clone())
   }
 
   get isEmpty(): boolean {

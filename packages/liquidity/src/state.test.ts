@@ -4,11 +4,11 @@ import { fromHex, toHex } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DEC } from './decimal.ts'
-import type { Draft } from './draft.ts'
 import { liquidityChain, liquiditySeed } from './keys.ts'
 import type { Profile } from './profile.ts'
 import { sqrtPriceAt, wholeCoins } from './reserves.ts'
 import { Liquidity } from './state.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { address, NOW, poolOf, positionOf, tickOf } from './values.testing.ts'
 import type { Difference } from './verify.ts'
 
@@ -44,30 +44,30 @@ describe('a profile', () => {
     await Liquidity.open(store, { profile: 'chain' })
     const seed = await Liquidity.open(store, { profile: 'seed' })
     const late = await Liquidity.open(store, { profile: 'chain' })
-    await seed.change(async draft => draft.setPool(poolOf(1n)))
+    await seed.change(async unit => unit.setPool(poolOf(1n)))
     expect((await Liquidity.open(store)).profile).toBe('seed')
     const refusal = { code: 'ERR_LIQUIDITY_PROFILE' }
     await expect(Liquidity.open(store, { profile: 'chain' })).rejects.toMatchObject(refusal)
-    await expect(late.change(async draft => draft.setPool(poolOf(2n)))).rejects.toMatchObject(refusal)
+    await expect(late.change(async unit => unit.setPool(poolOf(2n)))).rejects.toMatchObject(refusal)
   })
 
   it.each(PROFILES)('%s: keys and values are those of the profile, to the byte', async profile => {
     const { store, liquidity } = await opened(profile)
     const owner = 'osmo1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqruwfv6g3'
-    await liquidity.change(async draft => {
-      draft.setPool(poolOf(1n))
-      draft.setTick(1n, -1n, tickOf(DEC, -DEC))
-      await draft.setPosition(positionOf(10n, { owner }))
-      await draft.setLock(10n, 7n)
-      draft.setIncentive({
+    await liquidity.change(async unit => {
+      unit.setPool(poolOf(1n))
+      unit.setTick(1n, -1n, tickOf(DEC, -DEC))
+      await unit.setPosition(positionOf(10n, { owner }))
+      await unit.setLock(10n, 7n)
+      unit.setIncentive({
         pool: 1n,
         uptime: 3,
         id: 2n,
         creator: owner,
         body: { remaining: { denom: 'uosmo', amount: 5n }, emissionRate: 1n, startTime: NOW }
       })
-      draft.setAccumulator({ pool: 1n }, { value: [], totalShares: 0n })
-      draft.setAccumulatorRecord({ pool: 1n, uptime: 0 }, 10n, {
+      unit.setAccumulator({ pool: 1n }, { value: [], totalShares: 0n })
+      unit.setAccumulatorRecord({ pool: 1n, uptime: 0 }, 10n, {
         shares: 1n,
         valuePerShare: [],
         unclaimed: [],
@@ -102,9 +102,9 @@ describe('a profile', () => {
 describe.each(PROFILES)('walks under the profile %s', profile => {
   const withTicks = async (): Promise<Liquidity> => {
     const { liquidity } = await opened(profile)
-    await liquidity.change(async draft => {
+    await liquidity.change(async unit => {
       for (const pool of [0n, 1n, 2n, 2n ** 64n - 1n])
-        for (const tick of TICKS) draft.setTick(pool, tick, tickOf(pool + 1n, tick))
+        for (const tick of TICKS) unit.setTick(pool, tick, tickOf(pool + 1n, tick))
     })
     return liquidity
   }
@@ -139,21 +139,21 @@ describe.each(PROFILES)('walks under the profile %s', profile => {
     const liquidity = await withTicks()
     for (const reverse of [false, true]) {
       await liquidity
-        .change(async draft => {
-          draft.setTick(1n, 5n, tickOf(1n, 1n))
+        .change(async unit => {
+          unit.setTick(1n, 5n, tickOf(1n, 1n))
           const walked: bigint[] = []
-          for await (const { index, info } of draft.ticks(1n, { reverse })) {
+          for await (const { index, info } of unit.ticks(1n, { reverse })) {
             walked.push(index)
             expect(info.liquidityNet).not.toBe(77n)
-            draft.setTick(1n, index, tickOf(1n, 77n))
+            unit.setTick(1n, index, tickOf(1n, 77n))
             if (index > -1000n && index < 1000n)
-              draft.setTick(1n, index + (reverse ? -1n : 1n), tickOf(1n, 77n))
-            draft.removeTick(1n, 342000000n)
-            draft.removeTick(1n, -108000000n)
+              unit.setTick(1n, index + (reverse ? -1n : 1n), tickOf(1n, 77n))
+            unit.removeTick(1n, 342000000n)
+            unit.removeTick(1n, -108000000n)
           }
           const expected = [...TICKS, 5n].toSorted((a, b) => (a < b ? -1 : 1))
           expect(walked).toEqual(reverse ? expected.toReversed() : expected)
-          const left = (await all(draft.ticks(1n))).map(({ index }) => index)
+          const left = (await all(unit.ticks(1n))).map(({ index }) => index)
           expect(left).not.toContain(342000000n)
           throw new Error('not kept')
         })
@@ -167,7 +167,7 @@ describe.each(PROFILES)('walks under the profile %s', profile => {
     const walked: bigint[] = []
     for await (const { index } of liquidity.ticks(1n)) {
       walked.push(index)
-      await liquidity.change(async draft => draft.setTick(1n, index, tickOf(9n, 9n)))
+      await liquidity.change(async unit => unit.setTick(1n, index, tickOf(9n, 9n)))
     }
     expect(walked).toEqual(TICKS)
   })
@@ -176,14 +176,14 @@ describe.each(PROFILES)('walks under the profile %s', profile => {
     const { liquidity } = await opened(profile)
     const owners = [1, 0x2f, 0x7c].map(address)
     const made: { id: bigint; owner: string; pool: bigint }[] = []
-    await liquidity.change(async draft => {
-      for (const pool of IDS) draft.setPool(poolOf(pool))
+    await liquidity.change(async unit => {
+      for (const pool of IDS) unit.setPool(poolOf(pool))
       // Ids of positions are spread over pools and owners so that each of them has some of every length.
       for (const [i, pool] of IDS.entries())
         for (const [j, id] of IDS.entries()) {
           const position = { id: id ^ (BigInt(i) << 32n), owner: owners[(i + j) % 3]!, pool }
           made.push(position)
-          await draft.setPosition(positionOf(position.id, position))
+          await unit.setPosition(positionOf(position.id, position))
         }
     })
     const idsOf = async (positions: AsyncIterable<{ id: bigint }>): Promise<bigint[]> =>
@@ -216,13 +216,13 @@ describe.each(PROFILES)('walks under the profile %s', profile => {
     const denoms = ['uosmo', 'uosmo/x', 'uos', `ibc/${'A'.repeat(64)}`]
     const made: string[] = []
     const name = (pool: bigint, uptime: number, denom: string): string => `${pool} ${uptime} ${denom}`
-    await liquidity.change(async draft => {
+    await liquidity.change(async unit => {
       let id = 8n
       for (const pool of [1n, 10n, 100n, 124n])
         for (const uptime of [0, 1, 5])
           for (const denom of denoms) {
             made.push(name(pool, uptime, denom))
-            draft.setIncentive({
+            unit.setIncentive({
               pool,
               uptime,
               id: id++,
@@ -243,8 +243,8 @@ describe.each(PROFILES)('walks under the profile %s', profile => {
         )
     }
     const [record] = await all(liquidity.incentives(1n, 0))
-    await liquidity.change(async draft =>
-      draft.setIncentive({
+    await liquidity.change(async unit =>
+      unit.setIncentive({
         ...record!,
         body: { ...record!.body, remaining: { ...record!.body.remaining, amount: 0n } }
       })
@@ -256,10 +256,10 @@ describe.each(PROFILES)('walks under the profile %s', profile => {
 describe('a change', () => {
   it('happens whole, or not at all', async () => {
     const { liquidity } = await opened()
-    await liquidity.change(async draft => draft.setPool(poolOf(1n)))
-    const failing = liquidity.change(async draft => {
-      await draft.setPosition(positionOf(1n))
-      expect(await draft.position(1n)).toEqual(positionOf(1n))
+    await liquidity.change(async unit => unit.setPool(poolOf(1n)))
+    const failing = liquidity.change(async unit => {
+      await unit.setPosition(positionOf(1n))
+      expect(await unit.position(1n)).toEqual(positionOf(1n))
       throw new Error('changed my mind')
     })
     await expect(failing).rejects.toThrow('changed my mind')
@@ -270,9 +270,9 @@ describe('a change', () => {
 
   it('is over when it is over', async () => {
     const { liquidity } = await opened()
-    let kept: Draft | undefined
-    await liquidity.change(async draft => {
-      kept = draft
+    let kept: UnitOfWork | undefined
+    await liquidity.change(async unit => {
+      kept = unit
     })
     expect(() => kept?.setPool(poolOf(1n))).toThrow(
       expect.objectContaining({ code: 'ERR_LIQUIDITY_REFUSED' })
@@ -282,7 +282,7 @@ describe('a change', () => {
   it('comes after the one before it', async () => {
     const { liquidity } = await opened()
     const ids = await Promise.all(
-      Array.from({ length: 20 }, () => liquidity.change(draft => draft.takePositionId()))
+      Array.from({ length: 20 }, () => liquidity.change(unit => unit.takePositionId()))
     )
     expect(ids).toEqual(Array.from({ length: 20 }, (_, i) => BigInt(i + 1)))
     expect(await liquidity.nextPositionId()).toBe(21n)
@@ -291,7 +291,7 @@ describe('a change', () => {
   it('is made again when somebody else changed the store meanwhile', async () => {
     const { store, liquidity } = await opened()
     const other = await Liquidity.open(store)
-    const take = (draft: Draft): Promise<bigint> => draft.takePositionId()
+    const take = (unit: UnitOfWork): Promise<bigint> => unit.takePositionId()
     const ids = await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? liquidity : other).change(take))
     )
@@ -304,45 +304,45 @@ describe('what follows from positions', () => {
   const OWNER = address(1)
   const FULL = { lowerTick: -108000000n, upperTick: 342000000n }
   /** Positions with the ticks and the active liquidity they make, as the machine would set them. */
-  const put = async (draft: Draft, position: ReturnType<typeof positionOf>, sign = 1n): Promise<void> => {
+  const put = async (unit: UnitOfWork, position: ReturnType<typeof positionOf>, sign = 1n): Promise<void> => {
     const { pool, lowerTick, upperTick, liquidity } = position
     for (const [index, net] of [
       [lowerTick, liquidity],
       [upperTick, -liquidity]
     ] as const) {
-      const tick = (await draft.tick(pool, index)) ?? tickOf(0n, 0n)
+      const tick = (await unit.tick(pool, index)) ?? tickOf(0n, 0n)
       const next = tickOf(tick.liquidityGross + sign * liquidity, tick.liquidityNet + sign * net)
-      if (next.liquidityGross === 0n) draft.removeTick(pool, index)
-      else draft.setTick(pool, index, next)
+      if (next.liquidityGross === 0n) unit.removeTick(pool, index)
+      else unit.setTick(pool, index, next)
     }
-    const state = (await draft.pool(pool))!
+    const state = (await unit.pool(pool))!
     if (lowerTick <= state.tick && state.tick < upperTick)
-      draft.setPool({ ...state, liquidity: state.liquidity + sign * liquidity })
-    if (sign > 0n) await draft.setPosition(position)
-    else await draft.removePosition(position.id)
+      unit.setPool({ ...state, liquidity: state.liquidity + sign * liquidity })
+    if (sign > 0n) await unit.setPosition(position)
+    else await unit.removePosition(position.id)
   }
 
   it('moves with them: indexes on transfer, sums on every change, locks on removal', async () => {
     const { liquidity } = await opened()
     const heir = address(2)
-    await liquidity.change(async draft => {
-      draft.setPool(poolOf(1n))
-      await put(draft, positionOf(1n, FULL))
-      await put(draft, positionOf(2n, { liquidity: 7n * DEC }))
-      await draft.setLock(1n, 50n)
+    await liquidity.change(async unit => {
+      unit.setPool(poolOf(1n))
+      await put(unit, positionOf(1n, FULL))
+      await put(unit, positionOf(2n, { liquidity: 7n * DEC }))
+      await unit.setLock(1n, 50n)
     })
     expect(await liquidity.fullRange(1n)).toBe(5n * DEC)
     expect(await all(liquidity.verify())).toEqual([])
 
-    await liquidity.change(async draft => draft.setPosition({ ...positionOf(1n, FULL), owner: heir }))
+    await liquidity.change(async unit => unit.setPosition({ ...positionOf(1n, FULL), owner: heir }))
     expect((await all(liquidity.positionsOf(OWNER))).map(({ id }) => id)).toEqual([2n])
     expect((await all(liquidity.positionsOf(heir, 1n))).map(({ id }) => id)).toEqual([1n])
     // Setting it again adds nothing, which is how the chain's own sum went wrong.
     expect(await liquidity.fullRange(1n)).toBe(5n * DEC)
     expect(await all(liquidity.verify())).toEqual([])
 
-    await liquidity.change(async draft => {
-      await put(draft, positionOf(1n, FULL), -1n)
+    await liquidity.change(async unit => {
+      await put(unit, positionOf(1n, FULL), -1n)
     })
     expect(await liquidity.lockOf(1n)).toBeUndefined()
     expect(await liquidity.positionOfLock(50n)).toBeUndefined()
@@ -355,9 +355,9 @@ describe('what follows from positions', () => {
     const narrow = positionOf(1n, { lowerTick: -1000000n, upperTick: 1000000n, liquidity: 1000n * DEC })
     const above = positionOf(2n, { lowerTick: 500000n, upperTick: 1000000n, liquidity: 3n * DEC })
     const below = positionOf(3n, { lowerTick: -1000000n, upperTick: -500000n, liquidity: 11n * DEC })
-    await liquidity.change(async draft => {
-      draft.setPool(poolOf(1n))
-      for (const position of [narrow, above, below]) await put(draft, position)
+    await liquidity.change(async unit => {
+      unit.setPool(poolOf(1n))
+      for (const position of [narrow, above, below]) await put(unit, position)
     })
     const start = await liquidity.reserves(1n)
     // √2 and √0.9 bound the range: 1000·(1 − 1/√2) + 3·(1/√1.5 − 1/√2), and 1000·(1 − √0.9) + 11·(√0.95 − √0.9).
@@ -376,17 +376,17 @@ describe('what follows from positions', () => {
         .filter(({ lowerTick, upperTick }) => lowerTick <= tick && tick < upperTick)
         .reduce((sum, each) => sum + each.liquidity, 0n)
     for (const tick of [600000n, 1500000n, -600000n, -1500000n, 500000n, -500001n, 0n]) {
-      await liquidity.change(async draft => {
-        const pool = (await draft.pool(1n))!
-        draft.setPool({ ...pool, tick, sqrtPrice: sqrtPriceAt(pool, tick), liquidity: active(tick) })
+      await liquidity.change(async unit => {
+        const pool = (await unit.pool(1n))!
+        unit.setPool({ ...pool, tick, sqrtPrice: sqrtPriceAt(pool, tick), liquidity: active(tick) })
       })
       expect(await all(liquidity.verify())).toEqual([])
     }
     expect(await liquidity.reserves(1n)).toEqual(start)
 
-    await liquidity.change(async draft => {
-      for (const position of [narrow, above, below]) await put(draft, position, -1n)
-      draft.setPool({ ...(await draft.pool(1n))!, sqrtPrice: 0n, tick: 0n })
+    await liquidity.change(async unit => {
+      for (const position of [narrow, above, below]) await put(unit, position, -1n)
+      unit.setPool({ ...(await unit.pool(1n))!, sqrtPrice: 0n, tick: 0n })
     })
     expect(await all(liquidity.verify())).toEqual([])
     const left = await store.range(new Uint8Array())
@@ -401,15 +401,15 @@ describe('what follows from positions', () => {
 
   it('is reckoned alike in whatever order a change sets it, and when it is asked for in between', async () => {
     const { liquidity } = await opened()
-    const seen = await liquidity.change(async draft => {
-      draft.setPool(poolOf(1n))
-      await put(draft, positionOf(1n, { lowerTick: -10n, upperTick: 10n }))
-      const first = await draft.totalLiquidity('uatom')
-      const pool = (await draft.pool(1n))!
-      draft.setPool({ ...pool, tick: 20n, sqrtPrice: sqrtPriceAt(pool, 20n), liquidity: 0n })
-      const second = await draft.totalLiquidity('uatom')
-      await put(draft, positionOf(2n, { lowerTick: 10n, upperTick: 30n }))
-      return [first, second, await draft.totalLiquidity('uatom')]
+    const seen = await liquidity.change(async unit => {
+      unit.setPool(poolOf(1n))
+      await put(unit, positionOf(1n, { lowerTick: -10n, upperTick: 10n }))
+      const first = await unit.totalLiquidity('uatom')
+      const pool = (await unit.pool(1n))!
+      unit.setPool({ ...pool, tick: 20n, sqrtPrice: sqrtPriceAt(pool, 20n), liquidity: 0n })
+      const second = await unit.totalLiquidity('uatom')
+      await put(unit, positionOf(2n, { lowerTick: 10n, upperTick: 30n }))
+      return [first, second, await unit.totalLiquidity('uatom')]
     })
     expect(seen).toEqual([1n, 0n, 1n])
     expect(await all(liquidity.verify())).toEqual([])
@@ -418,20 +418,20 @@ describe('what follows from positions', () => {
   it('needs a pool, an address and a lock of its own', async () => {
     const { liquidity } = await opened()
     const refusal = { code: 'ERR_LIQUIDITY_REFUSED' }
-    await expect(liquidity.change(draft => draft.setPosition(positionOf(1n)))).rejects.toMatchObject(refusal)
-    await liquidity.change(async draft => draft.setPool(poolOf(1n)))
+    await expect(liquidity.change(unit => unit.setPosition(positionOf(1n)))).rejects.toMatchObject(refusal)
+    await liquidity.change(async unit => unit.setPool(poolOf(1n)))
     await expect(
-      liquidity.change(draft => draft.setPosition(positionOf(1n, { owner: 'me' })))
+      liquidity.change(unit => unit.setPosition(positionOf(1n, { owner: 'me' })))
     ).rejects.toMatchObject({ code: 'ERR_LIQUIDITY_VALUE' })
-    await expect(liquidity.change(draft => draft.removePosition(1n))).rejects.toMatchObject(refusal)
-    await liquidity.change(async draft => {
-      await draft.setPosition(positionOf(1n))
-      await draft.setPosition(positionOf(2n))
-      await draft.setLock(1n, 5n)
-      await draft.setLock(1n, 6n)
+    await expect(liquidity.change(unit => unit.removePosition(1n))).rejects.toMatchObject(refusal)
+    await liquidity.change(async unit => {
+      await unit.setPosition(positionOf(1n))
+      await unit.setPosition(positionOf(2n))
+      await unit.setLock(1n, 5n)
+      await unit.setLock(1n, 6n)
     })
     expect(await liquidity.positionOfLock(5n)).toBeUndefined()
-    await expect(liquidity.change(draft => draft.setLock(2n, 6n))).rejects.toMatchObject(refusal)
+    await expect(liquidity.change(unit => unit.setLock(2n, 6n))).rejects.toMatchObject(refusal)
   })
 })
 
@@ -488,11 +488,11 @@ describe.each(PROFILES)('verify under the profile %s', profile => {
     ]
   ])('finds %s', async (_, spoil, expected) => {
     const { store, liquidity } = await opened(profile)
-    await liquidity.change(async draft => {
-      draft.setPool(poolOf(1n, { liquidity: 5n * DEC }))
-      draft.setTick(1n, -100n, tickOf(5n * DEC, 5n * DEC))
-      draft.setTick(1n, 100n, tickOf(5n * DEC, -5n * DEC))
-      await draft.setPosition(positionOf(1n))
+    await liquidity.change(async unit => {
+      unit.setPool(poolOf(1n, { liquidity: 5n * DEC }))
+      unit.setTick(1n, -100n, tickOf(5n * DEC, 5n * DEC))
+      unit.setTick(1n, 100n, tickOf(5n * DEC, -5n * DEC))
+      await unit.setPosition(positionOf(1n))
     })
     expect(await all(liquidity.verify())).toEqual([])
     await spoil(store)

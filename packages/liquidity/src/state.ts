@@ -7,8 +7,8 @@
  * import { openStore } from '@quoin/store'
  * const liquidity = await Liquidity.open(await openStore('memory:'))
  * const address = 'osmo1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqruwfv6g3'
- * await liquidity.change(draft =>
- *   createPool(draft, {
+ * await liquidity.change(unit =>
+ *   createPool(unit, {
  *     id: 1n,
  *     token0: 'uatom',
  *     token1: 'uosmo',
@@ -24,10 +24,10 @@
  */
 import { compareBytes, QuoinError } from '@quoin/primitives'
 import { checkLayouts, claimLayouts, type Store } from '@quoin/store'
-import { type Draft, StateDraft } from './draft.ts'
-import { type Layout, layoutOf, liquidityBeside, type Profile, profileKeyspaces } from './profile.ts'
+import { type Layout, layoutOf, liquidityAux, type Profile, profileKeyspaces } from './profile.ts'
 import { type Reader, StateReader } from './reader.ts'
 import { StoreRows } from './rows.ts'
+import { StateUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
 import { type Difference, differences } from './verify.ts'
 
 export interface LiquidityOptions {
@@ -38,13 +38,13 @@ export interface LiquidityOptions {
 /** The limit on attempts of a change beside concurrent writers. */
 const ATTEMPTS = 100
 
-const { profile: profiles, revision: revisions, loading } = liquidityBeside.collections
+const { profile: profiles, revision: revisions, loading } = liquidityAux.collections
 
 export class Liquidity extends StateReader {
   readonly #store: Store
   #turn: Promise<unknown> = Promise.resolve()
   /** The revision of the last check of profile and completeness. */
-  #seen: Uint8Array | undefined
+  #checkedRevision: Uint8Array | undefined
 
   private constructor(store: Store, layout: Layout) {
     super(layout, new StoreRows(store))
@@ -65,7 +65,7 @@ export class Liquidity extends StateReader {
    * Runs a change. The function may run again after a concurrent write, and must not call `change`. The promise
    * resolves with its result when the writes are durable.
    */
-  change<T>(work: (draft: Draft) => Promise<T>): Promise<T> {
+  change<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
     const done = this.#turn.then(() => this.#change(work))
     // A failed change does not fail the next one; its caller gets the error.
     this.#turn = done.catch(() => undefined)
@@ -89,16 +89,16 @@ export class Liquidity extends StateReader {
     })
   }
 
-  async #change<T>(work: (draft: Draft) => Promise<T>): Promise<T> {
+  async #change<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const revision = await this.#store.get(revisions.encode())
-      if (!isSame(revision, this.#seen)) await this.#check(revision)
-      const draft = new StateDraft(this.layout, this.rows)
+      if (!isSame(revision, this.#checkedRevision)) await this.#check(revision)
+      const unit = new StateUnitOfWork(this.layout, this.rows)
       try {
-        const result = await work(draft)
-        await draft.reckon()
-        draft.end()
-        if (!draft.isEmpty) await this.#commit(draft, revision)
+        const result = await work(unit)
+        await unit.updateReserves()
+        unit.end()
+        if (!unit.isEmpty) await this.#commit(unit, revision)
         return result
       } catch (error) {
         // A concurrent write may be the cause of the failure.
@@ -108,16 +108,16 @@ export class Liquidity extends StateReader {
     }
   }
 
-  async #commit(draft: StateDraft, revision: Uint8Array | undefined): Promise<void> {
+  async #commit(unit: StateUnitOfWork, revision: Uint8Array | undefined): Promise<void> {
     if (!revision) await claimLayouts(this.#store, profileKeyspaces(this.profile))
     const batch = this.#store.batch().ifValue(revisions.encode(), revision)
     const { codec } = revisions.value
     const next = codec.encode((revision ? codec.decode(revision) : 0n) + 1n)
     batch.set(revisions.encode(), next)
     if (!revision) batch.use(profiles).at().set(this.profile)
-    draft.writeTo(batch)
+    unit.writeTo(batch)
     await batch.commit()
-    this.#seen = next
+    this.#checkedRevision = next
   }
 
   /** After a foreign write: checks its profile, and that its import is complete. */
@@ -125,7 +125,7 @@ export class Liquidity extends StateReader {
     const recorded = await this.#store.use(profiles).get()
     if (recorded && recorded !== this.profile) throw otherProfile(this.profile, recorded)
     await this.#checkWhole()
-    this.#seen = revision
+    this.#checkedRevision = revision
   }
 
   async #checkWhole(): Promise<void> {

@@ -140,7 +140,7 @@ async function* recordsOf(layout: Layout, rows: Rows, reader: StateReader): Asyn
         }
 }
 
-const added = (sums: Sums, pool: Pool, position: Position): void => {
+const addToSums = (sums: Sums, pool: Pool, position: Position): void => {
   const { lowerTick, upperTick, liquidity } = position
   for (const [index, net] of [
     [lowerTick, liquidity],
@@ -161,7 +161,7 @@ async function* poolOf(
   totals: Map<string, bigint>
 ): AsyncGenerator<Difference> {
   const sums: Sums = { ticks: new Map(), active: 0n, fullRange: 0n, reserves: NO_RESERVES }
-  for await (const position of reader.positionsIn(pool.id)) added(sums, pool, position)
+  for await (const position of reader.positionsIn(pool.id)) addToSums(sums, pool, position)
   for await (const { index, info } of reader.ticks(pool.id)) {
     const derived = sums.ticks.get(index)
     sums.ticks.delete(index)

@@ -1,8 +1,8 @@
 /** The state as people and programs see it: decimals with their point, times and ids as text. */
 import { bigDec, dec } from './decimal.ts'
 import { type Depth, type DepthPoint, priceAtTick, priceOf } from './depth.ts'
+import type { SwapResult } from './machine/simulate-swap.ts'
 import { UPTIMES } from './machine/uptime.ts'
-import type { Swapped } from './machine/way.ts'
 import type { IncentiveRecord } from './profile.ts'
 import type { Tick } from './reader.ts'
 import { type Reserves, wholeCoins, worth } from './reserves.ts'
@@ -131,7 +131,7 @@ export const quoteView = ({
   tick,
   liquidity,
   ticksCrossed
-}: Swapped) => ({
+}: SwapResult) => ({
   paid: { denom: paid.denom, amount: `${paid.amount}` },
   bought: { denom: bought.denom, amount: `${bought.amount}` },
   spreadReward: { denom: spreadReward.denom, amount: `${spreadReward.amount}` },

@@ -2,17 +2,16 @@
 import type { Collection, KeyRange } from '@quoin/keyspace'
 import { compareBytes, prefixEnd, startsWith } from '@quoin/primitives'
 import { liquidityChain, liquiditySeed } from '../keys.ts'
-import { type Layout, liquidityBeside, liquiditySeedBeside, type Profile } from '../profile.ts'
+import { type Layout, liquidityAux, liquiditySeedAux, type Profile } from '../profile.ts'
 
 /** The collections of the profile and of the keys beside it. */
 const profileCollections = (profile: Profile): readonly Collection[] =>
-  profile === 'chain' ? liquidityChain.all : [...liquiditySeed.all, ...liquiditySeedBeside.all]
+  profile === 'chain' ? liquidityChain.all : [...liquiditySeed.all, ...liquiditySeedAux.all]
 
 /** Collections of this package that are part of a state and not of a dump. */
-const BESIDE: readonly string[] = [
-  liquidityBeside.collections.reserves,
-  liquidityBeside.collections.params
-].map(({ name }) => name)
+const BESIDE: readonly string[] = [liquidityAux.collections.reserves, liquidityAux.collections.params].map(
+  ({ name }) => name
+)
 
 /** The literal bytes in front of every key of a collection. */
 const beginningOf = ({ layout }: Collection): Uint8Array => {
@@ -46,7 +45,7 @@ export interface WholeRange {
 
 /** The ranges that hold a dumped state; with `beside`, also the keys that a dump leaves out. */
 export const wholeRanges = ({ profile }: Layout, beside: boolean): WholeRange[] => {
-  const more = beside ? liquidityBeside.all.filter(({ name }) => BESIDE.includes(name)) : []
+  const more = beside ? liquidityAux.all.filter(({ name }) => BESIDE.includes(name)) : []
   return [...profileCollections(profile), ...more]
     .map(collection => {
       const start = beginningOf(collection)

@@ -6,7 +6,7 @@ import { openStore, type Store, storeLayouts } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DEC } from '../decimal.ts'
 import { liquidityChain } from '../keys.ts'
-import { liquidityBeside, type Profile } from '../profile.ts'
+import { liquidityAux, type Profile } from '../profile.ts'
 import { Liquidity } from '../state.ts'
 import { address, NOW, poolOf, positionOf, tickOf } from '../values.testing.ts'
 import { pairsCodec } from '../values.ts'
@@ -164,14 +164,18 @@ describe('the export of April 2023', () => {
           '"position_id":"10","address":"osmo10qfrpash5g2vk3hppvu45x0g860czur8ff5yx0","pool_id":"1"',
           '"position_id":"10","address":"osmo10qfrpash5g2vk3hppvu45x0g860czur8ff5yx0","pool_id":"2"'
         ),
-      /pool that is not there/
+      /in an unknown pool/
     ],
     [
       'an accumulator without a pool',
       text => text.replace('\\u000b/1', '\\u000b/x'),
       /name of an accumulator/
     ],
-    ['another kind of file', () => '{"app_state": {"bank": {}}}', /no state of concentratedliquidity/],
+    [
+      'another kind of file',
+      () => '{"app_state": {"bank": {}}}',
+      /does not contain the state of concentratedliquidity/
+    ],
     ['a file that is cut off', text => text.slice(0, 100_000), /cut off/]
   ])('is refused with %s', async (_, spoil, message) => {
     const store = await newStore()
@@ -187,43 +191,43 @@ describe('a state of today', () => {
   const filled = async (): Promise<{ store: Store; liquidity: Liquidity }> => {
     const store = await newStore()
     const liquidity = await Liquidity.open(store)
-    await liquidity.change(async draft => {
+    await liquidity.change(async unit => {
       for (const id of [1n, 2n, 10n]) {
-        draft.setPool(poolOf(id, { liquidity: 5n * DEC, sqrtPrice: 10n ** 36n + 1n }))
-        draft.setTick(id, -100n, {
+        unit.setPool(poolOf(id, { liquidity: 5n * DEC, sqrtPrice: 10n ** 36n + 1n }))
+        unit.setTick(id, -100n, {
           ...tickOf(5n * DEC, 5n * DEC),
           uptimeGrowth: [[], [{ denom: 'uion', amount: 3n }]]
         })
-        draft.setTick(id, 100n, {
+        unit.setTick(id, 100n, {
           ...tickOf(5n * DEC, -5n * DEC),
           spreadRewardGrowth: [{ denom: 'uosmo', amount: -7n }]
         })
-        await draft.setPosition(positionOf(id * 10n, { pool: id, owner: OWNER }))
+        await unit.setPosition(positionOf(id * 10n, { pool: id, owner: OWNER }))
         for (const uptime of [undefined, 0, 1, 2, 3, 4, 5]) {
-          draft.setAccumulator(
+          unit.setAccumulator(
             { pool: id, uptime },
             { value: [{ denom: 'uosmo', amount: id }], totalShares: 5n * DEC }
           )
-          draft.setAccumulatorRecord({ pool: id, uptime }, id * 10n, {
+          unit.setAccumulatorRecord({ pool: id, uptime }, id * 10n, {
             shares: 5n * DEC,
             valuePerShare: [{ denom: 'uosmo', amount: -id }],
             unclaimed: [],
             options: uptime !== undefined
           })
         }
-        draft.setIncentive({
+        unit.setIncentive({
           pool: id,
           uptime: 5,
-          id: await draft.takeIncentiveId(),
+          id: await unit.takeIncentiveId(),
           creator: '',
           body: { remaining: { denom: 'uion', amount: 1n }, emissionRate: DEC, startTime: NOW }
         })
       }
-      await draft.setLock(10n, 4n)
-      draft.setNextPositionId(101n)
-      draft.setThreshold('incentive', 1n)
-      draft.setThreshold('spread', 2n)
-      draft.setHook(1n, 'beforeCreatePosition', OWNER)
+      await unit.setLock(10n, 4n)
+      unit.setNextPositionId(101n)
+      unit.setThreshold('incentive', 1n)
+      unit.setThreshold('spread', 2n)
+      unit.setHook(1n, 'beforeCreatePosition', OWNER)
     })
     expect(await all(liquidity.verify())).toEqual([])
     return { store, liquidity }
@@ -315,11 +319,11 @@ describe('a state of today', () => {
   })
 
   it.each<[string, string, RegExp]>([
-    ['a key of nothing', '{"key":"ff","value":"01"}', /line 2: ff is no key/],
+    ['a key of nothing', '{"key":"ff","value":"01"}', /line 2: ff is not a key/],
     [
       'a tick with a foreign sign byte',
       '{"key":"010000000000000001070000000000000001","value":"0a01301201302200"}',
-      /line 2: .* is no key/
+      /line 2: .* is not a key/
     ],
     ['a value that is none', '{"key":"0831","value":"00"}', /line 2: Position: byte 0/],
     ['a decimal that is not the shortest', '{"key":"0e31","value":"0a023030"}', /line 2: DecProto/],
@@ -352,7 +356,7 @@ describe('a state of today', () => {
 describe('a load', () => {
   it('is into an empty store only', async () => {
     const store = await newStore()
-    await (await Liquidity.open(store)).change(async draft => draft.setPool(poolOf(1n)))
+    await (await Liquidity.open(store)).change(async unit => unit.setPool(poolOf(1n)))
     await expect(importGenesis(store, stream(GENESIS))).rejects.toMatchObject({
       code: 'ERR_LIQUIDITY_NOT_EMPTY'
     })
@@ -371,16 +375,16 @@ describe('a load', () => {
     await expect(importGenesis(store, cutOff())).rejects.toThrow('the disk is gone')
     // As if the process had ended just before the load did: everything is there, and so is the mark.
     await importGenesis(store, stream(GENESIS))
-    const { loading: mark } = liquidityBeside.collections
+    const { loading: mark } = liquidityAux.collections
     await store.set(mark.encode(), mark.value.codec.encode('genesis'))
     const loading = { code: 'ERR_LIQUIDITY_LOADING' }
     await expect(Liquidity.open(store)).rejects.toMatchObject(loading)
-    await expect(early.change(async draft => draft.setPool(poolOf(7n)))).rejects.toMatchObject(loading)
+    await expect(early.change(async unit => unit.setPool(poolOf(7n)))).rejects.toMatchObject(loading)
 
     await importRaw(store, stream('{"key":"07","value":"0805"}'))
     expect(await lines(store)).toBe('{"key":"07","value":"0805"}\n')
     const left = await store.range(new Uint8Array())
-    const { revision, profile } = liquidityBeside.collections
+    const { revision, profile } = liquidityAux.collections
     const { layouts } = storeLayouts.collections
     expect(left.map(({ key }) => toHex(key)).toSorted()).toEqual(
       ['07', toHex(revision.encode()), toHex(profile.encode()), toHex(layouts.encode())].toSorted()

@@ -15,7 +15,7 @@ export const malformed = (path: string, expected: string, cause?: unknown): Quoi
   new QuoinError('ERR_LIQUIDITY_IMPORT', `${path} is not ${expected}`, { path, cause })
 
 /** Text that a parser reads; its errors get the path. */
-const parsed = <T>(expected: string, read: (text: string) => T, write: (value: T) => string): Form<T> => ({
+const textForm = <T>(expected: string, read: (text: string) => T, write: (value: T) => string): Form<T> => ({
   read(json, path) {
     if (typeof json !== 'string') throw malformed(path, expected)
     try {
@@ -36,17 +36,17 @@ const digits = (pattern: RegExp, expected: string): Form<bigint> => ({
   write: value => value.toString()
 })
 
-export const text: Form<string> = parsed(
+export const text: Form<string> = textForm(
   'a text',
   each => each,
   each => each
 )
 export const unsigned = digits(/^(?:0|[1-9][0-9]{0,19})$/, 'a number in digits')
 export const signed = digits(/^(?:0|-?[1-9][0-9]{0,19})$/, 'an integer in digits')
-export const decimal18 = parsed('a decimal of 18 places', dec.parse, dec.format)
-export const decimal36 = parsed('a decimal of 36 places', bigDec.parse, bigDec.format)
+export const decimal18 = textForm('a decimal of 18 places', dec.parse, dec.format)
+export const decimal36 = textForm('a decimal of 36 places', bigDec.parse, bigDec.format)
 /** A decimal of 36 places, stored with 18. */
-export const narrow36 = parsed(
+export const narrow36 = textForm(
   'a decimal of 18 places',
   given => dec.parse(given) * DEC,
   value => {
@@ -57,10 +57,10 @@ export const narrow36 = parsed(
     return dec.format(value / DEC)
   }
 )
-export const moment: Form<Time> = parsed('a moment', parseTime, formatTime)
+export const moment: Form<Time> = textForm('a moment', parseTime, formatTime)
 
 /** A duration as `60s` or `0.000000001s`, in nanoseconds. */
-export const duration: Form<bigint> = parsed(
+export const duration: Form<bigint> = textForm(
   'a duration',
   given => {
     const [, whole, fraction = ''] = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,9}))?s$/.exec(given) ?? []

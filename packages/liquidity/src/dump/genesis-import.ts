@@ -88,7 +88,7 @@ class Filler {
 
   async end(): Promise<void> {
     if (this.#root === undefined)
-      throw new QuoinError('ERR_LIQUIDITY_IMPORT', `the document has no state of ${MODULE} in it`)
+      throw new QuoinError('ERR_LIQUIDITY_IMPORT', `the document does not contain the state of ${MODULE}`)
     if (this.#root === 0 && this.#topParams !== undefined) await this.#params(this.#topParams, 'params')
   }
 

@@ -52,5 +52,5 @@ export async function* jsonDocuments(source: AsyncIterable<Uint8Array>): AsyncGe
     held += decoder.decode(chunk.subarray(start), { stream: true })
     if (held.length > MAX_DOCUMENT) throw refused(`an object of more than ${MAX_DOCUMENT} bytes`)
   }
-  if (depth > 0) throw refused('not JSON: an object has no end')
+  if (depth > 0) throw refused('not JSON: the last object is incomplete')
 }

@@ -207,7 +207,7 @@ class Scanner {
     try {
       return JSON.parse(utf8.decode(bytes))
     } catch {
-      throw this.#error('a value is none', at)
+      throw this.#error('invalid value', at)
     }
   }
 }

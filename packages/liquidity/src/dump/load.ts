@@ -8,7 +8,7 @@ import type { Collection } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import { type Batch, claimLayouts, type Store } from '@quoin/store'
 import { parseAddress } from '../bech32.ts'
-import { type Layout, layoutOf, liquidityBeside, type Profile, profileKeyspaces } from '../profile.ts'
+import { type Layout, layoutOf, liquidityAux, type Profile, profileKeyspaces } from '../profile.ts'
 import { StateReader } from '../reader.ts'
 import { isFullRange, NO_RESERVES, plus, type Reserves, wholeCoins, worth } from '../reserves.ts'
 import { StoreRows } from '../rows.ts'
@@ -49,7 +49,7 @@ export interface LoadReport {
 const PROGRESS_EVERY = 10_000
 const MAX_DRIFT = 100
 
-const { profile: profiles, revision: revisions, loading } = liquidityBeside.collections
+const { profile: profiles, revision: revisions, loading } = liquidityAux.collections
 
 interface Sums {
   readonly pool: Pool
@@ -207,7 +207,7 @@ export class Load {
       if (!pool)
         throw new QuoinError(
           'ERR_LIQUIDITY_IMPORT',
-          `position ${position.id} is of a pool that is not there`,
+          `position ${position.id} is in an unknown pool ${position.pool}`,
           {
             position: `${position.id}`,
             pool: `${position.pool}`

@@ -7,7 +7,7 @@
 import type { ValueCodec } from '@quoin/keyspace'
 import { fromHex, QuoinError, shortHex, toHex } from '@quoin/primitives'
 import type { Store, StoreReads } from '@quoin/store'
-import { layoutOf, liquidityBeside, type Profile } from '../profile.ts'
+import { layoutOf, liquidityAux, type Profile } from '../profile.ts'
 import { StoreRows } from '../rows.ts'
 import { type Pair, pairsCodec } from '../values.ts'
 import { ownerFinder, wholeRanges } from './collections.ts'
@@ -61,7 +61,7 @@ const refused = (line: number, message: string, details: Record<string, unknown>
   new QuoinError('ERR_LIQUIDITY_IMPORT', `line ${line}: ${message}`, { line, ...details })
 
 const stray = (key: Uint8Array, line: number): QuoinError =>
-  refused(line, `${shortHex(key)} is no key of this profile`, { key: toHex(key.subarray(0, 64)) })
+  refused(line, `${shortHex(key)} is not a key of this profile`, { key: toHex(key.subarray(0, 64)) })
 
 const decodedBy = <T>(codec: ValueCodec<T>, value: Uint8Array, line: number): T => {
   try {
@@ -114,7 +114,7 @@ export async function* exportRaw(
   store: StoreReads,
   { encoding = 'hex' }: { readonly encoding?: Encoding } = {}
 ): AsyncGenerator<string> {
-  const profile = (await store.use(liquidityBeside.collections.profile).get()) ?? 'chain'
+  const profile = (await store.use(liquidityAux.collections.profile).get()) ?? 'chain'
   const rows = new StoreRows(store)
   const write = (bytes: Uint8Array): string =>
     encoding === 'hex' ? toHex(bytes) : Buffer.from(bytes).toString('base64')

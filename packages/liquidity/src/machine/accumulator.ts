@@ -1,7 +1,7 @@
 /** Accumulators in the state, and the records that positions have in them. */
 import type { Dec } from '../decimal.ts'
-import type { Draft } from '../draft.ts'
 import type { AccumulatorName, Reader, Threshold } from '../reader.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { AccumulatorContent, AccumulatorRecord, DecCoins, Position } from '../values.ts'
 import { NOTHING } from './coins.ts'
 import { newRecord, owed } from './growth.ts'
@@ -16,7 +16,7 @@ export const scaleOf = async (reader: Reader, of: Threshold, pool: bigint): Prom
 export const accumulatorOf = async (reader: Reader, name: AccumulatorName): Promise<AccumulatorContent> => {
   const content = await reader.accumulator(name)
   if (!content)
-    throw refusal('pool-unknown', `pool ${name.pool} has no such accumulator`, { uptime: name.uptime })
+    throw refusal('pool-unknown', `pool ${name.pool} does not have the accumulator`, { uptime: name.uptime })
   return content
 }
 
@@ -27,37 +27,39 @@ const recordOf = async (
 ): Promise<AccumulatorRecord> => {
   const record = await reader.accumulatorRecord(name, position)
   if (!record)
-    throw refusal('position-unknown', `position ${position} has no part in it`, { uptime: name.uptime })
+    throw refusal('position-unknown', `position ${position} has no record in the accumulator`, {
+      uptime: name.uptime
+    })
   return record
 }
 
 /** Records a new position in an accumulator. */
 export const join = (
-  draft: Draft,
+  unit: UnitOfWork,
   name: AccumulatorName,
   { value, totalShares }: AccumulatorContent,
   { id, liquidity }: Position,
   inside: DecCoins
 ): void => {
   // The chain writes empty options with the records of uptimes, and none with those of spread rewards.
-  draft.setAccumulatorRecord(name, id, newRecord(liquidity, inside, name.uptime !== undefined))
-  draft.setAccumulator(name, { value, totalShares: totalShares + liquidity })
+  unit.setAccumulatorRecord(name, id, newRecord(liquidity, inside, name.uptime !== undefined))
+  unit.setAccumulator(name, { value, totalShares: totalShares + liquidity })
 }
 
 /** Removes shares of a position and keeps its claims. A record without shares or claims is removed. */
 export const leave = async (
-  draft: Draft,
+  unit: UnitOfWork,
   name: AccumulatorName,
   position: bigint,
   shares: Dec,
   inside: DecCoins
 ): Promise<void> => {
-  const { value, totalShares } = await accumulatorOf(draft, name)
-  const record = await recordOf(draft, name, position)
-  draft.setAccumulator(name, { value, totalShares: totalShares - shares })
-  if (record.shares === shares) draft.removeAccumulatorRecord(name, position)
+  const { value, totalShares } = await accumulatorOf(unit, name)
+  const record = await recordOf(unit, name, position)
+  unit.setAccumulator(name, { value, totalShares: totalShares - shares })
+  if (record.shares === shares) unit.removeAccumulatorRecord(name, position)
   else {
-    draft.setAccumulatorRecord(name, position, {
+    unit.setAccumulatorRecord(name, position, {
       ...record,
       shares: record.shares - shares,
       valuePerShare: inside,
@@ -68,12 +70,12 @@ export const leave = async (
 
 /** Pays the claims of a position, and resets them. */
 export const claim = async (
-  draft: Draft,
+  unit: UnitOfWork,
   name: AccumulatorName,
   position: bigint,
   inside: DecCoins
 ): Promise<DecCoins> => {
-  const record = await recordOf(draft, name, position)
-  draft.setAccumulatorRecord(name, position, { ...record, valuePerShare: inside, unclaimed: NOTHING })
+  const record = await recordOf(unit, name, position)
+  unit.setAccumulatorRecord(name, position, { ...record, valuePerShare: inside, unclaimed: NOTHING })
   return owed(record, inside)
 }

@@ -20,8 +20,8 @@ import {
   peerSqrtPrice,
   peerTick
 } from './peer.testing.ts'
+import type { SwapResult } from './simulate-swap.ts'
 import { quoteExactIn, quoteExactOut } from './swap.ts'
-import type { Swapped } from './way.ts'
 
 // The peer writes a warning for each of its zeros.
 beforeAll(() => {
@@ -82,21 +82,21 @@ const randomPool: fc.Arbitrary<RandomPool> = fc.record({
 
 const build = async ({ price, spread, positions }: RandomPool): Promise<Liquidity> => {
   const { liquidity } = await liquidityWithPool({ spreadFactor: dec.parse(spread) })
-  await liquidity.change(async draft => {
+  await liquidity.change(async unit => {
     const amount0 = 10n ** 9n
-    await open(draft, { lowerTick: MIN_TICK, upperTick: MAX_TICK, amount0, amount1: price * amount0 })
-    const at = ((await draft.pool(1n))!.tick / 100n) * 100n
+    await open(unit, { lowerTick: MIN_TICK, upperTick: MAX_TICK, amount0, amount1: price * amount0 })
+    const at = ((await unit.pool(1n))!.tick / 100n) * 100n
     for (const { from, width, amount } of positions) {
       const lowerTick = at + from * 100n
       const range = { lowerTick, upperTick: lowerTick + width * 100n }
-      await open(draft, { ...range, amount0: amount, amount1: amount * price })
+      await open(unit, { ...range, amount0: amount, amount1: amount * price })
     }
   })
   return liquidity
 }
 
 /** What was swapped, or that it was too little for a whole coin. */
-const settled = async (quote: Promise<Swapped>): Promise<Swapped | 'too little'> => {
+const settled = async (quote: Promise<SwapResult>): Promise<SwapResult | 'too little'> => {
   try {
     return await quote
   } catch (error) {
@@ -117,7 +117,7 @@ const theirAnswer = (quote: () => PeerQuote | undefined): PeerQuote => {
   }
 }
 
-const expectClose = (ours: Swapped, amount: bigint, theirs: PeerQuote, coinWorth: bigint): void => {
+const expectClose = (ours: SwapResult, amount: bigint, theirs: PeerQuote, coinWorth: bigint): void => {
   // For each tick what a coin in is worth, and the last place of the factor on what is large.
   const tolerance = (1n + BigInt(ours.ticksCrossed)) * coinWorth + theirs.amount / 10n ** 17n
   expect(distance(amount, theirs.amount) <= tolerance, `${amount} for ${theirs.amount}`).toBe(true)

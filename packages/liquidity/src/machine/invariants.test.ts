@@ -11,9 +11,9 @@ import type { Reader } from '../reader.ts'
 import { Liquidity } from '../state.ts'
 import type { Pool, Position } from '../values.ts'
 import { leaveAll, newWorld, POOLS, preparePools, programs, type World } from './program.testing.ts'
+import type { SwapResult } from './simulate-swap.ts'
 import { quoteExactIn } from './swap.ts'
 import { UPTIMES } from './uptime.ts'
-import type { Swapped } from './way.ts'
 
 const RUNS = Number(process.env['QUOIN_FUZZ'] ?? 20)
 const NAMES = [undefined, ...UPTIMES.keys()]
@@ -82,12 +82,12 @@ const checkRoundTrip = async (liquidity: Liquidity, id: bigint): Promise<void> =
   const pool = (await liquidity.pool(id))!
   for (const denom of [pool.token0, pool.token1]) {
     const undo = new Error('undone')
-    let there: Swapped | undefined
-    let back: Swapped | undefined
-    const trip = liquidity.change(async draft => {
-      there = await quoteExactIn(draft, { pool: id, coin: { denom, amount: 100_000n } })
-      draft.setPool({ ...pool, sqrtPrice: there.sqrtPrice, tick: there.tick, liquidity: there.liquidity })
-      back = await quoteExactIn(draft, { pool: id, coin: there.bought })
+    let there: SwapResult | undefined
+    let back: SwapResult | undefined
+    const trip = liquidity.change(async unit => {
+      there = await quoteExactIn(unit, { pool: id, coin: { denom, amount: 100_000n } })
+      unit.setPool({ ...pool, sqrtPrice: there.sqrtPrice, tick: there.tick, liquidity: there.liquidity })
+      back = await quoteExactIn(unit, { pool: id, coin: there.bought })
       throw undo
     })
     await trip.catch(error => {
@@ -103,14 +103,14 @@ const isRefused = (error: unknown): boolean => hasCode(error, 'ERR_LIQUIDITY_REF
 const checkLeaving = async (liquidity: Liquidity, { now, bank }: World): Promise<void> => {
   const undo = new Error('undone')
   const left = { now, bank: bank.copy() }
-  const leaving = liquidity.change(async draft => {
-    await leaveAll(draft, left)
+  const leaving = liquidity.change(async unit => {
+    await leaveAll(unit, left)
     for (const id of POOLS) {
-      await checkPool(draft, id)
-      expect(await draft.reserves(id)).toEqual({ amount0: 0n, amount1: 0n })
-      expect(await draft.fullRange(id)).toBe(0n)
+      await checkPool(unit, id)
+      expect(await unit.reserves(id)).toEqual({ amount0: 0n, amount1: 0n })
+      expect(await unit.fullRange(id)).toBe(0n)
     }
-    for await (const { denom } of draft.totalLiquidities()) expect.unreachable(denom)
+    for await (const { denom } of unit.totalLiquidities()) expect.unreachable(denom)
     throw undo
   })
   await expect(leaving).rejects.toBe(undo)
@@ -138,7 +138,7 @@ describe.each(['chain', 'seed'] as const)(
             for (const { name, run } of program) {
               const next = { now: world.now, bank: world.bank.copy() }
               try {
-                await liquidity.change(draft => run(draft, next))
+                await liquidity.change(unit => run(unit, next))
                 world = next
                 done[name] = (done[name] ?? 0) + 1
               } catch (error) {

@@ -1,32 +1,36 @@
 /** Locks of full-range positions. A locked position cannot change. */
-import type { Draft } from '../draft.ts'
+
 import { isFullRange } from '../reserves.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { mustBeUnlocked, poolOf, positionOf, refusal } from './refusal.ts'
 
-export interface Locking {
+export interface LockRequest {
   readonly position: bigint
   readonly owner: string
   readonly lock: bigint
 }
 
-export const lockPosition = async (draft: Draft, { position: id, owner, lock }: Locking): Promise<void> => {
-  const position = await positionOf(draft, id, owner)
-  if (!isFullRange(await poolOf(draft, position.pool), position))
-    throw refusal('position-range', 'only positions of the whole range are locked', { position: id })
-  await mustBeUnlocked(draft, id)
-  if ((await draft.positionOfLock(lock)) !== undefined)
-    throw refusal('lock-taken', `lock ${lock} is of another position`, { lock })
-  await draft.setLock(id, lock)
+export const lockPosition = async (
+  unit: UnitOfWork,
+  { position: id, owner, lock }: LockRequest
+): Promise<void> => {
+  const position = await positionOf(unit, id, owner)
+  if (!isFullRange(await poolOf(unit, position.pool), position))
+    throw refusal('position-range', 'only full-range positions can be locked', { position: id })
+  await mustBeUnlocked(unit, id)
+  if ((await unit.positionOfLock(lock)) !== undefined)
+    throw refusal('lock-taken', `lock ${lock} belongs to another position`, { lock })
+  await unit.setLock(id, lock)
 }
 
 /** Returns the id of the removed lock. */
 export const unlockPosition = async (
-  draft: Draft,
-  { position: id, owner }: Omit<Locking, 'lock'>
+  unit: UnitOfWork,
+  { position: id, owner }: Omit<LockRequest, 'lock'>
 ): Promise<bigint> => {
-  const position = await positionOf(draft, id, owner)
-  const lock = await draft.lockOf(position.id)
+  const position = await positionOf(unit, id, owner)
+  const lock = await unit.lockOf(position.id)
   if (lock === undefined) throw refusal('position-unlocked', `position ${id} is not locked`, { position: id })
-  await draft.removeLock(id)
+  await unit.removeLock(id)
   return lock
 }

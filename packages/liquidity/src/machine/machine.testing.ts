@@ -3,13 +3,13 @@
 import { openStore, type Store } from '@quoin/store'
 import { formatAddress } from '../bech32.ts'
 import { bigDec } from '../decimal.ts'
-import type { Draft } from '../draft.ts'
 import { floorToSpacing, priceToSqrtPrice, sqrtPriceToTick } from '../math/tick.ts'
 import type { Profile } from '../profile.ts'
 import { Liquidity } from '../state.ts'
 import { parseTime, SECOND, type Time } from '../time.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { createPool, type NewPool } from './pool.ts'
-import { createPosition, type NewPosition, type Opened } from './position.ts'
+import { createPosition, type NewPosition, type PositionReceipt } from './position.ts'
 
 export const ETH = 'eth'
 export const USDC = 'usdc'
@@ -42,8 +42,8 @@ export const newPool = (given: Partial<NewPool> = {}): NewPool => ({
   ...given
 })
 
-export const open = async (draft: Draft, given: Partial<NewPosition> = {}): Promise<Opened> =>
-  createPosition(draft, {
+export const open = async (unit: UnitOfWork, given: Partial<NewPosition> = {}): Promise<PositionReceipt> =>
+  createPosition(unit, {
     pool: 1n,
     owner: ALICE,
     lowerTick: LOWER,
@@ -61,7 +61,7 @@ export const liquidityWithPool = async (
 ): Promise<{ readonly store: Store; readonly liquidity: Liquidity }> => {
   const store = await openStore('memory:')
   const liquidity = await Liquidity.open(store, { profile })
-  await liquidity.change(draft => createPool(draft, newPool(given)))
+  await liquidity.change(unit => createPool(unit, newPool(given)))
   return { store, liquidity }
 }
 

@@ -1,7 +1,7 @@
 /** Creating pools: two denoms, a tick spacing, a spread factor. */
 import { DEC, type Dec } from '../decimal.ts'
-import type { Draft } from '../draft.ts'
 import type { Time } from '../time.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Pool } from '../values.ts'
 import { NOTHING } from './coins.ts'
 import { refusal } from './refusal.ts'
@@ -24,13 +24,15 @@ export interface NewPool {
 /** Prices have a precision of a millionth of the power of ten below them. */
 const EXPONENT_AT_PRICE_ONE = -6n
 
-export const createPool = async (draft: Draft, { now, ...given }: NewPool): Promise<Pool> => {
+export const createPool = async (unit: UnitOfWork, { now, ...given }: NewPool): Promise<Pool> => {
   const { id, token0, token1, tickSpacing, spreadFactor } = given
-  if (await draft.pool(id)) throw refusal('pool-exists', `there is a pool ${id}`, { pool: id })
-  if (token0 === token1) throw refusal('denoms', 'a pool has two denoms', { token0, token1 })
-  if (tickSpacing <= 0n) throw refusal('tick-spacing', 'ticks lie at least one apart', { tickSpacing })
+  if (await unit.pool(id)) throw refusal('pool-exists', `pool ${id} already exists`, { pool: id })
+  if (token0 === token1)
+    throw refusal('denoms', 'invalid denoms: expected two different ones', { token0, token1 })
+  if (tickSpacing <= 0n)
+    throw refusal('tick-spacing', 'invalid tick spacing: expected 1 or more', { tickSpacing })
   if (spreadFactor < 0n || spreadFactor >= DEC)
-    throw refusal('spread-factor', 'a spread factor is from 0 to less than 1', { spreadFactor })
+    throw refusal('spread-factor', 'invalid spread factor: expected 0 to less than 1', { spreadFactor })
   const pool: Pool = {
     ...given,
     liquidity: 0n,
@@ -39,15 +41,17 @@ export const createPool = async (draft: Draft, { now, ...given }: NewPool): Prom
     exponentAtPriceOne: EXPONENT_AT_PRICE_ONE,
     lastLiquidityUpdate: now
   }
-  draft.setPool(pool)
-  draft.setAccumulator({ pool: id }, { value: NOTHING, totalShares: 0n })
+  unit.setPool(pool)
+  unit.setAccumulator({ pool: id }, { value: NOTHING, totalShares: 0n })
   for (const uptime of UPTIMES.keys())
-    draft.setAccumulator({ pool: id, uptime }, { value: NOTHING, totalShares: 0n })
+    unit.setAccumulator({ pool: id, uptime }, { value: NOTHING, totalShares: 0n })
   return pool
 }
 
 /** Refuses pools of exports of 2023, which have ticks of another size and are read-only. */
-export const mustBeOfToday = ({ id, exponentAtPriceOne }: Pool): void => {
+export const assertCurrentTicks = ({ id, exponentAtPriceOne }: Pool): void => {
   if (exponentAtPriceOne !== EXPONENT_AT_PRICE_ONE)
-    throw refusal('pool-former', `pool ${id} has ticks of another size`, { exponentAtPriceOne })
+    throw refusal('pool-former', `pool ${id} has the tick size of 2023 and is read-only`, {
+      exponentAtPriceOne
+    })
 }

@@ -31,8 +31,8 @@ describe('positions, as upstream has them', () => {
   it.each(upstream.rows('create', 2))('from %s to %s, %s and %s make %s for %s and %s', async (...row) => {
     const [lower, upper, amount0, amount1, made, paid0, paid1] = row
     const { liquidity } = await liquidityWithPool()
-    const opened = await liquidity.change(draft =>
-      open(draft, {
+    const opened = await liquidity.change(unit =>
+      open(unit, {
         lowerTick: BigInt(lower!),
         upperTick: BigInt(upper!),
         amount0: BigInt(amount0!),
@@ -47,11 +47,11 @@ describe('positions, as upstream has them', () => {
   it.each(upstream.rows('withdraw', 3))('from %s to %s, liquidity %s is worth %s and %s', async (...row) => {
     const [lowerTick, upperTick, taken, got0, got1] = row
     const { liquidity } = await liquidityWithPool()
-    await liquidity.change(draft =>
-      open(draft, { lowerTick: BigInt(lowerTick!), upperTick: BigInt(upperTick!) })
+    await liquidity.change(unit =>
+      open(unit, { lowerTick: BigInt(lowerTick!), upperTick: BigInt(upperTick!) })
     )
-    const got = await liquidity.change(draft =>
-      withdrawPosition(draft, { position: 1n, owner: ALICE, liquidity: dec.parse(taken!), now: START + HOUR })
+    const got = await liquidity.change(unit =>
+      withdrawPosition(unit, { position: 1n, owner: ALICE, liquidity: dec.parse(taken!), now: START + HOUR })
     )
     expect(got).toMatchObject({ amount0: BigInt(got0!), amount1: BigInt(got1!) })
   })
@@ -61,15 +61,15 @@ describe('positions, as upstream has them', () => {
     async (...row) => {
       const [pool0, pool1, lowerTick, upperTick, first0, first1, more0, more1, sum0, sum1] = row.map(BigInt)
       const { liquidity } = await liquidityWithPool()
-      const added = await liquidity.change(async draft => {
-        await open(draft, { owner: BOB, ...FULL, amount0: pool0!, amount1: pool1! })
-        const { position } = await open(draft, {
+      const added = await liquidity.change(async unit => {
+        await open(unit, { owner: BOB, ...FULL, amount0: pool0!, amount1: pool1! })
+        const { position } = await open(unit, {
           lowerTick: lowerTick!,
           upperTick: upperTick!,
           amount0: first0!,
           amount1: first1!
         })
-        return addToPosition(draft, {
+        return addToPosition(unit, {
           position: position.id,
           owner: ALICE,
           amount0: more0!,
@@ -88,8 +88,8 @@ describe('positions, as upstream has them', () => {
     async (...row) => {
       const [amount0, amount1, tickSpacing, price, tick] = row
       const { liquidity } = await liquidityWithPool({ tickSpacing: BigInt(tickSpacing!) })
-      await liquidity.change(draft =>
-        open(draft, { ...FULL, amount0: BigInt(amount0!), amount1: BigInt(amount1!) })
+      await liquidity.change(unit =>
+        open(unit, { ...FULL, amount0: BigInt(amount0!), amount1: BigInt(amount1!) })
       )
       expect(await liquidity.pool(1n)).toMatchObject({
         sqrtPrice: priceToSqrtPrice(bigDec.parse(price!)),
@@ -110,14 +110,14 @@ describe('positions, as upstream has them', () => {
     const ids = new Map<string, bigint[]>()
     for (const name of ['full', 'narrow', 'consecutive', 'overlapping'] as const)
       for (let i = 0; i < counts[name]; i++) {
-        const { position } = await liquidity.change(draft => open(draft, ranges[name]))
+        const { position } = await liquidity.change(unit => open(unit, ranges[name]))
         ids.set(name, [...(ids.get(name) ?? []), position.id])
       }
     for (const [denom, amount, sqrtPrice, bought, leaving] of upstream.rows('functional', 4)) {
       let sum = 0n
       for (let i = 0; i < 5; i++) {
         const coin = { denom: denom!, amount: BigInt(amount!) }
-        const swapped = await liquidity.change(draft => swapExactIn(draft, { pool: 1n, coin, now: START }))
+        const swapped = await liquidity.change(unit => swapExactIn(unit, { pool: 1n, coin, now: START }))
         sum += swapped.bought.amount
       }
       const close = (actual: bigint, expected: bigint): boolean => {
@@ -127,16 +127,16 @@ describe('positions, as upstream has them', () => {
       expect(close(sum, BigInt(bought!)), `${sum} for ${bought}`).toBe(true)
       expect(close((await liquidity.pool(1n))!.sqrtPrice, bigDec.parse(sqrtPrice!))).toBe(true)
       for (const position of ids.get(leaving!) ?? [])
-        await liquidity.change(draft => withdrawPosition(draft, { position, owner: ALICE, now: START }))
+        await liquidity.change(unit => withdrawPosition(unit, { position, owner: ALICE, now: START }))
     }
   })
 })
 
 const twoPositions = async (): Promise<Liquidity> => {
   const { liquidity } = await liquidityWithPool()
-  await liquidity.change(async draft => {
-    await open(draft)
-    await open(draft, { owner: BOB, ...FULL })
+  await liquidity.change(async unit => {
+    await open(unit)
+    await open(unit, { owner: BOB, ...FULL })
   })
   return liquidity
 }
@@ -158,7 +158,7 @@ describe('a new position', () => {
     ['more of token 1 than it takes', { least: { amount0: 0n, amount1: AMOUNT_1 + 1n } }, 'amount-limit']
   ])('with %s is refused, and nothing has happened', async (_, given, reason) => {
     const { liquidity } = await liquidityWithPool()
-    await expect(liquidity.change(draft => open(draft, given))).rejects.toMatchObject(refused(reason))
+    await expect(liquidity.change(unit => open(unit, given))).rejects.toMatchObject(refused(reason))
     expect(await liquidity.nextPositionId()).toBe(1n)
     expect((await liquidity.pool(1n))!.sqrtPrice).toBe(0n)
   })
@@ -166,11 +166,11 @@ describe('a new position', () => {
   it('outside of the price is of one token only, and not active', async () => {
     const liquidity = await twoPositions()
     const before = (await liquidity.pool(1n))!.liquidity
-    const above = await liquidity.change(draft =>
-      open(draft, { lowerTick: UPPER, upperTick: UPPER + 100n, amount1: 0n })
+    const above = await liquidity.change(unit =>
+      open(unit, { lowerTick: UPPER, upperTick: UPPER + 100n, amount1: 0n })
     )
-    const below = await liquidity.change(draft =>
-      open(draft, { lowerTick: LOWER - 100n, upperTick: LOWER, amount0: 0n })
+    const below = await liquidity.change(unit =>
+      open(unit, { lowerTick: LOWER - 100n, upperTick: LOWER, amount0: 0n })
     )
     expect([above.amount1, below.amount0]).toEqual([0n, 0n])
     expect([above.amount0, below.amount1]).toEqual([AMOUNT_0, AMOUNT_1])
@@ -180,7 +180,7 @@ describe('a new position', () => {
   it('at a price that no pool has is refused', async () => {
     const { liquidity } = await liquidityWithPool()
     await expect(
-      liquidity.change(draft => open(draft, { ...FULL, amount0: 10n ** 13n, amount1: 1n }))
+      liquidity.change(unit => open(unit, { ...FULL, amount0: 10n ** 13n, amount1: 1n }))
     ).rejects.toMatchObject(refused('price-limit'))
   })
 })
@@ -196,15 +196,15 @@ describe('a withdrawal', () => {
   ])('%s is refused', async (_, given, reason) => {
     const liquidity = await twoPositions()
     await expect(
-      liquidity.change(draft => withdrawPosition(draft, { position: 1n, owner: ALICE, now: START, ...given }))
+      liquidity.change(unit => withdrawPosition(unit, { position: 1n, owner: ALICE, now: START, ...given }))
     ).rejects.toMatchObject(refused(reason))
   })
 
   it('of the last position leaves a pool as it was when it was made', async () => {
     const { liquidity } = await liquidityWithPool()
     const fresh = await liquidity.pool(1n)
-    await liquidity.change(draft => open(draft))
-    await liquidity.change(draft => withdrawPosition(draft, { position: 1n, owner: ALICE, now: START }))
+    await liquidity.change(unit => open(unit))
+    await liquidity.change(unit => withdrawPosition(unit, { position: 1n, owner: ALICE, now: START }))
     expect(await liquidity.pool(1n)).toEqual(fresh)
     for await (const tick of liquidity.ticks(1n)) expect.unreachable(`tick ${tick.index}`)
     for (const uptime of [undefined, 0, 1, 2, 3, 4, 5]) {
@@ -225,17 +225,15 @@ describe('adding to a position', () => {
     const liquidity = await twoPositions()
     const before = await liquidity.position(1n)
     const adding = { position: 1n, owner: ALICE, amount0: 1n, amount1: AMOUNT_1, now: START, ...given }
-    await expect(liquidity.change(draft => addToPosition(draft, adding))).rejects.toMatchObject(
-      refused(reason)
-    )
+    await expect(liquidity.change(unit => addToPosition(unit, adding))).rejects.toMatchObject(refused(reason))
     expect(await liquidity.position(1n)).toEqual(before)
   })
 
   it('is refused for the last position of a pool, whose price would be lost', async () => {
     const { liquidity } = await liquidityWithPool()
-    await liquidity.change(draft => open(draft))
+    await liquidity.change(unit => open(unit))
     const adding = { position: 1n, owner: ALICE, amount0: AMOUNT_0, amount1: AMOUNT_1, now: START }
-    await expect(liquidity.change(draft => addToPosition(draft, adding))).rejects.toMatchObject(
+    await expect(liquidity.change(unit => addToPosition(unit, adding))).rejects.toMatchObject(
       refused('position-last')
     )
   })
@@ -245,7 +243,7 @@ describe('a transfer', () => {
   it('moves positions between owners, with their age', async () => {
     const liquidity = await twoPositions()
     const before = (await liquidity.position(1n))!
-    await liquidity.change(draft => transferPositions(draft, { positions: [1n], owner: ALICE, to: BOB }))
+    await liquidity.change(unit => transferPositions(unit, { positions: [1n], owner: ALICE, to: BOB }))
     expect(await liquidity.position(1n)).toEqual({ ...before, owner: BOB })
     const ids = async (owner: string): Promise<bigint[]> => {
       const found: bigint[] = []
@@ -263,16 +261,16 @@ describe('a transfer', () => {
   ])('of %s is refused', async (_, positions, reason) => {
     const liquidity = await twoPositions()
     await expect(
-      liquidity.change(draft => transferPositions(draft, { positions, owner: ALICE, to: BOB }))
+      liquidity.change(unit => transferPositions(unit, { positions, owner: ALICE, to: BOB }))
     ).rejects.toMatchObject(refused(reason))
     expect((await liquidity.position(1n))!.owner).toBe(ALICE)
   })
 
   it('of the last position of a pool is refused, as on the chain', async () => {
     const { liquidity } = await liquidityWithPool()
-    await liquidity.change(draft => open(draft))
+    await liquidity.change(unit => open(unit))
     await expect(
-      liquidity.change(draft => transferPositions(draft, { positions: [1n], owner: ALICE, to: BOB }))
+      liquidity.change(unit => transferPositions(unit, { positions: [1n], owner: ALICE, to: BOB }))
     ).rejects.toMatchObject(refused('position-last'))
   })
 })
@@ -280,32 +278,32 @@ describe('a transfer', () => {
 describe('a lock', () => {
   it('keeps a position of the whole range from being changed until it is gone', async () => {
     const liquidity = await twoPositions()
-    await liquidity.change(draft => lockPosition(draft, { position: 2n, owner: BOB, lock: 9n }))
+    await liquidity.change(unit => lockPosition(unit, { position: 2n, owner: BOB, lock: 9n }))
     expect(await liquidity.lockOf(2n)).toBe(9n)
     expect(await liquidity.positionOfLock(9n)).toBe(2n)
     const held = { position: 2n, owner: BOB, now: START }
     for (const work of [
-      liquidity.change(draft => withdrawPosition(draft, held)),
-      liquidity.change(draft => addToPosition(draft, { ...held, amount0: 1n, amount1: 1n })),
-      liquidity.change(draft => transferPositions(draft, { positions: [2n], owner: BOB, to: ALICE })),
-      liquidity.change(draft => lockPosition(draft, { position: 2n, owner: BOB, lock: 10n }))
+      liquidity.change(unit => withdrawPosition(unit, held)),
+      liquidity.change(unit => addToPosition(unit, { ...held, amount0: 1n, amount1: 1n })),
+      liquidity.change(unit => transferPositions(unit, { positions: [2n], owner: BOB, to: ALICE })),
+      liquidity.change(unit => lockPosition(unit, { position: 2n, owner: BOB, lock: 10n }))
     ])
       await expect(work).rejects.toMatchObject(refused('position-locked'))
-    expect(await liquidity.change(draft => unlockPosition(draft, { position: 2n, owner: BOB }))).toBe(9n)
-    await liquidity.change(draft => withdrawPosition(draft, held))
+    expect(await liquidity.change(unit => unlockPosition(unit, { position: 2n, owner: BOB }))).toBe(9n)
+    await liquidity.change(unit => withdrawPosition(unit, held))
     expect(await liquidity.positionOfLock(9n)).toBeUndefined()
   })
 
   it('is for positions of the whole range, and one position', async () => {
     const liquidity = await twoPositions()
     const locking = (position: bigint, owner: string) =>
-      liquidity.change(draft => lockPosition(draft, { position, owner, lock: 9n }))
+      liquidity.change(unit => lockPosition(unit, { position, owner, lock: 9n }))
     await expect(locking(1n, ALICE)).rejects.toMatchObject(refused('position-range'))
     await expect(
-      liquidity.change(draft => unlockPosition(draft, { position: 2n, owner: BOB }))
+      liquidity.change(unit => unlockPosition(unit, { position: 2n, owner: BOB }))
     ).rejects.toMatchObject(refused('position-unlocked'))
     await locking(2n, BOB)
-    await liquidity.change(draft => open(draft, FULL))
+    await liquidity.change(unit => open(unit, FULL))
     await expect(locking(3n, ALICE)).rejects.toMatchObject(refused('lock-taken'))
   })
 })
@@ -319,19 +317,17 @@ describe('a new pool', () => {
     ['a spread factor below zero', { id: 2n, spreadFactor: -1n }, 'spread-factor']
   ])('with %s is refused', async (_, given, reason) => {
     const { liquidity } = await liquidityWithPool()
-    await expect(liquidity.change(draft => createPool(draft, newPool(given)))).rejects.toMatchObject(
+    await expect(liquidity.change(unit => createPool(unit, newPool(given)))).rejects.toMatchObject(
       refused(reason)
     )
   })
 
   it('with ticks of another size, from an export of 2023, takes no positions', async () => {
     const { liquidity } = await liquidityWithPool()
-    await liquidity.change(async draft =>
-      draft.setPool({ ...(await draft.pool(1n))!, exponentAtPriceOne: -1n })
-    )
+    await liquidity.change(async unit => unit.setPool({ ...(await unit.pool(1n))!, exponentAtPriceOne: -1n }))
     await expect(
-      liquidity.change(draft =>
-        createPosition(draft, {
+      liquidity.change(unit =>
+        createPosition(unit, {
           pool: 1n,
           owner: ALICE,
           lowerTick: 0n,

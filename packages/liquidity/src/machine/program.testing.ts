@@ -6,9 +6,9 @@
 import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { type Dec, dec } from '../decimal.ts'
-import type { Draft } from '../draft.ts'
 import { MAX_TICK, MIN_TICK } from '../math/tick.ts'
 import type { Time } from '../time.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Position } from '../values.ts'
 import type { Coin } from './coins.ts'
 import { createIncentive } from './incentive.ts'
@@ -59,19 +59,19 @@ export interface World {
 }
 
 /** Does something and tells the bank; what is refused throws. */
-type Step = (draft: Draft, world: World) => Promise<void>
+type Step = (unit: UnitOfWork, world: World) => Promise<void>
 
 const both = (amount0: bigint, amount1: bigint): Coin[] => [
   { denom: DENOMS[0]!, amount: amount0 },
   { denom: DENOMS[1]!, amount: amount1 }
 ]
 
-export const preparePools = async (draft: Draft): Promise<void> => {
-  draft.setThreshold('spread', POOLS[0])
-  draft.setThreshold('incentive', POOLS[0])
+export const preparePools = async (unit: UnitOfWork): Promise<void> => {
+  unit.setThreshold('spread', POOLS[0])
+  unit.setThreshold('incentive', POOLS[0])
   for (const [i, id] of POOLS.entries())
     await createPool(
-      draft,
+      unit,
       newPool({
         id,
         token0: DENOMS[0]!,
@@ -83,22 +83,22 @@ export const preparePools = async (draft: Draft): Promise<void> => {
 }
 
 /** One of the positions there are, if any. */
-const pick = async (draft: Draft, choice: number): Promise<Position> => {
+const pick = async (unit: UnitOfWork, choice: number): Promise<Position> => {
   const all: Position[] = []
-  for await (const position of draft.positions()) all.push(position)
+  for await (const position of unit.positions()) all.push(position)
   if (all.length === 0) throw new QuoinError('ERR_LIQUIDITY_REFUSED', 'there are no positions', {})
   return all[choice % all.length]!
 }
 
 /** Takes out a position, and all that comes with it. */
 const takeOut = async (
-  draft: Draft,
+  unit: UnitOfWork,
   { now, bank }: World,
   position: Position,
   liquidity?: Dec
 ): Promise<void> => {
   const { owner, id, pool } = position
-  const got = await withdrawPosition(draft, { position: id, owner, liquidity, now })
+  const got = await withdrawPosition(unit, { position: id, owner, liquidity, now })
   bank.pay('pool', pool, both(got.amount0, got.amount1))
   bank.pay('spread', pool, got.spreadRewards)
   bank.pay('incentives', pool, got.incentives)
@@ -120,18 +120,18 @@ const range = fc.oneof(
 
 const create = fc.record({ pool: poolId, owner, range, amount0: amount, amount1: amount }).map(
   ({ range: ticks, ...given }): Step =>
-    async (draft, { now, bank }) => {
-      const opened = await createPosition(draft, { ...given, ...ticks, now })
+    async (unit, { now, bank }) => {
+      const opened = await createPosition(unit, { ...given, ...ticks, now })
       bank.add('pool', given.pool, both(opened.amount0, opened.amount1))
     }
 )
 
 const add = fc.record({ choice, amount0: amount, amount1: amount }).map(
   (given): Step =>
-    async (draft, { now, bank }) => {
-      const position = await pick(draft, given.choice)
+    async (unit, { now, bank }) => {
+      const position = await pick(unit, given.choice)
       const { amount0, amount1 } = given
-      const added = await addToPosition(draft, {
+      const added = await addToPosition(unit, {
         position: position.id,
         owner: position.owner,
         amount0,
@@ -148,16 +148,16 @@ const add = fc.record({ choice, amount0: amount, amount1: amount }).map(
 
 const withdraw = fc.record({ choice, share: fc.constantFrom(1n, 2n, 7n, 1n, 1_000_000n) }).map(
   (given): Step =>
-    async (draft, world) => {
-      const position = await pick(draft, given.choice)
-      await takeOut(draft, world, position, position.liquidity / given.share)
+    async (unit, world) => {
+      const position = await pick(unit, given.choice)
+      await takeOut(unit, world, position, position.liquidity / given.share)
     }
 )
 
 const swap = fc.record({ pool: poolId, denom, amount, exact: fc.constantFrom('in', 'out') }).map(
   ({ exact, pool, ...coin }): Step =>
-    async (draft, { now, bank }) => {
-      const { paid, bought, spreadReward } = await (exact === 'in' ? swapExactIn : swapExactOut)(draft, {
+    async (unit, { now, bank }) => {
+      const { paid, bought, spreadReward } = await (exact === 'in' ? swapExactIn : swapExactOut)(unit, {
         pool,
         coin,
         now
@@ -170,17 +170,17 @@ const swap = fc.record({ pool: poolId, denom, amount, exact: fc.constantFrom('in
 
 const collectSpread = choice.map(
   (which): Step =>
-    async (draft, { bank }) => {
-      const { id, owner: of, pool } = await pick(draft, which)
-      bank.pay('spread', pool, await collectSpreadRewards(draft, { position: id, owner: of }))
+    async (unit, { bank }) => {
+      const { id, owner: of, pool } = await pick(unit, which)
+      bank.pay('spread', pool, await collectSpreadRewards(unit, { position: id, owner: of }))
     }
 )
 
 const collect = choice.map(
   (which): Step =>
-    async (draft, { bank, now }) => {
-      const { id, owner: of, pool } = await pick(draft, which)
-      const { paid } = await collectIncentives(draft, { position: id, owner: of, now })
+    async (unit, { bank, now }) => {
+      const { id, owner: of, pool } = await pick(unit, which)
+      const { paid } = await collectIncentives(unit, { position: id, owner: of, now })
       bank.pay('incentives', pool, paid)
     }
 )
@@ -196,33 +196,33 @@ const promise = fc
   })
   .map(
     ({ delay, ...given }): Step =>
-      async (draft, { now, bank }) => {
-        await createIncentive(draft, { ...given, startTime: now + delay, now })
+      async (unit, { now, bank }) => {
+        await createIncentive(unit, { ...given, startTime: now + delay, now })
         bank.add('incentives', given.pool, [given.coin])
       }
   )
 
 const lock = fc.record({ choice, lock: fc.bigInt({ min: 1n, max: 5n }) }).map(
   (given): Step =>
-    async draft => {
-      const { id, owner: of } = await pick(draft, given.choice)
-      await lockPosition(draft, { position: id, owner: of, lock: given.lock })
+    async unit => {
+      const { id, owner: of } = await pick(unit, given.choice)
+      await lockPosition(unit, { position: id, owner: of, lock: given.lock })
     }
 )
 
 const unlock = choice.map(
   (which): Step =>
-    async draft => {
-      const { id, owner: of } = await pick(draft, which)
-      await unlockPosition(draft, { position: id, owner: of })
+    async unit => {
+      const { id, owner: of } = await pick(unit, which)
+      await unlockPosition(unit, { position: id, owner: of })
     }
 )
 
 const transfer = fc.record({ choice, to: owner }).map(
   ({ choice: which, to }): Step =>
-    async draft => {
-      const { id, owner: of } = await pick(draft, which)
-      await transferPositions(draft, { positions: [id], owner: of, to })
+    async unit => {
+      const { id, owner: of } = await pick(unit, which)
+      await transferPositions(unit, { positions: [id], owner: of, to })
     }
 )
 
@@ -264,12 +264,12 @@ export const programs = (maxLength: number): fc.Arbitrary<NamedStep[]> =>
 export const newWorld = (): World => ({ now: START, bank: new Bank() })
 
 /** Everybody leaves: locks are taken off, and every position out. */
-export const leaveAll = async (draft: Draft, world: World): Promise<void> => {
+export const leaveAll = async (unit: UnitOfWork, world: World): Promise<void> => {
   const all: Position[] = []
-  for await (const position of draft.positions()) all.push(position)
+  for await (const position of unit.positions()) all.push(position)
   for (const position of all) {
-    if ((await draft.lockOf(position.id)) !== undefined)
-      await unlockPosition(draft, { position: position.id, owner: position.owner })
-    await takeOut(draft, world, position)
+    if ((await unit.lockOf(position.id)) !== undefined)
+      await unlockPosition(unit, { position: position.id, owner: position.owner })
+    await takeOut(unit, world, position)
   }
 }

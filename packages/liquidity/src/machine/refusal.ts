@@ -39,16 +39,16 @@ export const refusal = (reason: Reason, message: string, details: Record<string,
 
 export const poolOf = async (reader: Reader, id: bigint): Promise<Pool> => {
   const pool = await reader.pool(id)
-  if (!pool) throw refusal('pool-unknown', `there is no pool ${id}`, { pool: id })
+  if (!pool) throw refusal('pool-unknown', `unknown pool ${id}`, { pool: id })
   return pool
 }
 
 /** A position that its owner may change. */
 export const positionOf = async (reader: Reader, id: bigint, owner: string): Promise<Position> => {
   const position = await reader.position(id)
-  if (!position) throw refusal('position-unknown', `there is no position ${id}`, { position: id })
+  if (!position) throw refusal('position-unknown', `unknown position ${id}`, { position: id })
   if (position.owner !== owner)
-    throw refusal('position-owner', `position ${id} belongs to somebody else`, { position: id, owner })
+    throw refusal('position-owner', `position ${id} belongs to another owner`, { position: id, owner })
   return position
 }
 
@@ -59,7 +59,7 @@ export const mustBeUnlocked = async (reader: Reader, position: bigint): Promise<
 }
 
 /** Refuses the last position of a pool. */
-export const mustNotBeLast = async (reader: Reader, { pool, id }: Position): Promise<void> => {
+export const assertNotLast = async (reader: Reader, { pool, id }: Position): Promise<void> => {
   for await (const position of reader.positionsIn(pool)) if (position.id !== id) return
   throw refusal('position-last', `position ${id} is the last of its pool`, { position: id, pool })
 }

@@ -77,10 +77,10 @@ describe('a new tick', () => {
 })
 
 const swapping = (liquidity: Liquidity, denom: string, amount: bigint, now = START) =>
-  liquidity.change(draft => swapExactIn(draft, { pool: 1n, coin: { denom, amount }, now }))
+  liquidity.change(unit => swapExactIn(unit, { pool: 1n, coin: { denom, amount }, now }))
 
 const collecting = (liquidity: Liquidity, position: bigint, owner = ALICE) =>
-  liquidity.change(draft => collectSpreadRewards(draft, { position, owner }))
+  liquidity.change(unit => collectSpreadRewards(unit, { position, owner }))
 
 describe.each([
   ['scaled', 1n],
@@ -88,16 +88,16 @@ describe.each([
 ])('spread rewards, %s', (_, scaled) => {
   const prepared = async (): Promise<Liquidity> => {
     const { liquidity } = await liquidityWithPool({ spreadFactor: dec.parse('0.003') })
-    await liquidity.change(async draft => {
-      draft.setThreshold('spread', 1n - scaled)
-      await open(draft)
+    await liquidity.change(async unit => {
+      unit.setThreshold('spread', 1n - scaled)
+      await open(unit)
     })
     return liquidity
   }
 
   it('go to those whose range the price was in, by their liquidity', async () => {
     const liquidity = await prepared()
-    await liquidity.change(draft => open(draft, { owner: BOB }))
+    await liquidity.change(unit => open(unit, { owner: BOB }))
     const { spreadReward } = await swapping(liquidity, USDC, 42_000_000n)
     const [first] = await collecting(liquidity, 1n)
     const [second] = await collecting(liquidity, 2n, BOB)
@@ -119,9 +119,7 @@ describe.each([
 
   it('do not go to a range that the price was not in', async () => {
     const liquidity = await prepared()
-    await liquidity.change(draft =>
-      open(draft, { owner: BOB, lowerTick: 31_500_000n, upperTick: 32_250_000n })
-    )
+    await liquidity.change(unit => open(unit, { owner: BOB, lowerTick: 31_500_000n, upperTick: 32_250_000n }))
     await swapping(liquidity, USDC, 42_000_000n)
     expect(await collecting(liquidity, 2n, BOB)).toEqual([])
     // Now it goes into that range, and back.
@@ -136,30 +134,30 @@ describe.each([
   it('from before a position is not owed to it, on ticks that are older', async () => {
     const liquidity = await prepared()
     await swapping(liquidity, USDC, 42_000_000n)
-    await liquidity.change(draft => open(draft, { owner: BOB }))
+    await liquidity.change(unit => open(unit, { owner: BOB }))
     expect(await collecting(liquidity, 2n, BOB)).toEqual([])
   })
 
   it('stay owed when a part is withdrawn, and are paid with the rest', async () => {
     const liquidity = await prepared()
-    await liquidity.change(draft => open(draft, { owner: BOB, ...FULL }))
+    await liquidity.change(unit => open(unit, { owner: BOB, ...FULL }))
     await swapping(liquidity, USDC, 42_000_000n)
     const half = (await liquidity.position(1n))!.liquidity / 2n
-    const first = await liquidity.change(draft =>
-      withdrawPosition(draft, { position: 1n, owner: ALICE, liquidity: half, now: START })
+    const first = await liquidity.change(unit =>
+      withdrawPosition(unit, { position: 1n, owner: ALICE, liquidity: half, now: START })
     )
     expect(first.spreadRewards).toEqual([])
-    const rest = await liquidity.change(draft =>
-      withdrawPosition(draft, { position: 1n, owner: ALICE, now: START })
+    const rest = await liquidity.change(unit =>
+      withdrawPosition(unit, { position: 1n, owner: ALICE, now: START })
     )
     expect(rest.spreadRewards[0]!.amount).toBeGreaterThan(100_000n)
   })
 
   it('belong to whoever owns the position when they are collected', async () => {
     const liquidity = await prepared()
-    await liquidity.change(draft => open(draft, { owner: BOB, ...FULL }))
+    await liquidity.change(unit => open(unit, { owner: BOB, ...FULL }))
     await swapping(liquidity, USDC, 42_000_000n)
-    await liquidity.change(draft => transferPositions(draft, { positions: [1n], owner: ALICE, to: BOB }))
+    await liquidity.change(unit => transferPositions(unit, { positions: [1n], owner: ALICE, to: BOB }))
     await expect(collecting(liquidity, 1n)).rejects.toMatchObject(refused('position-owner'))
     expect((await collecting(liquidity, 1n, BOB))[0]!.amount).toBeGreaterThan(100_000n)
   })
@@ -172,11 +170,11 @@ describe('a fraction of a coin that is left of spread rewards', () => {
       [0n, false]
     ] as const) {
       const { liquidity } = await liquidityWithPool({ spreadFactor: dec.parse('0.003') })
-      await liquidity.change(async draft => {
-        draft.setThreshold('spread', threshold)
+      await liquidity.change(async unit => {
+        unit.setThreshold('spread', threshold)
         // So little liquidity that a fraction of a coin is something for each unit of it.
-        await open(draft, { ...FULL, amount0: 1000n, amount1: 1000n })
-        await open(draft, { ...FULL, owner: BOB, amount0: 777n, amount1: 777n })
+        await open(unit, { ...FULL, amount0: 1000n, amount1: 1000n })
+        await open(unit, { ...FULL, owner: BOB, amount0: 777n, amount1: 777n })
       })
       await swapping(liquidity, USDC, 1000n)
       const before = (await liquidity.accumulator({ pool: 1n }))!.value[0]!.amount
@@ -200,14 +198,14 @@ describe('incentives', () => {
   })
   const prepared = async (...incentives: Partial<NewIncentive>[]): Promise<Liquidity> => {
     const { liquidity } = await liquidityWithPool()
-    await liquidity.change(async draft => {
-      await open(draft)
-      for (const each of incentives) await createIncentive(draft, incentive(each))
+    await liquidity.change(async unit => {
+      await open(unit)
+      for (const each of incentives) await createIncentive(unit, incentive(each))
     })
     return liquidity
   }
   const claiming = (liquidity: Liquidity, position: bigint, now: bigint, owner = ALICE) =>
-    liquidity.change(draft => collectIncentives(draft, { position, owner, now }))
+    liquidity.change(unit => collectIncentives(unit, { position, owner, now }))
   const remaining = async (liquidity: Liquidity, uptime = 0): Promise<string[]> => {
     const found: string[] = []
     for await (const { body } of liquidity.incentives(1n, uptime))
@@ -217,7 +215,7 @@ describe('incentives', () => {
 
   it('are emitted by the second to those at the price, and divided by liquidity', async () => {
     const liquidity = await prepared({})
-    await liquidity.change(draft => open(draft, { owner: BOB }))
+    await liquidity.change(unit => open(unit, { owner: BOB }))
     const [first] = (await claiming(liquidity, 1n, START + 100n * SECOND)).paid
     const [second] = (await claiming(liquidity, 2n, START + 100n * SECOND, BOB)).paid
     // 1000 atom, of which half a unit may be cut off at each.
@@ -252,21 +250,19 @@ describe('incentives', () => {
 
   it('are not emitted while no liquidity is at the price', async () => {
     const liquidity = await prepared()
-    await liquidity.change(async draft => {
-      await open(draft, { ...FULL, owner: BOB, amount0: 1n, amount1: 5000n })
-      await createIncentive(draft, incentive())
-      await withdrawPosition(draft, { position: 2n, owner: BOB, now: START })
-      await withdrawPosition(draft, { position: 1n, owner: ALICE, now: START })
+    await liquidity.change(async unit => {
+      await open(unit, { ...FULL, owner: BOB, amount0: 1n, amount1: 5000n })
+      await createIncentive(unit, incentive())
+      await withdrawPosition(unit, { position: 2n, owner: BOB, now: START })
+      await withdrawPosition(unit, { position: 1n, owner: ALICE, now: START })
     })
-    await liquidity.change(draft => open(draft, { now: START + HOUR }))
+    await liquidity.change(unit => open(unit, { now: START + HOUR }))
     expect(await remaining(liquidity)).toEqual(['1000000.000000000000000000'])
   })
 
   it('do not go to a range that the price was not in, whichever way it came', async () => {
     const liquidity = await prepared({})
-    await liquidity.change(draft =>
-      open(draft, { owner: BOB, lowerTick: 31_500_000n, upperTick: 32_250_000n })
-    )
+    await liquidity.change(unit => open(unit, { owner: BOB, lowerTick: 31_500_000n, upperTick: 32_250_000n }))
     // An hour below the range, an hour in it, an hour below it again.
     await swapping(liquidity, USDC, 8_000_000_000n, START + HOUR)
     await swapping(liquidity, ETH, AMOUNT_0, START + 2n * HOUR)
@@ -281,8 +277,8 @@ describe('incentives', () => {
   it('are not emitted to less than one unit of liquidity', async () => {
     const liquidity = await prepared({})
     const { liquidity: all } = (await liquidity.position(1n))!
-    await liquidity.change(draft =>
-      withdrawPosition(draft, { position: 1n, owner: ALICE, liquidity: all - dec.parse('0.5'), now: START })
+    await liquidity.change(unit =>
+      withdrawPosition(unit, { position: 1n, owner: ALICE, liquidity: all - dec.parse('0.5'), now: START })
     )
     expect((await claiming(liquidity, 1n, START + HOUR)).paid).toEqual([])
     expect(await remaining(liquidity)).toEqual(['1000000.000000000000000000'])
@@ -291,7 +287,7 @@ describe('incentives', () => {
   it('of an uptime are for positions that are as old, which is how long that is', async () => {
     expect(UPTIMES).toEqual([1n, 60n * SECOND, HOUR, DAY, 7n * DAY, 14n * DAY])
     const liquidity = await prepared({ uptime: 2 })
-    await liquidity.change(draft => open(draft, { owner: BOB, now: START + 1n }))
+    await liquidity.change(unit => open(unit, { owner: BOB, now: START + 1n }))
     const early = await claiming(liquidity, 1n, START + HOUR - 1n)
     expect(early.paid).toEqual([])
     expect(early.forfeited).toEqual([{ denom: 'atom', amount: 17_999n }])
@@ -304,8 +300,8 @@ describe('incentives', () => {
 
   it('that are given up with nobody else at the price go to who gives them up', async () => {
     const liquidity = await prepared({ uptime: 5 })
-    const { incentives } = await liquidity.change(draft =>
-      withdrawPosition(draft, { position: 1n, owner: ALICE, now: START + HOUR })
+    const { incentives } = await liquidity.change(unit =>
+      withdrawPosition(unit, { position: 1n, owner: ALICE, now: START + HOUR })
     )
     expect(incentives).toEqual([{ denom: 'atom', amount: 35_999n }])
   })
@@ -331,7 +327,7 @@ describe('incentives', () => {
     ['for a pool there is not', { pool: 2n }, 'pool-unknown']
   ])('%s are refused', async (_, given, reason) => {
     const liquidity = await prepared()
-    await expect(liquidity.change(draft => createIncentive(draft, incentive(given)))).rejects.toMatchObject(
+    await expect(liquidity.change(unit => createIncentive(unit, incentive(given)))).rejects.toMatchObject(
       refused(reason)
     )
   })
@@ -340,16 +336,16 @@ describe('incentives', () => {
     const chain = await prepared({}, {})
     expect(await remaining(chain)).toHaveLength(2)
     const { liquidity: seed } = await liquidityWithPool({ id: 2n }, 'seed')
-    const promise = () => seed.change(draft => createIncentive(draft, incentive({ pool: 2n })))
+    const promise = () => seed.change(unit => createIncentive(unit, incentive({ pool: 2n })))
     await promise()
     await expect(promise()).rejects.toMatchObject(refused('incentive-exists'))
   })
 
   it('cannot be claimed by a position from the future', async () => {
     const liquidity = await prepared({})
-    await liquidity.change(async draft => {
-      await createPool(draft, newPool({ id: 3n }))
-      await draft.setPosition({ ...(await draft.position(1n))!, joinTime: START + HOUR })
+    await liquidity.change(async unit => {
+      await createPool(unit, newPool({ id: 3n }))
+      await unit.setPosition({ ...(await unit.position(1n))!, joinTime: START + HOUR })
     })
     await expect(claiming(liquidity, 1n, START + 1n)).rejects.toMatchObject(refused('time'))
   })

@@ -1,8 +1,8 @@
 /** Claiming the rewards of a position: spread rewards of swaps, and incentives. */
 import { DEC } from '../decimal.ts'
-import type { Draft } from '../draft.ts'
 import type { Reader } from '../reader.ts'
 import type { Time } from '../time.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { AccumulatorContent, DecCoins, Pool, Position, TickInfo } from '../values.ts'
 import { accumulatorOf, claim, scaleOf } from './accumulator.ts'
 import { type Coin, minus, payable, perShare, plus, total, wholes } from './coins.ts'
@@ -46,15 +46,19 @@ export interface PositionClaim {
 }
 
 /** Pays a position's spread rewards. Fractions of coins return to the accumulator, where the precision allows. */
-export const claimSpreadRewards = async (draft: Draft, pool: Pool, position: Position): Promise<Coin[]> => {
+export const claimSpreadRewards = async (
+  unit: UnitOfWork,
+  pool: Pool,
+  position: Position
+): Promise<Coin[]> => {
   const name = { pool: pool.id }
-  const { value, totalShares } = await accumulatorOf(draft, name)
-  const bounds = await boundsOf(draft, position)
-  const scale = await scaleOf(draft, 'spread', pool.id)
-  const rewards = await claim(draft, name, position.id, spreadInside(value, bounds, pool, position))
+  const { value, totalShares } = await accumulatorOf(unit, name)
+  const bounds = await boundsOf(unit, position)
+  const scale = await scaleOf(unit, 'spread', pool.id)
+  const rewards = await claim(unit, name, position.id, spreadInside(value, bounds, pool, position))
   // Scaled values lose so little that the chain drops the rest.
   const rest = scale === 1n ? perShare(minus(rewards, wholes(rewards)), totalShares) : []
-  if (rest.length > 0) draft.setAccumulator(name, { value: plus(value, rest), totalShares })
+  if (rest.length > 0) unit.setAccumulator(name, { value: plus(value, rest), totalShares })
   return payable(rewards, scale)
 }
 
@@ -67,7 +71,7 @@ export interface ClaimedIncentives {
 
 /** Claims a position's incentives of all uptimes. The accumulators of the pool must be up to date. */
 export const claimIncentives = async (
-  draft: Draft,
+  unit: UnitOfWork,
   pool: Pool,
   position: Position,
   uptimes: readonly AccumulatorContent[],
@@ -75,13 +79,13 @@ export const claimIncentives = async (
 ): Promise<ClaimedIncentives> => {
   const age = now - position.joinTime
   if (age < 0n) throw refusal('time', 'the position is from later', { position: position.id })
-  const bounds = await boundsOf(draft, position)
-  const scale = await scaleOf(draft, 'incentive', pool.id)
+  const bounds = await boundsOf(unit, position)
+  const scale = await scaleOf(unit, 'incentive', pool.id)
   const paid: Coin[][] = []
   const forfeited: DecCoins[] = []
   for (const [uptime, needed] of UPTIMES.entries()) {
     const inside = uptimeInside(uptimes[uptime]!.value, bounds, pool, position, uptime)
-    const rewards = await claim(draft, { pool: pool.id, uptime }, position.id, inside)
+    const rewards = await claim(unit, { pool: pool.id, uptime }, position.id, inside)
     if (age >= needed) paid.push(payable(rewards, scale))
     forfeited.push(age >= needed ? [] : wholes(rewards))
   }
@@ -90,26 +94,26 @@ export const claimIncentives = async (
 
 /** Returns forfeited incentives to the liquidity at the current tick, or pays them back when there is none. */
 export const redeposit = async (
-  draft: Draft,
+  unit: UnitOfWork,
   pool: Pool,
   { forfeited, scale }: ClaimedIncentives
 ): Promise<Coin[]> => {
   if (pool.liquidity < DEC) return total(...forfeited.map(coins => payable(coins, scale)))
   for (const [uptime, coins] of forfeited.entries()) {
     if (coins.length === 0) continue
-    const { value, totalShares } = await accumulatorOf(draft, { pool: pool.id, uptime })
+    const { value, totalShares } = await accumulatorOf(unit, { pool: pool.id, uptime })
     const grown = plus(value, perShare(coins, pool.liquidity))
-    draft.setAccumulator({ pool: pool.id, uptime }, { value: grown, totalShares })
+    unit.setAccumulator({ pool: pool.id, uptime }, { value: grown, totalShares })
   }
   return []
 }
 
 export const collectSpreadRewards = async (
-  draft: Draft,
+  unit: UnitOfWork,
   { position: id, owner }: Omit<PositionClaim, 'now'>
 ): Promise<Coin[]> => {
-  const position = await positionOf(draft, id, owner)
-  return claimSpreadRewards(draft, await poolOf(draft, position.pool), position)
+  const position = await positionOf(unit, id, owner)
+  return claimSpreadRewards(unit, await poolOf(unit, position.pool), position)
 }
 
 export interface CollectedIncentives {
@@ -119,13 +123,13 @@ export interface CollectedIncentives {
 }
 
 export const collectIncentives = async (
-  draft: Draft,
+  unit: UnitOfWork,
   { position: id, owner, now }: PositionClaim
 ): Promise<CollectedIncentives> => {
-  const position = await positionOf(draft, id, owner)
-  const { pool, uptimes } = await syncUptimes(draft, await poolOf(draft, position.pool), now)
-  const claimed = await claimIncentives(draft, pool, position, uptimes, now)
-  const returned = await redeposit(draft, pool, claimed)
+  const position = await positionOf(unit, id, owner)
+  const { pool, uptimes } = await syncUptimes(unit, await poolOf(unit, position.pool), now)
+  const claimed = await claimIncentives(unit, pool, position, uptimes, now)
+  const returned = await redeposit(unit, pool, claimed)
   const forfeited = total(...claimed.forfeited.map(coins => payable(coins, claimed.scale)))
   return {
     paid: total(claimed.paid, returned),

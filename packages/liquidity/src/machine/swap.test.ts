@@ -10,9 +10,9 @@ const upstream = table('swaps.json')
 
 const prepared = async (spread: string, from = '', to = ''): Promise<Liquidity> => {
   const { liquidity } = await liquidityWithPool({ spreadFactor: dec.parse(spread) })
-  await liquidity.change(async draft => {
-    await open(draft)
-    if (from) await open(draft, { lowerTick: tickOfPrice(from), upperTick: tickOfPrice(to) })
+  await liquidity.change(async unit => {
+    await open(unit)
+    if (from) await open(unit, { lowerTick: tickOfPrice(from), upperTick: tickOfPrice(to) })
   })
   return liquidity
 }
@@ -31,7 +31,7 @@ describe.each([
       now: START
     }
     const quoted = await quote(liquidity, given)
-    expect(await liquidity.change(draft => swap(draft, given))).toEqual(quoted)
+    expect(await liquidity.change(unit => swap(unit, given))).toEqual(quoted)
     expect([`${quoted.paid.amount}`, `${quoted.bought.amount}`]).toEqual([paid, bought])
     if (tick) expect(quoted.tick).toBe(BigInt(tick))
     if (sqrtPrice) expect(quoted.sqrtPrice).toBe(bigDec.parse(sqrtPrice))
@@ -50,8 +50,8 @@ describe.each([
   it.each(refused)('%s %s, limit %s, spread %s is refused', async (denom, amount, limit, spread) => {
     const liquidity = await prepared(spread!)
     const coin = { denom: denom!, amount: BigInt(amount!) }
-    const swapping = liquidity.change(draft =>
-      swap(draft, { pool: 1n, coin, priceLimit: bigDec.parse(limit!), now: START })
+    const swapping = liquidity.change(unit =>
+      swap(unit, { pool: 1n, coin, priceLimit: bigDec.parse(limit!), now: START })
     )
     await expect(swapping).rejects.toMatchObject({ code: 'ERR_LIQUIDITY_REFUSED' })
   })
@@ -64,10 +64,10 @@ describe('a swap', () => {
     const coin = { denom: USDC, amount: 42_000_000n }
     const limited = { code: 'ERR_LIQUIDITY_REFUSED', details: { reason: 'amount-limit' } }
     await expect(
-      liquidity.change(draft => swapExactIn(draft, { pool: 1n, coin, least: 8397n, now: START }))
+      liquidity.change(unit => swapExactIn(unit, { pool: 1n, coin, least: 8397n, now: START }))
     ).rejects.toMatchObject(limited)
     await expect(
-      liquidity.change(draft => swapExactOut(draft, { pool: 1n, coin, most: 8403n, now: START }))
+      liquidity.change(unit => swapExactOut(unit, { pool: 1n, coin, most: 8403n, now: START }))
     ).rejects.toMatchObject(limited)
     expect(await liquidity.pool(1n)).toEqual(before)
   })
@@ -103,8 +103,8 @@ describe('a swap', () => {
   it('to a tick and back crosses it twice, and leaves the pool as active as it was', async () => {
     const liquidity = await prepared('0', '5500', '6250')
     const before = (await liquidity.pool(1n))!
-    const there = await liquidity.change(draft =>
-      swapExactIn(draft, {
+    const there = await liquidity.change(unit =>
+      swapExactIn(unit, {
         pool: 1n,
         coin: { denom: USDC, amount: 10n ** 12n },
         priceLimit: bigDec.parse('5500'),
@@ -112,8 +112,8 @@ describe('a swap', () => {
       })
     )
     expect(there).toMatchObject({ ticksCrossed: 1, tick: 31_500_000n })
-    const back = await liquidity.change(draft =>
-      swapExactIn(draft, { pool: 1n, coin: there.bought, now: START })
+    const back = await liquidity.change(unit =>
+      swapExactIn(unit, { pool: 1n, coin: there.bought, now: START })
     )
     expect(back.ticksCrossed).toBe(1)
     expect(back.liquidity).toBe(before.liquidity)
@@ -122,8 +122,8 @@ describe('a swap', () => {
 
   it('buys exactly what was asked for, of a pool that has hardly more', async () => {
     const { liquidity } = await liquidityWithPool()
-    await liquidity.change(draft =>
-      open(draft, { lowerTick: MIN_TICK, upperTick: MAX_TICK, amount0: 3n, amount1: 13n })
+    await liquidity.change(unit =>
+      open(unit, { lowerTick: MIN_TICK, upperTick: MAX_TICK, amount0: 3n, amount1: 13n })
     )
     const coin = { denom: ETH, amount: 2n }
     expect((await quoteExactOut(liquidity, { pool: 1n, coin })).bought).toEqual(coin)
@@ -147,10 +147,10 @@ describe('a swap', () => {
   it('goes across a hundred gaps without liquidity, and no more, as on the chain', async () => {
     const { liquidity } = await liquidityWithPool()
     const lowerOf = (range: number): bigint => BigInt(range) * 200n
-    await liquidity.change(async draft => {
+    await liquidity.change(async unit => {
       for (let range = 0; range <= 101; range++) {
         const lowerTick = lowerOf(range)
-        await open(draft, { lowerTick, upperTick: lowerTick + 100n, amount0: 1000n, amount1: 1000n })
+        await open(unit, { lowerTick, upperTick: lowerTick + 100n, amount0: 1000n, amount1: 1000n })
       }
     })
     const into = (range: number) =>

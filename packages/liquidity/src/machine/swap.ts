@@ -3,16 +3,22 @@
  * the growth of rewards and the crossed ticks.
  */
 import { dec } from '../decimal.ts'
-import type { Draft } from '../draft.ts'
 import type { Reader } from '../reader.ts'
 import type { Time } from '../time.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { AccumulatorContent, DecCoins, Pool, TickInfo } from '../values.ts'
 import { accumulatorOf, scaleOf } from './accumulator.ts'
 import { minus, NOTHING, plus } from './coins.ts'
-import { mustBeOfToday } from './pool.ts'
+import { assertCurrentTicks } from './pool.ts'
 import { poolOf, refusal } from './refusal.ts'
+import {
+  type ExactSide,
+  type Quote,
+  type SwapResult,
+  type SwapSimulation,
+  simulateSwap
+} from './simulate-swap.ts'
 import { syncUptimes } from './uptime.ts'
-import { type Exact, findWay, type Quote, type Swapped, type Way } from './way.ts'
 
 export interface SwapIn extends Quote {
   /** The least amount to get. */
@@ -26,70 +32,76 @@ export interface SwapOut extends Quote {
   readonly now: Time
 }
 
-const quote = async (reader: Reader, exact: Exact, given: Quote): Promise<Swapped> =>
-  (await findWay(reader, await poolOf(reader, given.pool), exact, given)).swapped
+const quote = async (reader: Reader, exact: ExactSide, given: Quote): Promise<SwapResult> =>
+  (await simulateSwap(reader, await poolOf(reader, given.pool), exact, given)).result
 
 /** Simulates a swap; nothing is written. */
-export const quoteExactIn = (reader: Reader, given: Quote): Promise<Swapped> => quote(reader, 'in', given)
-export const quoteExactOut = (reader: Reader, given: Quote): Promise<Swapped> => quote(reader, 'out', given)
+export const quoteExactIn = (reader: Reader, given: Quote): Promise<SwapResult> => quote(reader, 'in', given)
+export const quoteExactOut = (reader: Reader, given: Quote): Promise<SwapResult> =>
+  quote(reader, 'out', given)
 
 /** Pays an exact amount, or less when the price limit is reached. */
-export const swapExactIn = async (draft: Draft, given: SwapIn): Promise<Swapped> => {
+export const swapExactIn = async (unit: UnitOfWork, given: SwapIn): Promise<SwapResult> => {
   const { least = 0n } = given
-  return swap(draft, 'in', given, ({ bought }) => bought.amount >= least)
+  return swap(unit, 'in', given, ({ bought }) => bought.amount >= least)
 }
 
 /** Buys an exact amount, or less when the price limit is reached. */
-export const swapExactOut = async (draft: Draft, given: SwapOut): Promise<Swapped> => {
+export const swapExactOut = async (unit: UnitOfWork, given: SwapOut): Promise<SwapResult> => {
   const { most } = given
-  return swap(draft, 'out', given, ({ paid }) => most === undefined || paid.amount <= most)
+  return swap(unit, 'out', given, ({ paid }) => most === undefined || paid.amount <= most)
 }
 
 const swap = async (
-  draft: Draft,
-  exact: Exact,
+  unit: UnitOfWork,
+  exact: ExactSide,
   given: Quote & { readonly now: Time },
-  isWanted: (swapped: Swapped) => boolean
-): Promise<Swapped> => {
-  const pool = await poolOf(draft, given.pool)
-  mustBeOfToday(pool)
-  const way = await findWay(draft, pool, exact, given)
-  const { swapped } = way
-  if (!isWanted(swapped))
-    throw refusal('amount-limit', 'it would be more to pay or less to get than was asked for', {
-      paid: swapped.paid.amount,
-      bought: swapped.bought.amount
+  isAcceptable: (result: SwapResult) => boolean
+): Promise<SwapResult> => {
+  const pool = await poolOf(unit, given.pool)
+  assertCurrentTicks(pool)
+  const simulation = await simulateSwap(unit, pool, exact, given)
+  const { result } = simulation
+  if (!isAcceptable(result))
+    throw refusal('amount-limit', 'the payment exceeds the limit, or the purchase is below it', {
+      paid: result.paid.amount,
+      bought: result.bought.amount
     })
-  await go(draft, pool, way, given.now)
-  return swapped
+  await writeSwap(unit, pool, simulation, given.now)
+  return result
 }
 
 /** Writes the results of a simulated swap. */
-const go = async (draft: Draft, before: Pool, { swapped, stretches }: Way, now: Time): Promise<void> => {
-  const { sqrtPrice, tick, liquidity, ticksCrossed, paid } = swapped
+const writeSwap = async (
+  unit: UnitOfWork,
+  before: Pool,
+  { result, segments }: SwapSimulation,
+  now: Time
+): Promise<void> => {
+  const { sqrtPrice, tick, liquidity, ticksCrossed, paid } = result
   const name = { pool: before.id }
-  const { value, totalShares } = await accumulatorOf(draft, name)
-  const scale = await scaleOf(draft, 'spread', before.id)
+  const { value, totalShares } = await accumulatorOf(unit, name)
+  const scale = await scaleOf(unit, 'spread', before.id)
   // Incentives belong to the liquidity at the price, so they are emitted before it changes.
   const { pool, uptimes } =
-    ticksCrossed > 0 ? await syncUptimes(draft, before, now) : { pool: before, uptimes: [] }
-  draft.setPool({ ...pool, sqrtPrice, tick, liquidity })
+    ticksCrossed > 0 ? await syncUptimes(unit, before, now) : { pool: before, uptimes: [] }
+  unit.setPool({ ...pool, sqrtPrice, tick, liquidity })
   let grown = value
-  for (const stretch of stretches) {
-    if (stretch.spreadReward > 0n) {
-      const amount = dec.quoDown(stretch.spreadReward * scale, stretch.liquidity)
+  for (const segment of segments) {
+    if (segment.spreadReward > 0n) {
+      const amount = dec.quoDown(segment.spreadReward * scale, segment.liquidity)
       if (amount > 0n) grown = plus(grown, [{ denom: paid.denom, amount }])
     }
-    if (stretch.crossed) {
-      const { index, info } = stretch.crossed
-      draft.setTick(pool.id, index, fromOtherSide(info, grown, uptimes))
+    if (segment.crossed) {
+      const { index, info } = segment.crossed
+      unit.setTick(pool.id, index, flipGrowth(info, grown, uptimes))
     }
   }
-  if (grown !== value) draft.setAccumulator(name, { value: grown, totalShares })
+  if (grown !== value) unit.setAccumulator(name, { value: grown, totalShares })
 }
 
 /** A crossed tick: its record switches to the growth on the other side, the total less the recorded growth. */
-const fromOtherSide = (
+const flipGrowth = (
   info: TickInfo,
   spreadRewards: DecCoins,
   uptimes: readonly AccumulatorContent[]

@@ -3,8 +3,8 @@
  * the accumulator of its uptime. A position may claim from an accumulator after as much time in the pool.
  */
 import { DEC, type Dec, dec } from '../decimal.ts'
-import type { Draft } from '../draft.ts'
 import { SECOND, type Time } from '../time.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { AccumulatorContent, DecCoins, IncentiveRecordBody, Pool } from '../values.ts'
 import { accumulatorOf, scaleOf } from './accumulator.ts'
 import { NOTHING, plus } from './coins.ts'
@@ -43,13 +43,13 @@ export const emit = (
 }
 
 /** The accumulators of a pool, one for each uptime. */
-const uptimeAccumulators = (draft: Draft, pool: bigint): Promise<AccumulatorContent[]> =>
-  Promise.all(UPTIMES.map((_, uptime) => accumulatorOf(draft, { pool, uptime })))
+const uptimeAccumulators = (unit: UnitOfWork, pool: bigint): Promise<AccumulatorContent[]> =>
+  Promise.all(UPTIMES.map((_, uptime) => accumulatorOf(unit, { pool, uptime })))
 
 export const valuesOf = (accumulators: readonly AccumulatorContent[]): DecCoins[] =>
   accumulators.map(({ value }) => value)
 
-interface Synced {
+interface UptimeSync {
   readonly pool: Pool
   readonly uptimes: AccumulatorContent[]
 }
@@ -58,33 +58,34 @@ interface Synced {
  * Emits all incentives due until `now`. Every operation that changes the liquidity at the current tick does this
  * first.
  */
-export const syncUptimes = async (draft: Draft, pool: Pool, now: Time): Promise<Synced> => {
-  const uptimes = await uptimeAccumulators(draft, pool.id)
+export const syncUptimes = async (unit: UnitOfWork, pool: Pool, now: Time): Promise<UptimeSync> => {
+  const uptimes = await uptimeAccumulators(unit, pool.id)
   const elapsed = now - pool.lastLiquidityUpdate
-  if (elapsed < 0n) throw refusal('time', 'it was later than that', { now, last: pool.lastLiquidityUpdate })
+  if (elapsed < 0n)
+    throw refusal('time', 'the pool was changed at a later time', { now, last: pool.lastLiquidityUpdate })
   if (elapsed === 0n) return { pool, uptimes }
   // Less than one unit of liquidity counts as none.
-  if (pool.liquidity >= DEC) await emitAll(draft, pool, now, elapsed, uptimes)
+  if (pool.liquidity >= DEC) await emitAll(unit, pool, now, elapsed, uptimes)
   const synced = { ...pool, lastLiquidityUpdate: now }
-  draft.setPool(synced)
+  unit.setPool(synced)
   return { pool: synced, uptimes }
 }
 
 const emitAll = async (
-  draft: Draft,
+  unit: UnitOfWork,
   pool: Pool,
   now: Time,
   elapsed: Time,
   uptimes: AccumulatorContent[]
 ): Promise<void> => {
-  const scale = await scaleOf(draft, 'incentive', pool.id)
+  const scale = await scaleOf(unit, 'incentive', pool.id)
   const grown: DecCoins[] = UPTIMES.map(() => NOTHING)
-  for await (const record of draft.incentives(pool.id)) {
+  for await (const record of unit.incentives(pool.id)) {
     // A record that has started emits for all of the time since the pool's last change, as on the chain.
     if (record.body.startTime >= now) continue
     const emission = emit(record.body, elapsed, pool.liquidity, scale)
     if (!emission) continue
-    draft.setIncentive({ ...record, body: emission.body })
+    unit.setIncentive({ ...record, body: emission.body })
     if (emission.perShare === 0n) continue
     const { denom } = record.body.remaining
     grown[record.uptime] = plus(grown[record.uptime]!, [{ denom, amount: emission.perShare }])
@@ -92,6 +93,6 @@ const emitAll = async (
   for (const [uptime, growth] of grown.entries()) {
     if (growth.length === 0) continue
     uptimes[uptime] = { ...uptimes[uptime]!, value: plus(uptimes[uptime]!.value, growth) }
-    draft.setAccumulator({ pool: pool.id, uptime }, uptimes[uptime])
+    unit.setAccumulator({ pool: pool.id, uptime }, uptimes[uptime])
   }
 }

@@ -19,10 +19,10 @@ import {
   wholeCoins,
   worth
 } from './reserves.ts'
-import { Overlay, type Rows } from './rows.ts'
+import { BufferedRows, type Rows } from './rows.ts'
 import type { AccumulatorContent, AccumulatorRecord, Pool, Position, TickInfo } from './values.ts'
 
-export interface Draft extends Reader {
+export interface UnitOfWork extends Reader {
   setPool(pool: Pool): void
   setTick(pool: bigint, index: bigint, info: TickInfo): void
   removeTick(pool: bigint, index: bigint): void
@@ -49,24 +49,24 @@ export interface Draft extends Reader {
 const refused = (reason: string, message: string, details: Record<string, string>): QuoinError =>
   new QuoinError('ERR_LIQUIDITY_REFUSED', message, { reason, ...details })
 
-export class StateDraft extends StateReader implements Draft {
-  readonly #written: Overlay
+export class StateUnitOfWork extends StateReader implements UnitOfWork {
+  readonly #written: BufferedRows
   /** The state at which reserves were last computed, and the pools and positions that have changed since. */
-  #reckoned: StateReader
+  #reservesBase: StateReader
   readonly #pools = new Set<bigint>()
   readonly #positions = new Map<bigint, Position | undefined>()
   /**
-   * Pools as they are, and as they were when reserves were last computed. Kept decoded: one change reads a pool
+   * Pools as they are, and as they were when reserves were last computed. Both are decoded: one change reads a pool
    * often.
    */
   readonly #present = new Map<bigint, Pool>()
   readonly #former = new Map<bigint, Pool | undefined>()
 
   constructor(layout: Layout, base: Rows) {
-    const written = new Overlay(base)
+    const written = new BufferedRows(base)
     super(layout, written)
     this.#written = written
-    this.#reckoned = new StateReader(layout, base)
+    this.#reservesBase = new StateReader(layout, base)
   }
 
   get isEmpty(): boolean {
@@ -112,9 +112,12 @@ export class StateDraft extends StateReader implements Draft {
   async setPosition(position: Position): Promise<void> {
     const { positions, positionsByOwner, positionsByPool } = this.layout.collections
     const pool = await this.pool(position.pool)
-    if (!pool) throw refused('pool', 'a position needs a pool', { pool: `${position.pool}` })
+    if (!pool)
+      throw refused('pool', `position ${position.id} is in an unknown pool ${position.pool}`, {
+        pool: `${position.pool}`
+      })
     const owner = parseAddress(position.owner).bytes
-    await this.#forget(position.id)
+    await this.#unindex(position.id)
     this.#written.set(positions.encode(position.id), positions.value.codec.encode(position))
     this.#written.set(positionsByOwner.encode(owner, pool.id, position.id), MARK)
     this.#written.set(positionsByPool.encode(pool.id, position.id), MARK)
@@ -122,14 +125,13 @@ export class StateDraft extends StateReader implements Draft {
   }
 
   async removePosition(id: bigint): Promise<void> {
-    if (!(await this.#forget(id)))
-      throw refused('position', 'there is no such position', { position: `${id}` })
+    if (!(await this.#unindex(id))) throw refused('position', `unknown position ${id}`, { position: `${id}` })
     this.#written.delete(this.layout.collections.positions.encode(id))
     await this.removeLock(id)
   }
 
   /** Removes a position from indexes and sums, and returns it. */
-  async #forget(id: bigint): Promise<Position | undefined> {
+  async #unindex(id: bigint): Promise<Position | undefined> {
     const { positionsByOwner, positionsByPool } = this.layout.collections
     const before = await this.position(id)
     if (!this.#positions.has(id)) this.#positions.set(id, before)
@@ -155,7 +157,10 @@ export class StateDraft extends StateReader implements Draft {
     const { positionLocks, lockPositions } = this.layout.collections
     const other = await this.positionOfLock(lock)
     if (other !== undefined && other !== position)
-      throw refused('lock', 'the lock is of another position', { lock: `${lock}`, position: `${other}` })
+      throw refused('lock', `lock ${lock} belongs to position ${other}`, {
+        lock: `${lock}`,
+        position: `${other}`
+      })
     await this.removeLock(position)
     this.#written.set(positionLocks.encode(position), positionLocks.value.codec.encode(lock))
     this.#written.set(lockPositions.encode(lock), lockPositions.value.codec.encode(position))
@@ -233,22 +238,22 @@ export class StateDraft extends StateReader implements Draft {
   }
 
   override async reserves(pool: bigint): Promise<Reserves> {
-    await this.reckon()
+    await this.updateReserves()
     return super.reserves(pool)
   }
 
   override async totalLiquidity(denom: string): Promise<bigint> {
-    await this.reckon()
+    await this.updateReserves()
     return super.totalLiquidity(denom)
   }
 
   override async *totalLiquidities(): AsyncGenerator<{ readonly denom: string; readonly amount: bigint }> {
-    await this.reckon()
+    await this.updateReserves()
     yield* super.totalLiquidities()
   }
 
   /** Computes reserves and total liquidity from the pools and positions that have changed. */
-  async reckon(): Promise<void> {
+  async updateReserves(): Promise<void> {
     if (this.#pools.size === 0) return
     for (const id of this.#pools) {
       const pool = (await this.pool(id))!
@@ -258,12 +263,14 @@ export class StateDraft extends StateReader implements Draft {
     }
     this.#pools.clear()
     this.#positions.clear()
-    this.#reckoned = new StateReader(this.layout, this.#written.fork())
+    this.#reservesBase = new StateReader(this.layout, this.#written.fork())
   }
 
   /** The change of reserves: the old positions moved to the new price, then the changed positions at that price. */
   async #changeOf(pool: Pool): Promise<Reserves> {
-    const before = this.#former.has(pool.id) ? this.#former.get(pool.id) : await this.#reckoned.pool(pool.id)
+    const before = this.#former.has(pool.id)
+      ? this.#former.get(pool.id)
+      : await this.#reservesBase.pool(pool.id)
     // Without positions a pool has no price, and no reserves to move.
     const price = pool.sqrtPrice || before?.sqrtPrice
     if (!price) return NO_RESERVES
@@ -282,7 +289,7 @@ export class StateDraft extends StateReader implements Draft {
     let change = NO_RESERVES
     if (after.tick !== before.tick) {
       const walk = { from: before.tick, inclusive: reverse, reverse }
-      for await (const { index, net } of this.#reckoned.netLiquidities(before.id, walk)) {
+      for await (const { index, net } of this.#reservesBase.netLiquidities(before.id, walk)) {
         if (reverse ? index <= after.tick : index > after.tick) break
         const next = sqrtPriceAt(before, index)
         change = plus(change, moved(liquidity, sqrtPrice, next))

@@ -6,10 +6,12 @@ import type { KeyValue } from '@quoin/store'
 
 type Decode<T> = (key: Uint8Array, value: Uint8Array) => T
 
-export const decoded = <T>(pages: AsyncIterable<readonly KeyValue[]>, decode: Decode<T>): AsyncIterable<T> =>
-  new Decoded(pages[Symbol.asyncIterator](), decode)
+export const decodeRows = <T>(
+  pages: AsyncIterable<readonly KeyValue[]>,
+  decode: Decode<T>
+): AsyncIterable<T> => new DecodedRows(pages[Symbol.asyncIterator](), decode)
 
-class Decoded<T> implements AsyncIterableIterator<T> {
+class DecodedRows<T> implements AsyncIterableIterator<T> {
   readonly #pages: AsyncIterator<readonly KeyValue[]>
   readonly #decode: Decode<T>
   #page: readonly KeyValue[] = []

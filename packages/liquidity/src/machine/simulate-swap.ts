@@ -21,7 +21,7 @@ export interface Quote {
   readonly maxTicks?: number | undefined
 }
 
-export interface Swapped {
+export interface SwapResult {
   readonly paid: Coin
   readonly bought: Coin
   /** The part of the payment that rewards liquidity. */
@@ -34,10 +34,10 @@ export interface Swapped {
 }
 
 /** The side of a swap whose amount is exact: into the pool, or out of it. */
-export type Exact = 'in' | 'out'
+export type ExactSide = 'in' | 'out'
 
 /** A part of the swap with constant liquidity. */
-interface Stretch {
+interface SwapSegment {
   readonly liquidity: Dec
   readonly spreadReward: Dec
   /** The tick at its end; undefined where the swap ends between ticks. */
@@ -45,9 +45,9 @@ interface Stretch {
 }
 
 /** The result of a swap, and its segments for the writes. */
-export interface Way {
-  readonly swapped: Swapped
-  readonly stretches: readonly Stretch[]
+export interface SwapSimulation {
+  readonly result: SwapResult
+  readonly segments: readonly SwapSegment[]
 }
 
 /** The chain's limit on an amount. */
@@ -56,18 +56,18 @@ const AMOUNT_LIMIT = 2n ** 256n
 const MAX_FREE_STEPS = 100
 
 /** Simulates a swap; nothing is written. */
-export const findWay = async (
+export const simulateSwap = async (
   reader: Reader,
   pool: Pool,
-  exact: Exact,
+  exact: ExactSide,
   { coin, priceLimit, maxTicks = Number.POSITIVE_INFINITY }: Quote
-): Promise<Way> => {
+): Promise<SwapSimulation> => {
   const direction = directionOf(pool, exact, coin)
   const isDown = direction === 'down'
   const limit = limitOf(pool, direction, priceLimit)
   const spread = spreadOf(pool.spreadFactor)
   const stepBy = exact === 'in' ? stepIn : stepOut
-  const stretches: Stretch[] = []
+  const segments: SwapSegment[] = []
   let { sqrtPrice, tick, liquidity } = pool
   let remaining = dec.whole(coin.amount)
   let amountIn = 0n
@@ -85,17 +85,19 @@ export const findWay = async (
     remaining -= exact === 'in' ? step.amountIn + step.spreadReward : step.amountOut
     // The remaining amount has to reach the target or be used up; whole coins may be too coarse for either.
     if (step.spreadReward < 0n || (step.sqrtPrice !== target && remaining !== 0n))
-      throw refusal('no-progress', 'too little is left after a tick to be swapped', { tick })
+      throw refusal('no-progress', 'the amount that remains after a tick is too small to swap', { tick })
     if ((exact === 'in' ? step.amountIn : step.amountOut) === 0n && ++freeSteps > MAX_FREE_STEPS)
-      throw refusal('no-progress', `that is more than ${MAX_FREE_STEPS} steps without an amount`, { tick })
+      throw refusal('no-progress', `the swap takes more than ${MAX_FREE_STEPS} steps without an amount`, {
+        tick
+      })
     amountIn += step.amountIn
     amountOut += step.amountOut
     spreadReward += step.spreadReward
 
     const isCrossed = step.sqrtPrice === root
-    stretches.push({ liquidity, spreadReward: step.spreadReward, crossed: isCrossed ? next : undefined })
+    segments.push({ liquidity, spreadReward: step.spreadReward, crossed: isCrossed ? next : undefined })
     if (isCrossed) {
-      if (++ticksCrossed > maxTicks) throw refusal('no-ticks', `that is across more than ${maxTicks} ticks`)
+      if (++ticksCrossed > maxTicks) throw refusal('no-ticks', `the swap crosses more than ${maxTicks} ticks`)
       // Ranges include their lower tick: a price that moves down leaves a range at that tick.
       tick = isDown ? next.index - 1n : next.index
       liquidity += isDown ? -next.info.liquidityNet : next.info.liquidityNet
@@ -104,18 +106,18 @@ export const findWay = async (
 
     if (remaining === 0n || sqrtPrice === limit) {
       const coins = settle(pool, direction, amountIn, amountOut, spreadReward)
-      return { swapped: { ...coins, sqrtPrice, tick, liquidity, ticksCrossed }, stretches }
+      return { result: { ...coins, sqrtPrice, tick, liquidity, ticksCrossed }, segments }
     }
   }
-  throw refusal('no-ticks', 'the pool has not so much', { ...coin })
+  throw refusal('no-ticks', 'the pool has too little liquidity', { ...coin })
 }
 
 /** Token 0 that comes in moves the price down, token 0 that goes out moves it up. */
-const directionOf = ({ token0, token1 }: Pool, exact: Exact, { denom, amount }: Coin): Direction => {
+const directionOf = ({ token0, token1 }: Pool, exact: ExactSide, { denom, amount }: Coin): Direction => {
   if (denom !== token0 && denom !== token1)
-    throw refusal('denoms', `the pool is of ${token0} and ${token1}`, { denom })
+    throw refusal('denoms', `invalid denom: expected ${token0} or ${token1}`, { denom })
   if (amount <= 0n || amount >= AMOUNT_LIMIT)
-    throw refusal('amount', 'an amount is above zero and below 2^256', { amount })
+    throw refusal('amount', 'invalid amount: expected 1 to 2^256-1', { amount })
   return (denom === token0) === (exact === 'in') ? 'down' : 'up'
 }
 
@@ -128,7 +130,7 @@ const limitOf = ({ id, sqrtPrice }: Pool, direction: Direction, priceLimit: BigD
   if (limit < MIN_SQRT_PRICE || limit > MAX_SQRT_PRICE || (isDown ? limit >= sqrtPrice : limit <= sqrtPrice))
     throw refusal(
       'price-limit',
-      `a limit lies ${isDown ? 'below' : 'above'} the price, within 10^-12 and 10^38`,
+      `invalid price limit: expected a price ${isDown ? 'below' : 'above'} the current one, from 10^-12 to 10^38`,
       {
         priceLimit: bigDec.format(priceLimit)
       }
@@ -143,10 +145,11 @@ const settle = (
   amountIn: Dec,
   amountOut: Dec,
   spreadReward: Dec
-): Pick<Swapped, 'paid' | 'bought' | 'spreadReward'> => {
+): Pick<SwapResult, 'paid' | 'bought' | 'spreadReward'> => {
   const [paid, bought] = direction === 'down' ? [token0, token1] : [token1, token0]
   const amount = dec.floor(amountOut)
-  if (amount === 0n) throw refusal('amount', 'that is not worth a coin', { amountIn: dec.format(amountIn) })
+  if (amount === 0n)
+    throw refusal('amount', 'the amount buys less than one coin', { amountIn: dec.format(amountIn) })
   return {
     paid: { denom: paid, amount: dec.ceil(amountIn + spreadReward) },
     bought: { denom: bought, amount },
