@@ -39,7 +39,7 @@ it('finds nothing wrong with what the index wrote', () => {
 it('names every difference, and exits with 1', async () => {
   const store = await openStore(url)
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
-  await store.ztally(bytes('z:balance:satoshis'), bytes(`own:${ADDRESS}`), 1)
+  await store.zcounter(bytes('z:balance:satoshis'), bytes(`own:${ADDRESS}`), 1)
   await store.close()
   const { status, stdout } = verify(url)
   expect(status).toBe(1)

@@ -2,7 +2,7 @@
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { QuoinError } from '@quoin/primitives'
 import type { Cases } from './index.ts'
-import { append, enqueue, hset, lease, set, valueAbsent, valueIs, zincrby, ztally } from './steps.ts'
+import { append, enqueue, hset, lease, set, valueAbsent, valueIs, zcounter, zincrby } from './steps.ts'
 import { failureOf } from './subject.ts'
 
 const many = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
@@ -46,7 +46,7 @@ export const concurrency: Cases = {
     same(await store.zscore('z', 'm'), 200)
   },
   'of 400 tallies at once that take each other back none is left': async store => {
-    await many(400, i => store.commit(ztally('z', `m${(i >> 1) % 7}`, i % 2 ? -3 : 3)))
+    await many(400, i => store.commit(zcounter('z', `m${(i >> 1) % 7}`, i % 2 ? -3 : 3)))
     same(await store.zrows('z'), [])
     same(await store.zkeys(''), [])
   },

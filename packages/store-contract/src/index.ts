@@ -12,10 +12,10 @@
 import type { Engine } from '@quoin/store'
 import { batches } from './batches.ts'
 import { boundaries } from './boundaries.ts'
-import { checks } from './checks.ts'
 import { clocks } from './clocks.ts'
 import { hashes, sets, values } from './collections.ts'
 import { concurrency } from './concurrency.ts'
+import { conditions } from './conditions.ts'
 import { large } from './large.ts'
 import { leases } from './leases.ts'
 import { lifetime } from './lifetime.ts'
@@ -54,7 +54,7 @@ export const storeContract = (contract: StoreContract): void => {
     ranges,
     'name spaces': boundaries,
     batches,
-    checks,
+    conditions,
     concurrency,
     snapshots,
     queues,

@@ -25,9 +25,9 @@ import {
   wait,
   wake,
   zadd,
+  zcounter,
   zincrby,
-  zrem,
-  ztally
+  zrem
 } from './steps.ts'
 import { between, EVERYTHING, refused, type TextPlace, under } from './subject.ts'
 
@@ -132,7 +132,7 @@ export const limits: Cases = {
       () => hset('h', over, ''),
       () => sadd('s', over),
       () => zadd('z', over, 1),
-      () => ztally('z', over, 1),
+      () => zcounter('z', over, 1),
       () => append('l', over),
       () => enqueue('q', over, 1, 1),
       () => wake('q', over),

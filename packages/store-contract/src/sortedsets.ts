@@ -1,7 +1,7 @@
 /** Sorted sets: members with scores, their number, their sum, and which sets there are. */
 import assert, { deepStrictEqual as same } from 'node:assert/strict'
 import type { Cases } from './index.ts'
-import { hset, sadd, set, zadd, zincrby, zrem, ztally } from './steps.ts'
+import { hset, sadd, set, zadd, zcounter, zincrby, zrem } from './steps.ts'
 
 export const sortedSets: Cases = {
   'a sorted set that was never written is empty': async store => {
@@ -99,12 +99,12 @@ export const sortedSets: Cases = {
   },
   'a tally adds to the score, moves the row and answers nothing': async store => {
     await store.commit(zadd('z', 'other', 3))
-    same(await store.commit(ztally('z', 'a', 2), ztally('z', 'a', 2.5)), [])
+    same(await store.commit(zcounter('z', 'a', 2), zcounter('z', 'a', 2.5)), [])
     same(await store.zrows('z'), [
       ['other', 3],
       ['a', 4.5]
     ])
-    await store.commit(ztally('z', 'a', -10), ztally('y', 'b', -1))
+    await store.commit(zcounter('z', 'a', -10), zcounter('y', 'b', -1))
     same(await store.zrows('z'), [
       ['a', -5.5],
       ['other', 3]
@@ -113,24 +113,24 @@ export const sortedSets: Cases = {
     same(await store.zkeys(''), ['y', 'z'])
   },
   'a member whose tally becomes 0 is gone, and its set with the last': async store => {
-    await store.commit(ztally('z', 'a', 5), ztally('z', 'b', -0.5), zadd('y', 'a', 5))
-    await store.commit(ztally('z', 'a', -5))
+    await store.commit(zcounter('z', 'a', 5), zcounter('z', 'b', -0.5), zadd('y', 'a', 5))
+    await store.commit(zcounter('z', 'a', -5))
     same(await store.zscore('z', 'a'), undefined)
     same(await store.zrows('z'), [['b', -0.5]])
     same(await store.zcard('z'), 1)
     same(await store.zscore('y', 'a'), 5)
-    await store.commit(ztally('z', 'b', 0.5))
+    await store.commit(zcounter('z', 'b', 0.5))
     same(await store.zcard('z'), 0)
     same(await store.zkeys(''), ['y'])
-    await store.commit(ztally('z', 'a', 1))
+    await store.commit(zcounter('z', 'a', 1))
     same(await store.zrows('z'), [['a', 1]])
   },
   'a tally of 0 makes no member, leaves one that has a score, and takes away one that has 0': async store => {
     await store.commit(zadd('z', 'a', 0), zadd('z', 'b', 1), zincrby('y', 'a', 0))
-    await store.commit(...['a', 'b', 'c'].map(member => ztally('z', member, 0)), ztally('y', 'a', -0))
+    await store.commit(...['a', 'b', 'c'].map(member => zcounter('z', member, 0)), zcounter('y', 'a', -0))
     same(await store.zrows('z'), [['b', 1]])
     same(await store.zkeys(''), ['z'])
-    await store.commit(ztally('x', 'a', 0), ztally('x', 'a', -0))
+    await store.commit(zcounter('x', 'a', 0), zcounter('x', 'a', -0))
     same(await store.zkeys(''), ['z'])
   },
   'tallies that are taken back leave nothing behind, whatever their order': async store => {
@@ -142,10 +142,11 @@ export const sortedSets: Cases = {
       [-5, 2, 3],
       [-5, 3, 2]
     ]
-    for (const [i, by] of orders.entries()) await store.commit(...by.map(each => ztally('z', `m${i}`, each)))
+    for (const [i, by] of orders.entries())
+      await store.commit(...by.map(each => zcounter('z', `m${i}`, each)))
     same(await store.zkeys(''), [])
     for (let turn = 0; turn < 3; turn++) {
-      await store.commit(...orders.map((by, i) => ztally('z', `m${i}`, by[turn]!)))
+      await store.commit(...orders.map((by, i) => zcounter('z', `m${i}`, by[turn]!)))
       same(await store.zcard('z'), turn < 2 ? 6 : 0)
     }
     same(await store.zkeys(''), [])
@@ -153,18 +154,18 @@ export const sortedSets: Cases = {
   'a tally sees what the batch did before it, and is seen by what comes after': async store => {
     const answers = await store.commit(
       zadd('z', 'a', 10),
-      ztally('z', 'a', -10),
+      zcounter('z', 'a', -10),
       zincrby('z', 'a', 3),
-      ztally('z', 'a', 1),
+      zcounter('z', 'a', 1),
       zincrby('z', 'a', 0),
-      ztally('z', 'b', 1),
-      ztally('z', 'b', -1),
+      zcounter('z', 'b', 1),
+      zcounter('z', 'b', -1),
       zrem('z', 'b'),
-      ztally('z', 'c', 1),
+      zcounter('z', 'c', 1),
       zrem('z', 'c'),
-      ztally('z', 'c', 2),
+      zcounter('z', 'c', 2),
       zadd('z', 'd', 1),
-      ztally('z', 'd', 1)
+      zcounter('z', 'd', 1)
     )
     same(answers, [3, 4])
     same(await store.zrows('z'), [
@@ -176,13 +177,17 @@ export const sortedSets: Cases = {
   },
   'tallies are added as doubles are: only what is exactly 0 is gone': async store => {
     const { MAX_VALUE } = Number
-    await store.commit(ztally('z', 'a', 0.1), ztally('z', 'a', 0.2), ztally('z', 'a', -0.3))
+    await store.commit(zcounter('z', 'a', 0.1), zcounter('z', 'a', 0.2), zcounter('z', 'a', -0.3))
     same(await store.zscore('z', 'a'), 0.1 + 0.2 - 0.3)
-    await store.commit(ztally('z', 'b', 5e-324), ztally('z', 'c', 5e-324), ztally('z', 'c', -5e-324))
+    await store.commit(zcounter('z', 'b', 5e-324), zcounter('z', 'c', 5e-324), zcounter('z', 'c', -5e-324))
     same(await store.zscores(['z'], ['b', 'c']), [[5e-324], [undefined]])
-    await store.commit(ztally('z', 'd', MAX_VALUE), ztally('z', 'd', MAX_VALUE), ztally('z', 'd', -MAX_VALUE))
+    await store.commit(
+      zcounter('z', 'd', MAX_VALUE),
+      zcounter('z', 'd', MAX_VALUE),
+      zcounter('z', 'd', -MAX_VALUE)
+    )
     same(await store.zscore('z', 'd'), Infinity)
-    await store.commit(ztally('z', 'e', 2 ** 53), ztally('z', 'e', 1), ztally('z', 'e', -(2 ** 53)))
+    await store.commit(zcounter('z', 'e', 2 ** 53), zcounter('z', 'e', 1), zcounter('z', 'e', -(2 ** 53)))
     same(await store.zscore('z', 'e'), undefined)
   },
   'the sum adds all scores in the order of the set': async store => {

@@ -4,18 +4,17 @@
  */
 import type { Collection } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
+import { BatchEncoder, encode } from './batch-encoder.ts'
 import type { Answer, ScoredMember } from './engine.ts'
-import { CODE } from './program.ts'
-import { ProgramWriter } from './program-writer.ts'
 import { type UseForWrites, writesOf } from './typed-writes.ts'
 
 export class Batch {
-  readonly #program = new ProgramWriter()
-  readonly #commit: (program: Uint8Array) => Promise<Answer[]>
+  readonly #encoder = new BatchEncoder()
+  readonly #commit: (batch: Uint8Array) => Promise<Answer[]>
   #taken = false
 
   /** @internal Batches are made by `Store.batch`. */
-  constructor(commit: (program: Uint8Array) => Promise<Answer[]>) {
+  constructor(commit: (batch: Uint8Array) => Promise<Answer[]>) {
     this.#commit = commit
   }
 
@@ -29,37 +28,37 @@ export class Batch {
 
   /** Commits, and gives what the operations answered that have an answer, in order. @internal */
   async answers(): Promise<Answer[]> {
-    const program = this.take()
-    return program ? this.#commit(program) : []
+    const batch = this.take()
+    return batch ? this.#commit(batch) : []
   }
 
   /** The bytes of the batch, or undefined if there is nothing in it. @internal */
   take(): Uint8Array | undefined {
     if (this.#taken) throw committed()
     this.#taken = true
-    return this.#program.isEmpty ? undefined : this.#program.take()
+    return this.#encoder.isEmpty ? undefined : this.#encoder.take()
   }
 
   /** For queues and typed access. @internal */
-  get program(): ProgramWriter {
+  get encoder(): BatchEncoder {
     if (this.#taken) throw committed()
-    return this.#program
+    return this.#encoder
   }
 
   /** Typed writes to a declared collection: `batch.use(collection).at(...key).set(value)`. */
   readonly use = ((collection: Collection) => writesOf(this, collection)) as unknown as UseForWrites
 
   set(key: Uint8Array, value: Uint8Array): this {
-    this.program.operation(CODE.set).key(key).value(value)
+    encode.set(this.encoder, key, value)
     return this
   }
   del(key: Uint8Array): this {
-    this.program.operation(CODE.del).key(key)
+    encode.del(this.encoder, key)
     return this
   }
 
   hset(key: Uint8Array, field: Uint8Array, value: Uint8Array): this {
-    this.program.operation(CODE.hset).key(key).key(field).value(value)
+    encode.hset(this.encoder, key, field, value)
     return this
   }
   hmset(key: Uint8Array, fields: Iterable<readonly [field: Uint8Array, value: Uint8Array]>): this {
@@ -67,67 +66,64 @@ export class Batch {
     return this
   }
   hdel(key: Uint8Array, ...fields: readonly Uint8Array[]): this {
-    for (const field of fields) this.program.operation(CODE.hdel).key(key).key(field)
+    for (const field of fields) encode.hdel(this.encoder, key, field)
     return this
   }
 
   sadd(key: Uint8Array, ...members: readonly Uint8Array[]): this {
-    for (const member of members) this.program.operation(CODE.sadd).key(key).key(member)
+    for (const member of members) encode.sadd(this.encoder, key, member)
     return this
   }
   srem(key: Uint8Array, ...members: readonly Uint8Array[]): this {
-    for (const member of members) this.program.operation(CODE.srem).key(key).key(member)
+    for (const member of members) encode.srem(this.encoder, key, member)
     return this
   }
 
   zadd(key: Uint8Array, ...rows: readonly ScoredMember[]): this {
-    for (const { member, score } of rows) this.program.operation(CODE.zadd).key(key).key(member).score(score)
+    for (const { member, score } of rows) encode.zadd(this.encoder, key, member, score)
     return this
   }
   zrem(key: Uint8Array, ...members: readonly Uint8Array[]): this {
-    for (const member of members) this.program.operation(CODE.zrem).key(key).key(member)
+    for (const member of members) encode.zrem(this.encoder, key, member)
     return this
   }
   zincrby(key: Uint8Array, member: Uint8Array, increment: number): this {
-    this.program.operation(CODE.zincrby).key(key).key(member).finite(increment)
+    encode.zincrby(this.encoder, key, member, increment)
     return this
   }
   /** Adds to the score of a member, 0 without one; a member whose score becomes 0 leaves the set. */
-  ztally(key: Uint8Array, member: Uint8Array, increment: number): this {
-    this.program.operation(CODE.ztally).key(key).key(member).finite(increment)
+  zcounter(key: Uint8Array, member: Uint8Array, increment: number): this {
+    encode.zcounter(this.encoder, key, member, increment)
     return this
   }
 
   /** Gives an entry the next position of a log (`Store.log`), unless the log has it. */
   append(key: Uint8Array, entry: Uint8Array): this {
-    this.program.operation(CODE.append).key(key).entry(entry)
+    encode.append(this.encoder, key, entry)
     return this
   }
 
   /** The key has this value; `undefined`: it has none. */
   ifValue(key: Uint8Array, expected: Uint8Array | undefined): this {
-    if (expected) this.program.check(CODE.valueIs).key(key).value(expected)
-    else this.program.check(CODE.valueAbsent).key(key)
+    if (expected) encode.valueIs(this.encoder, key, expected)
+    else encode.valueAbsent(this.encoder, key)
     return this
   }
   /** The field has this value; `undefined`: the hash has no such field. */
   ifField(key: Uint8Array, field: Uint8Array, expected: Uint8Array | undefined): this {
-    if (expected) this.program.check(CODE.fieldIs).key(key).key(field).value(expected)
-    else this.program.check(CODE.fieldAbsent).key(key).key(field)
+    if (expected) encode.fieldIs(this.encoder, key, field, expected)
+    else encode.fieldAbsent(this.encoder, key, field)
     return this
   }
   /** The member has this score; `undefined`: the sorted set does not have it. */
   ifScore(key: Uint8Array, member: Uint8Array, expected: number | undefined): this {
-    if (expected === undefined) this.program.check(CODE.scoreAbsent).key(key).key(member)
-    else this.program.check(CODE.scoreIs).key(key).key(member).score(expected)
+    if (expected === undefined) encode.scoreAbsent(this.encoder, key, member)
+    else encode.scoreIs(this.encoder, key, member, expected)
     return this
   }
   /** The set has the member, or has it not. */
   ifMember(key: Uint8Array, member: Uint8Array, present: boolean): this {
-    this.program
-      .check(present ? CODE.memberPresent : CODE.memberAbsent)
-      .key(key)
-      .key(member)
+    encode[present ? 'memberPresent' : 'memberAbsent'](this.encoder, key, member)
     return this
   }
 }

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { bytes } from '../../store-contract/src/steps.ts'
 import type { Batch } from './batch.ts'
+import { BatchDecoder } from './batch-decoder.ts'
 import { Bulk } from './bulk.ts'
 import type { Engine } from './engine.ts'
 import { ENGINES } from './engines.testing.ts'
 import { openEngine } from './open.ts'
-import { ProgramReader } from './program-reader.ts'
 import { openStore, Store } from './store.ts'
 import { describeStores, latin1, newKey } from './stores.testing.ts'
 
@@ -20,7 +20,7 @@ const controlled = () => {
   const keysOf = (program: Uint8Array): string => {
     const keys: string[] = []
     const note = (key: Uint8Array) => keys.push(latin1(key))
-    const reader = new ProgramReader(program)
+    const reader = new BatchDecoder(program)
     reader.run({ set: note } as never)
     return keys.join()
   }

@@ -5,8 +5,8 @@
  */
 import { QuoinError } from '@quoin/primitives'
 import { Batch } from './batch.ts'
+import { BatchDecoder } from './batch-decoder.ts'
 import type { Engine } from './engine.ts'
-import { ProgramReader } from './program-reader.ts'
 
 /** Batches, or bytes, that go to the engine in one transaction. */
 const TRANSACTION_BATCHES = 20_000
@@ -50,19 +50,19 @@ export class Bulk {
     await this.#send()
     await Promise.all(this.#running)
     this.#throwFailure()
-    const program = progress?.take()
-    if (program) await this.#engine.commit(program)
+    const encoded = progress?.take()
+    if (encoded) await this.#engine.commit(encoded)
   }
 
   #take(batch: Batch): void {
     this.#throwFailure()
-    const program = batch.take()
-    if (!program) return
-    if (new ProgramReader(program).operations.length < program.length - 4) {
+    const encoded = batch.take()
+    if (!encoded) return
+    if (new BatchDecoder(encoded).operations.length < encoded.length - 4) {
       throw new QuoinError('ERR_STORE_OPTION', 'what is written in bulk has no conditions')
     }
-    this.#batches.push(program)
-    this.#bytes += program.length
+    this.#batches.push(encoded)
+    this.#bytes += encoded.length
   }
 
   async #send(): Promise<void> {

@@ -1,4 +1,5 @@
 /** For authors of engines and of the contract suite: the interface of an engine, and the encoding of batches. */
+
+export { BatchEncoder, encode } from './batch-encoder.ts'
 export * from './engine.ts'
-export * from './program.ts'
-export { ProgramWriter } from './program-writer.ts'
+export * from './operations.ts'

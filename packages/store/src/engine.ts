@@ -205,7 +205,7 @@ export interface Engine {
   /** Unix seconds by the clock that leases end by: it runs on steadily while the process does. Without it, `now`. */
   leaseNow?(): number
   /**
-   * Commits a batch (`program.ts`): all of it or nothing, durable when the promise resolves. The checks are made
+   * Commits a batch (`operations.ts`): all of it or nothing, durable when the promise resolves. The checks are made
    * against the state before the batch, and the first that fails refuses it with its code. Answers come in the order
    * of the operations that have one.
    */

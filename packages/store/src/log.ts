@@ -150,6 +150,6 @@ export class Log<T = Uint8Array> extends LogReads<T> {
   }
 
   #batch(): Batch {
-    return new Batch(program => this.#engine.commit(program))
+    return new Batch(batch => this.#engine.commit(batch))
   }
 }

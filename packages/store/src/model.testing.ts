@@ -1,5 +1,5 @@
 /**
- * The executable specification of an engine: what `engine.ts` and `program.ts` say in words, done in the plainest
+ * The executable specification of an engine: what `engine.ts` and `operations.ts` say in words, done in the plainest
  * way on maps whose keys are bytes as latin-1 text, which compares as the bytes do. Every read sorts what it needs.
  * Nothing here is fast, so that everything here can be checked by reading it.
  */
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import type { KeyRange } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
+import { BatchDecoder } from './batch-decoder.ts'
 import {
   type Engine,
   type ListedItem,
@@ -19,14 +20,13 @@ import {
   type SyncReads
 } from './engine.ts'
 import {
-  type Checks,
+  type Conditions,
   EXPIRE_LIMIT,
   EXPIRED_CLASS,
   EXPIRED_REASON,
   MEND_LIMIT,
   type Operations
-} from './program.ts'
-import { ProgramReader } from './program-reader.ts'
+} from './operations.ts'
 
 interface Entry {
   state: QueueState
@@ -67,7 +67,7 @@ export const openModel = ({ now = () => Date.now() / 1000, backup }: ModelOption
     return state
   }
   const commit = async (batch: Uint8Array) => {
-    const program = new ProgramReader(batch)
+    const program = new BatchDecoder(batch)
     const failing = program.firstFailing(checksOf(open()))
     if (failing >= 0) throw program.refusal(failing)
     return program.run(operationsOf(open()))
@@ -163,7 +163,7 @@ const readsOf = (open: () => State): Omit<SyncReads, 'zaligned' | 'zprobe'> => (
   }
 })
 
-const checksOf = (state: State): Checks => ({
+const checksOf = (state: State): Conditions => ({
   valueIs: (key, expected) => isSame(state.values.get(text(key)), expected),
   valueAbsent: key => !state.values.has(text(key)),
   fieldIs: (key, field, expected) => isSame(state.hashes.get(text(key))?.get(text(field)), expected),
@@ -192,7 +192,7 @@ const operationsOf = (state: State): Operations<QueueItem[]> => ({
     put(state.sortedSets, text(key), text(member), score)
     return score
   },
-  ztally: (key, member, increment) => {
+  zcounter: (key, member, increment) => {
     const score = (state.sortedSets.get(text(key))?.get(text(member)) ?? 0) + increment
     if (score === 0) drop(state.sortedSets, text(key), text(member))
     else put(state.sortedSets, text(key), text(member), score)

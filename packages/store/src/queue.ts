@@ -8,10 +8,11 @@
 import type { ValueCodec } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
 import { Batch } from './batch.ts'
+import { encode } from './batch-encoder.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Engine, ListedItem, QueueItem, QueueState } from './engine.ts'
+import { TOKEN_LENGTH } from './operations.ts'
 import { wholeNumber } from './option.ts'
-import { CODE, TOKEN_LENGTH } from './program.ts'
 
 /** How items are bytes. */
 export type ItemCodec<T> = Pick<ValueCodec<T>, 'encode' | 'decode'>
@@ -127,12 +128,7 @@ export class Queue<T = Uint8Array> {
 
   /** The same as part of a batch. */
   enqueueIn(batch: Batch, item: T, score: number, now = this.#clockHere()): void {
-    batch.program
-      .operation(CODE.enqueue)
-      .key(this.#key)
-      .key(this.#codec.encode(item))
-      .score(score)
-      .finite(now)
+    encode.enqueue(batch.encoder, this.#key, this.#codec.encode(item), score, now)
   }
 
   /** Takes up to `limit` items that are due, for so many seconds. */
@@ -142,15 +138,8 @@ export class Queue<T = Uint8Array> {
     const leaseNow = this.#leaseClock?.() ?? now
     const until = leaseNow + seconds('lease', forSeconds)
     const batch = this.#batch()
-    batch.program
-      .operation(CODE.lease)
-      .key(this.#key)
-      .key(token)
-      .finite(wholeNumber('limit', limit, 1))
-      .finite(until)
-      .finite(this.#attempts)
-      .finite(now)
-      .finite(leaseNow)
+    const count = wholeNumber('limit', limit, 1)
+    encode.lease(batch.encoder, this.#key, token, count, until, this.#attempts, now, leaseNow)
     const [items] = (await batch.answers()) as [readonly QueueItem[]]
     return items.map(leased => ({ ...leased, item: this.#codec.decode(leased.item), token, until }))
   }
@@ -160,19 +149,15 @@ export class Queue<T = Uint8Array> {
     const leaseNow = this.#leaseClock?.() ?? (await this.#clock())
     const until = leaseNow + seconds('lease', forSeconds)
     const batch = this.#batch()
-    this.#held(batch, lease)
-      .operation(CODE.renew)
-      .key(this.#key)
-      .key(this.#codec.encode(lease.item))
-      .finite(until)
-      .finite(leaseNow)
+    this.heldIn(batch, lease)
+    encode.renew(batch.encoder, this.#key, this.#codec.encode(lease.item), until, leaseNow)
     await batch.commit()
     return { ...lease, until }
   }
 
   /** If the lease was lost, the whole batch fails with `ERR_STORE_LEASE_LOST`. */
   heldIn(batch: Batch, lease: Lease<T>): void {
-    this.#held(batch, lease)
+    encode.leaseHeld(batch.encoder, this.#key, this.#codec.encode(lease.item), lease.token)
   }
 
   /** The work is done: the item leaves the queue. Best in the batch that holds the work's own writes. */
@@ -184,7 +169,8 @@ export class Queue<T = Uint8Array> {
 
   /** If the lease was lost, the whole batch fails with `ERR_STORE_LEASE_LOST`. */
   acknowledgeIn(batch: Batch, lease: Lease<T>): void {
-    this.#held(batch, lease).operation(CODE.remove).key(this.#key).key(this.#codec.encode(lease.item))
+    this.heldIn(batch, lease)
+    encode.remove(batch.encoder, this.#key, this.#codec.encode(lease.item))
   }
 
   /** The work failed. After the last attempt the item is dead, whatever the outcome says of trying again. */
@@ -195,21 +181,19 @@ export class Queue<T = Uint8Array> {
   }
 
   failIn(batch: Batch, lease: Lease<T>, failure: Failure, now = this.#clockHere()): void {
-    const program = this.#held(batch, lease)
+    this.heldIn(batch, lease)
+    const item = this.#codec.encode(lease.item)
     const errorClass = encoded(failure.errorClass ?? failure.outcome, CLASS_LIMIT)
     const reason = encoded(failure.reason, REASON_LIMIT)
-    const record = (code: number) =>
-      program.operation(code).key(this.#key).key(this.#codec.encode(lease.item)).key(errorClass).key(reason)
+    const { encoder } = batch
     if (failure.outcome === 'wait') {
-      const until =
+      const deadline =
         failure.atMost === undefined ? Number.POSITIVE_INFINITY : now + seconds('atMost', failure.atMost)
-      record(CODE.wait).key(failure.dependency).score(until).finite(now)
+      encode.wait(encoder, this.#key, item, errorClass, reason, failure.dependency, deadline, now)
     } else if (failure.outcome === 'dead' || lease.attempts >= this.#attempts) {
-      record(CODE.bury).finite(now)
+      encode.bury(encoder, this.#key, item, errorClass, reason, now)
     } else {
-      record(CODE.retry)
-        .score(now + this.#delay(lease.attempts))
-        .finite(now)
+      encode.retry(encoder, this.#key, item, errorClass, reason, now + this.#delay(lease.attempts), now)
     }
   }
 
@@ -221,7 +205,7 @@ export class Queue<T = Uint8Array> {
   }
 
   wakeIn(batch: Batch, dependency: Uint8Array): void {
-    batch.program.operation(CODE.wake).key(this.#key).key(dependency)
+    encode.wake(batch.encoder, this.#key, dependency)
   }
 
   /** A dead item becomes due again, with all its attempts. */
@@ -232,13 +216,13 @@ export class Queue<T = Uint8Array> {
   }
 
   reviveIn(batch: Batch, item: T): void {
-    batch.program.operation(CODE.revive).key(this.#key).key(this.#codec.encode(item))
+    encode.revive(batch.encoder, this.#key, this.#codec.encode(item))
   }
 
   /** Takes an item out, whatever its state. */
   async remove(item: T): Promise<void> {
     const batch = this.#batch()
-    batch.program.operation(CODE.remove).key(this.#key).key(this.#codec.encode(item))
+    encode.remove(batch.encoder, this.#key, this.#codec.encode(item))
     await batch.commit()
   }
 
@@ -269,12 +253,7 @@ export class Queue<T = Uint8Array> {
   }
 
   #batch(): Batch {
-    return new Batch(program => this.#engine.commit(program))
-  }
-
-  #held(batch: Batch, lease: Lease<T>): Batch['program'] {
-    batch.program.check(CODE.leaseHeld).key(this.#key).key(this.#codec.encode(lease.item)).key(lease.token)
-    return batch.program
+    return new Batch(batch => this.#engine.commit(batch))
   }
 
   /** Half of it by chance, so that what failed together is not tried together. */

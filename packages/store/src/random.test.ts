@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES } from './engines.testing.ts'
 import { openModel } from './model.testing.ts'
-import { actions, compareEngines, sizeOf } from './program.testing.ts'
+import { actions, compareEngines, sizeOf } from './random-program.testing.ts'
 
 const RUNS = Number(process.env['QUOIN_RANDOM_RUNS'] ?? 0)
 const SECONDS = 5

@@ -14,9 +14,9 @@
  * begins after it, whatever has been added or removed meanwhile.
  */
 import { compareBytes, QuoinError } from '@quoin/primitives'
+import { keyOnly, scoreOnly } from './batch-encoder.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Keep, Place, ProbedRows, Reads, Rows, ScoredMember } from './engine.ts'
-import { keyOnly, scoreOnly } from './program-writer.ts'
 
 const JOINS = ['union', 'intersect', 'difference'] as const
 export type Join = (typeof JOINS)[number]

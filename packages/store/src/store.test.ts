@@ -72,9 +72,9 @@ describe('single writes', () => {
     expect(await store.zmscore(key, [])).toEqual([])
     expect(await store.zcard(key)).toBe(3)
     expect(await store.zsum(key)).toBe(5.5)
-    await store.ztally(key, bytes('new'), 3)
+    await store.zcounter(key, bytes('new'), 3)
     expect(await store.zscore(key, bytes('new'))).toBe(2)
-    await store.ztally(key, bytes('new'), -2)
+    await store.zcounter(key, bytes('new'), -2)
     expect(await store.zscore(key, bytes('new'))).toBeUndefined()
     await store.zrem(key, bytes('a'), bytes('new'), bytes('x'))
     expect(rowsShown(await store.zrange(key))).toBe('b@3.5')
@@ -185,8 +185,8 @@ describe('what is wrong is refused, by a promise that rejects', () => {
     ['zadd', 'ERR_STORE_SCORE', store => store.zadd(bytes('z'), row('m', NaN))],
     ['zrem', 'ERR_STORE_KEY', store => store.zrem(bytes('z'), LONG)],
     ['zincrby', 'ERR_STORE_SCORE', store => store.zincrby(bytes('z'), bytes('m'), Infinity)],
-    ['ztally', 'ERR_STORE_SCORE', store => store.ztally(bytes('z'), bytes('m'), NaN)],
-    ['ztally', 'ERR_STORE_KEY', store => store.ztally(bytes('z'), LONG, 1)]
+    ['zcounter', 'ERR_STORE_SCORE', store => store.zcounter(bytes('z'), bytes('m'), NaN)],
+    ['zcounter', 'ERR_STORE_KEY', store => store.zcounter(bytes('z'), LONG, 1)]
   ]
   it.each(cases)('%s: %s', async (_, code, call) => {
     const store = await open()

@@ -23,6 +23,7 @@ import {
 } from '@quoin/keyspace'
 import { prefixEnd } from '@quoin/primitives'
 import { Batch } from './batch.ts'
+import { keyOnly, scoreOnly } from './batch-encoder.ts'
 import { Bulk } from './bulk.ts'
 import type {
   BackupOptions,
@@ -42,7 +43,6 @@ import { Log, LogReads } from './log.ts'
 import { type OpenOptions, openEngine } from './open.ts'
 import { wholeNumber } from './option.ts'
 import { type ReadPlan, type ReadSource, runAsync, runSync } from './plan.ts'
-import { keyOnly, scoreOnly } from './program-writer.ts'
 import { Queue, type QueueOptions, RAW_ITEMS } from './queue.ts'
 import { type FoundRow, type Search, type SearchPage, search } from './search.ts'
 import { readsOf, type SortedSetAt, type TypedRow, type UseForReads } from './typed-reads.ts'
@@ -248,7 +248,7 @@ export class Store extends StoreReads {
   }
 
   batch(): Batch {
-    return new Batch(program => this.#engine.commit(program))
+    return new Batch(batch => this.#engine.commit(batch))
   }
 
   /** Writes a great deal fast, in large transactions; see `bulk.ts`. */
@@ -331,8 +331,8 @@ export class Store extends StoreReads {
     return score as number
   }
   /** Adds to the score of a member, 0 without one; a member whose score becomes 0 leaves the set. */
-  async ztally(key: Uint8Array, member: Uint8Array, increment: number): Promise<void> {
-    return this.batch().ztally(key, member, increment).commit()
+  async zcounter(key: Uint8Array, member: Uint8Array, increment: number): Promise<void> {
+    return this.batch().zcounter(key, member, increment).commit()
   }
 
   /** Writes a copy of the store, as it is at one moment, into a directory that is new or empty. */

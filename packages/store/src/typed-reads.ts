@@ -15,9 +15,9 @@ import {
   wordCodec
 } from '@quoin/keyspace'
 import { QuoinError } from '@quoin/primitives'
+import { keyOnly } from './batch-encoder.ts'
 import type { FieldValue } from './engine.ts'
 import { ask, type ReadPlan } from './plan.ts'
-import { keyOnly } from './program-writer.ts'
 import type { RangeLimits, ScoreRange, StoreReads } from './store.ts'
 
 export type Parts = readonly KeyPart[]

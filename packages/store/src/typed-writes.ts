@@ -107,8 +107,8 @@ export class WriteSortedSet<T> {
   }
 
   /** Adds to the score, and deletes the member when it becomes 0. */
-  tally(member: T, by: number): void {
-    this.#batch.ztally(this.#key, this.#codec.encode(member), by)
+  count(member: T, by: number): void {
+    this.#batch.zcounter(this.#key, this.#codec.encode(member), by)
   }
 
   delete(member: T): void {

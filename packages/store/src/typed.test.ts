@@ -174,7 +174,7 @@ describe('typed access', () => {
     const set = store.use(topicOutputs).at(topicA)
     const tally = async (...by: number[]): Promise<void> => {
       const batch = store.batch()
-      for (const each of by) batch.use(topicOutputs).at(topicA).tally(makeOutpoint(txid, 0), each)
+      for (const each of by) batch.use(topicOutputs).at(topicA).count(makeOutpoint(txid, 0), each)
       await batch.commit()
     }
     await tally(-3, 5)

@@ -171,8 +171,8 @@ describe('the rebuilt index', () => {
         () => store.zadd(bytes(`z:${own(bob)}`), { member: outpoint, score: 1_700_000_000 })
       ],
       [
-        () => store.ztally(bytes('z:balance:satoshis'), bytes(own(bob)), 5),
-        () => store.ztally(bytes('z:balance:satoshis'), bytes(own(bob)), -5)
+        () => store.zcounter(bytes('z:balance:satoshis'), bytes(own(bob)), 5),
+        () => store.zcounter(bytes('z:balance:satoshis'), bytes(own(bob)), -5)
       ],
       [
         () => store.zadd(bytes(`z:${own(ann)}`), { member: outpoint, score: 3 }),

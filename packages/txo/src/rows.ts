@@ -103,8 +103,8 @@ const tally = (tallies: Tallies, { state, spender }: OutputView, keys: Keys, sig
 export const writeTallies = (batch: Batch, tallies: Tallies): void => {
   for (const [event, { satoshis, outputs }] of tallies) {
     const member = encodeText(event)
-    if (satoshis !== 0) batch.ztally(SATOSHIS, member, satoshis)
-    if (outputs !== 0) batch.ztally(OUTPUTS, member, outputs)
+    if (satoshis !== 0) batch.zcounter(SATOSHIS, member, satoshis)
+    if (outputs !== 0) batch.zcounter(OUTPUTS, member, outputs)
   }
 }
 

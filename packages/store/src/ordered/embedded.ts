@@ -1,5 +1,6 @@
 /** An engine on an ordered database of this process: groups commits, and reads one state of the rows at a time. */
 import { hasCode, QuoinError } from '@quoin/primitives'
+import { BatchDecoder } from '../batch-decoder.ts'
 import {
   type Answer,
   type BackupOptions,
@@ -10,7 +11,6 @@ import {
   type Reads,
   type SyncReads
 } from '../engine.ts'
-import { ProgramReader } from '../program-reader.ts'
 import { asyncReadsOf, type Snapshot, syncReadsOf } from './engine-reads.ts'
 import type { AsyncRows, SyncRows } from './kv.ts'
 import { WideIds } from './reader.ts'
@@ -239,7 +239,7 @@ export class EmbeddedEngine implements Engine {
     let bytes = 0
     let count = 0
     for (const batch of batches) {
-      const alone = this.#database.scans === 'async' && new ProgramReader(batch).walks
+      const alone = this.#database.scans === 'async' && new BatchDecoder(batch).hasScan
       bytes += batch.length
       if (count > 0 && (alone || bytes > GROUP_BYTES || count === GROUP_BATCHES)) break
       count++
@@ -268,6 +268,6 @@ const settle = (group: readonly Waiting[], outcomes: readonly Outcome[]): void =
 const refusal = (batch: Uint8Array, outcome: Outcome): QuoinError =>
   'error' in outcome
     ? outcome.error
-    : new ProgramReader(batch).refusal('failed' in outcome ? outcome.failed : 0)
+    : new BatchDecoder(batch).refusal('failed' in outcome ? outcome.failed : 0)
 
 const closedError = (): QuoinError => new QuoinError('ERR_STORE_CLOSED', 'the store is closed')

@@ -7,8 +7,8 @@
 import type { KeyRange } from '@quoin/keyspace'
 import { compareBytes, type QuoinError } from '@quoin/primitives'
 import type { ChainedBatch } from 'classic-level'
+import { BatchDecoder } from '../batch-decoder.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
-import { ProgramReader } from '../program-reader.ts'
 import { type Backup, writeBackup } from './backup.ts'
 import { ByteTable, grown } from './byte-table.ts'
 import { seal, unseal } from './checksum.ts'
@@ -319,7 +319,7 @@ export class LevelWriter {
     try {
       this.#writer.begin()
       const [first] = batches
-      if (first && new ProgramReader(first).walks) {
+      if (first && new BatchDecoder(first).hasScan) {
         await this.#committed
         await this.#rows.fetch(this.#writer.walks(first))
       }

@@ -1,6 +1,7 @@
 /** The rows that the queues of a batch will walk, for databases that cannot walk while they write. */
-import { EXPIRE_LIMIT, MEND_LIMIT, type Operations } from '../program.ts'
-import { ProgramReader } from '../program-reader.ts'
+
+import { BatchDecoder } from '../batch-decoder.ts'
+import { EXPIRE_LIMIT, MEND_LIMIT, OPERATION_NAMES, type Operations } from '../operations.ts'
 import type { HashChanges } from './hashes.ts'
 import type { Walk } from './kv.ts'
 import { numbered, ROLE, TAG } from './layout.ts'
@@ -33,28 +34,15 @@ export const queueWalks = (
   const took = (): void => {
     taken++
   }
+  const each = Object.fromEntries(
+    OPERATION_NAMES.map(name => [name, took])
+  ) as unknown as Operations<undefined>
   const counter: Operations<undefined> = {
-    set: took,
-    del: took,
-    hset: took,
-    hdel: took,
-    sadd: took,
-    srem: took,
-    zadd: took,
-    zrem: took,
-    zincrby: () => 0,
-    ztally: took,
-    append: took,
-    enqueue: took,
+    ...each,
     renew: (_key, _item, _until, clock) => {
       latest = Math.max(latest, clock)
       taken++
     },
-    remove: took,
-    retry: took,
-    bury: took,
-    wait: took,
-    revive: took,
     lease: (key, _token, count, _until, _allowed, now, clock) => {
       const leased = hasOthers(key) && sortedSets.walk(ROLE.leased, key, Number.POSITIVE_INFINITY)
       if (leased) walks.push({ ...leased, limit: ALL })
@@ -81,7 +69,7 @@ export const queueWalks = (
       taken++
     }
   }
-  new ProgramReader(batch).run(counter)
+  new BatchDecoder(batch).run(counter)
   return walks
 }
 

@@ -1,9 +1,9 @@
 /**
  * The operations of queues on hashes and sorted sets: a sorted set of items for each state, a record for each item,
- * and the items that wait for each dependency. What each operation means is said in `program.ts`.
+ * and the items that wait for each dependency. What each operation means is said in `operations.ts`.
  */
 import type { QueueItem } from '../engine.ts'
-import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../program.ts'
+import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../operations.ts'
 import type { HashChanges } from './hashes.ts'
 import type { Walk } from './kv.ts'
 import { KIND, ROLE, type Role } from './layout.ts'

@@ -4,7 +4,7 @@
  */
 import { copyOfPart, copyOfRow, QuoinError } from '@quoin/primitives'
 import type { FieldValue, QueueItem } from '../engine.ts'
-import { TOKEN_LENGTH } from '../program.ts'
+import { TOKEN_LENGTH } from '../operations.ts'
 import { readId, writeId } from './layout.ts'
 
 /** A hash that would be longer than this gets a row for each field: rows stay small enough to share a page. */

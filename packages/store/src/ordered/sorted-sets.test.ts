@@ -1,8 +1,7 @@
 /** What the rows of sorted sets say of each other, after any changes in any groups. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CODE } from '../program.ts'
-import { ProgramWriter } from '../program-writer.ts'
+import { BatchEncoder, encode } from '../batch-encoder.ts'
 import type { RowWrites } from './kv.ts'
 import { MEMBER_AT, readId, scoreOfRow, TAG } from './layout.ts'
 import { fromName, toName } from './names.ts'
@@ -30,11 +29,11 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 type Change = readonly [set: number, member: number, score: number | undefined]
 
 const batchOf = (changes: readonly Change[]): Uint8Array => {
-  const program = new ProgramWriter()
+  const program = new BatchEncoder()
   for (const [set, member, score] of changes) {
     const [key, item] = [bytes(`z${set}`), bytes(`m${member}`)]
-    if (score === undefined) program.operation(CODE.zrem).key(key).key(item)
-    else program.operation(CODE.zadd).key(key).key(item).score(score)
+    if (score === undefined) encode.zrem(program, key, item)
+    else encode.zadd(program, key, item, score)
   }
   return program.take()
 }
@@ -175,11 +174,8 @@ describe('the rows of a group', () => {
       again()
       writer.begin()
       for (let i = 0; i < 10; i++) {
-        const program = new ProgramWriter()
-        program
-          .operation(CODE.append)
-          .key(bytes('l'))
-          .key(bytes(`${part} ${i}`))
+        const program = new BatchEncoder()
+        encode.append(program, bytes('l'), bytes(`${part} ${i}`))
         writer.run(program.take())
       }
       writer.flush()

@@ -4,9 +4,9 @@
  * whose check fails changes nothing; once its checks hold, nothing in it can fail.
  */
 import { QuoinError } from '@quoin/primitives'
+import { BatchDecoder } from '../batch-decoder.ts'
 import type { Answer } from '../engine.ts'
-import type { Checks, Operations } from '../program.ts'
-import { ProgramReader } from '../program-reader.ts'
+import type { Conditions, Operations } from '../operations.ts'
 import { HashChanges } from './hashes.ts'
 import type { RowWrites, Walk } from './kv.ts'
 import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
@@ -36,7 +36,7 @@ export interface Writing {
   readonly done: Promise<Written>
 }
 
-export class Writer implements Checks, Operations<Answer> {
+export class Writer implements Conditions, Operations<Answer> {
   readonly #rows: RowWrites
   readonly #values = new Map<string, Uint8Array | null>()
   readonly #hashes: HashChanges
@@ -83,9 +83,9 @@ export class Writer implements Checks, Operations<Answer> {
   }
 
   run(batch: Uint8Array): Outcome {
-    const program = new ProgramReader(batch)
-    const failed = program.firstFailing(this)
-    return failed === -1 ? { answers: program.run<Answer>(this) } : { failed }
+    const decoder = new BatchDecoder(batch)
+    const failed = decoder.firstFailing(this)
+    return failed === -1 ? { answers: decoder.run<Answer>(this) } : { failed }
   }
 
   /** The ranges of rows that a batch which walks will walk, for databases that cannot walk while they write. */
@@ -185,7 +185,7 @@ export class Writer implements Checks, Operations<Answer> {
     this.#sortedSets.add(ROLE.user, key, member, score)
     return score
   }
-  ztally(key: Uint8Array, member: Uint8Array, increment: number): void {
+  zcounter(key: Uint8Array, member: Uint8Array, increment: number): void {
     const score = (this.#sortedSets.score(ROLE.user, key, member) ?? 0) + increment
     if (score === 0) this.#sortedSets.remove(ROLE.user, key, member)
     else this.#sortedSets.add(ROLE.user, key, member, score)

@@ -1,6 +1,7 @@
 /** Commits batches: each is one script, which the server runs as a whole. */
+
+import { BatchDecoder } from '../batch-decoder.ts'
 import type { Answer } from '../engine.ts'
-import { ProgramReader } from '../program-reader.ts'
 import { mergeBatches } from './merge.ts'
 import { queueItem } from './record.ts'
 import type { Command, Reply } from './resp.ts'
@@ -26,7 +27,7 @@ export class Commits {
 
   async commit(batch: Uint8Array): Promise<Answer[]> {
     const reply = await this.#track(this.#send(batchScript(batch)))
-    if (typeof reply === 'number') throw new ProgramReader(batch).refusal(reply)
+    if (typeof reply === 'number') throw new BatchDecoder(batch).refusal(reply)
     return reply === null ? [] : (reply as Reply[]).map(answerFrom)
   }
 

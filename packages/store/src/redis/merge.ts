@@ -1,5 +1,5 @@
 /** Many batches as one, so that many share the cost of a script. */
-import { WALKS } from '../program.ts'
+import { HAS_SCAN } from '../operations.ts'
 
 /** Batches without checks can be done as one: the result is that of doing them one by one. */
 export const mergeBatches = function* (batches: Iterable<Uint8Array>, limit: number): Generator<Uint8Array> {
@@ -24,7 +24,7 @@ export const mergeBatches = function* (batches: Iterable<Uint8Array>, limit: num
 
 /** The length of the checks comes first; its top bit is not of it. */
 const hasChecks = (batch: Uint8Array): boolean =>
-  new DataView(batch.buffer, batch.byteOffset, batch.byteLength).getUint32(0, true) % WALKS > 0
+  new DataView(batch.buffer, batch.byteOffset, batch.byteLength).getUint32(0, true) % HAS_SCAN > 0
 
 const concatenated = (batches: readonly Uint8Array[], length: number): Uint8Array => {
   const whole = new Uint8Array(4 + length)

@@ -14,9 +14,9 @@ import {
   srem,
   wait,
   zadd,
+  zcounter,
   zincrby,
-  zrem,
-  ztally
+  zrem
 } from '../../../store-contract/src/steps.ts'
 import { EVERYTHING, Subject, under } from '../../../store-contract/src/subject.ts'
 import { openRedis } from './redis.ts'
@@ -106,9 +106,9 @@ describe('the index of keys', () => {
       expect(await keys()).toBe(empty)
       await store.commit(...remove, ...add)
       expect(await store.zkeys('a')).toHaveLength(50)
-      await store.commit(...remove, ztally('t', 'm', 2), ztally('t', 'n', 0), append('l', 'e'))
+      await store.commit(...remove, zcounter('t', 'm', 2), zcounter('t', 'n', 0), append('l', 'e'))
       expect(await keys()).toBe(empty + 3)
-      await store.commit(ztally('t', 'm', -2), zrem('l', 'e'), zrem('l', ''))
+      await store.commit(zcounter('t', 'm', -2), zrem('l', 'e'), zrem('l', ''))
       expect(await keys()).toBe(empty)
     }))
 
@@ -133,11 +133,11 @@ describe('the index of keys', () => {
         zincrby('x', 'm', 5),
         zadd('x', 'm', 7),
         zadd('t', 'm', 1),
-        ztally('t', 'm', -1),
+        zcounter('t', 'm', -1),
         zadd('u', 'm', 1),
         zadd('u', 'n', 1),
-        ztally('u', 'm', -1),
-        ztally('w', 'm', 4),
+        zcounter('u', 'm', -1),
+        zcounter('w', 'm', 4),
         zadd('w', 'm', 1),
         append('l', 'a'),
         zadd('l', 'b', 9),

@@ -266,7 +266,7 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
       [
         async store => {
           const [first] = await store.zrange(Buffer.from('z:balance:satoshis'))
-          await store.ztally(Buffer.from('z:balance:satoshis'), first!.member, 5)
+          await store.zcounter(Buffer.from('z:balance:satoshis'), first!.member, 5)
         },
         true
       ],

@@ -1,4 +1,5 @@
-/** Commits a batch. See `program.ts` for what everything means. */
+/** Commits a batch (`operations.ts`). */
+import { CODE, unpack } from './encoding.ts'
 import { QUEUES } from './queues.ts'
 import { script } from './script.ts'
 
@@ -9,30 +10,30 @@ local index = 0
 while at < stop do
   local code = byte(B, at)
   local ok, key, second, third
-  if code == 1 then
-    key, second, at = unpack_('<I4c0I4c0', B, at + 1)
+  if code == ${CODE.valueIs} then
+    key, second, at = ${unpack('valueIs')}
     ok = call('GET', 'v' .. key) == second
-  elseif code == 2 then
-    key, at = unpack_('<I4c0', B, at + 1)
+  elseif code == ${CODE.valueAbsent} then
+    key, at = ${unpack('valueAbsent')}
     ok = call('EXISTS', 'v' .. key) == 0
-  elseif code == 3 then
-    key, second, third, at = unpack_('<I4c0I4c0I4c0', B, at + 1)
+  elseif code == ${CODE.fieldIs} then
+    key, second, third, at = ${unpack('fieldIs')}
     ok = call('HGET', 'h' .. key, second) == third
-  elseif code == 5 then
-    key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
+  elseif code == ${CODE.scoreIs} then
+    key, second, third, at = ${unpack('scoreIs')}
     local score = call('ZSCORE', 'z' .. key, second)
     ok = score and tonumber(score) == third
-  elseif code == 9 then
-    key, second, third, at = unpack_('<I4c0I4c0I4c0', B, at + 1)
+  elseif code == ${CODE.leaseHeld} then
+    key, second, third, at = ${unpack('leaseHeld')}
     queue = queue or queues()
     ok = queue.held(key, second, third)
   else
-    key, second, at = unpack_('<I4c0I4c0', B, at + 1)
-    if code == 4 then
+    key, second, at = ${unpack('fieldAbsent')}
+    if code == ${CODE.fieldAbsent} then
       ok = call('HEXISTS', 'h' .. key, second) == 0
-    elseif code == 6 then
+    elseif code == ${CODE.scoreAbsent} then
       ok = not call('ZSCORE', 'z' .. key, second)
-    elseif code == 7 then
+    elseif code == ${CODE.memberPresent} then
       ok = call('SISMEMBER', 's' .. key, second) == 1
     else
       ok = call('SISMEMBER', 's' .. key, second) == 0
@@ -85,8 +86,8 @@ end
 while at <= size do
   local code = byte(B, at)
   local key, second, third
-  if code == 22 then
-    key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
+  if code == ${CODE.zadd} then
+    key, second, third, at = ${unpack('zadd')}
     if gathers then
       if gather(scores, 'z', key, third, second) then flushScores() end
     else
@@ -95,8 +96,8 @@ while at <= size do
         call('ZADD', 'Z', '0', key)
       end
     end
-  elseif code == 18 then
-    key, second, third, at = unpack_('<I4c0I4c0I4c0', B, at + 1)
+  elseif code == ${CODE.hset} then
+    key, second, third, at = ${unpack('hset')}
     if gathers then
       if gather(fields, 'h', key, second, third) then flushFields() end
     else
@@ -105,21 +106,21 @@ while at <= size do
         call('ZADD', 'H', '0', key)
       end
     end
-  elseif code == 16 then
-    key, second, at = unpack_('<I4c0I4c0', B, at + 1)
+  elseif code == ${CODE.set} then
+    key, second, at = ${unpack('set')}
     call('SET', 'v' .. key, second)
     call('ZADD', 'V', '0', key)
-  elseif code == 17 then
-    key, at = unpack_('<I4c0', B, at + 1)
+  elseif code == ${CODE.del} then
+    key, at = ${unpack('del')}
     if call('DEL', 'v' .. key) == 1 then call('ZREM', 'V', key) end
-  elseif code == 24 then
-    key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
+  elseif code == ${CODE.zincrby} then
+    key, second, third, at = ${unpack('zincrby')}
     if gathers then flushScores() end
     answers = answers or {}
     answers[#answers + 1] = call('ZINCRBY', 'z' .. key, third, second)
     call('ZADD', 'Z', '0', key)
-  elseif code == 25 then
-    key, second, third, at = unpack_('<I4c0I4c0d', B, at + 1)
+  elseif code == ${CODE.zcounter} then
+    key, second, third, at = ${unpack('zcounter')}
     if gathers then flushScoresOf(key) end
     local name = 'z' .. key
     if tonumber(call('ZINCRBY', name, third, second)) ~= 0 then
@@ -128,8 +129,8 @@ while at <= size do
       call('ZREM', name, second)
       if call('EXISTS', name) == 0 then call('ZREM', 'Z', key) end
     end
-  elseif code == 26 then
-    key, second, at = unpack_('<I4c0I4c0', B, at + 1)
+  elseif code == ${CODE.append} then
+    key, second, at = ${unpack('append')}
     if gathers then flushScoresOf(key) end
     local name = 'z' .. key
     local found = call('ZMSCORE', name, second, '')
@@ -139,7 +140,7 @@ while at <= size do
         call('ZADD', 'Z', '0', key)
       end
     end
-  elseif code >= 32 then
+  elseif code >= ${CODE.enqueue} then
     queue = queue or queues()
     local answer
     at, answer = queue[code](at + 1)
@@ -148,12 +149,12 @@ while at <= size do
       answers[#answers + 1] = answer
     end
   else
-    key, second, at = unpack_('<I4c0I4c0', B, at + 1)
-    if code == 20 then
+    key, second, at = ${unpack('hdel')}
+    if code == ${CODE.sadd} then
       call('SADD', 's' .. key, second)
-    elseif code == 21 then
+    elseif code == ${CODE.srem} then
       call('SREM', 's' .. key, second)
-    elseif code == 19 then
+    elseif code == ${CODE.hdel} then
       if gathers then flushFields() end
       local name = 'h' .. key
       if call('HDEL', name, second) == 1 and call('EXISTS', name) == 0 then call('ZREM', 'H', key) end

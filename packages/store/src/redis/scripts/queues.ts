@@ -2,7 +2,8 @@
  * The operations of queues, as a part of `batch.ts`, whose `call`, `unpack_` and `B` it uses. Each takes the place
  * of its arguments in the program, and returns the place after them.
  */
-import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../../program.ts'
+import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../../operations.ts'
+import { CODE, unpack } from './encoding.ts'
 
 /** They are rare, so a batch sets them up only when it has one. */
 export const QUEUES = `
@@ -76,8 +77,8 @@ local function queues()
     local r = load(key, item)
     return r ~= nil and r.state == LEASED and r.extra == token
   end
-  q[32] = function(at)
-    local key, item, score, now, next = unpack_('<I4c0I4c0dd', B, at)
+  q[${CODE.enqueue}] = function(at)
+    local key, item, score, now, next = ${unpack('enqueue', 'at')}
     local r = load(key, item)
     if not r then
       r = {state = DUE, score = score, enqueued = now, attempts = 0, class = '', reason = ''}
@@ -88,8 +89,8 @@ local function queues()
     end
     return next
   end
-  q[33] = function(at)
-    local key, token, count, till, allowed, now, clock, next = unpack_('<I4c0I4c0ddddd', B, at)
+  q[${CODE.lease}] = function(at)
+    local key, token, count, till, allowed, now, clock, next = ${unpack('lease', 'at')}
     mend(key, LEASED, clock)
     for _, item in ipairs(over(key, LEASED, clock)) do
       local r = load(key, item)
@@ -117,14 +118,14 @@ local function queues()
     end
     return next, answer
   end
-  q[34] = function(at)
-    local key, item, till, clock, next = unpack_('<I4c0I4c0dd', B, at)
+  q[${CODE.renew}] = function(at)
+    local key, item, till, clock, next = ${unpack('renew', 'at')}
     local r = load(key, item)
     if r and r.state == LEASED then move(key, item, r, LEASED, till, clock, r.extra) end
     return next
   end
-  q[35] = function(at)
-    local key, item, next = unpack_('<I4c0I4c0', B, at)
+  q[${CODE.remove}] = function(at)
+    local key, item, next = ${unpack('remove', 'at')}
     local r = load(key, item)
     if r then
       if r.state == WAITING then call('SREM', waiters(key, r.extra), item) end
@@ -133,20 +134,20 @@ local function queues()
     end
     return next
   end
-  q[36] = function(at)
-    local key, item, class, reason, due, now, next = unpack_('<I4c0I4c0I4c0I4c0dd', B, at)
+  q[${CODE.retry}] = function(at)
+    local key, item, class, reason, due, now, next = ${unpack('retry', 'at')}
     local r = failed(key, item, class, reason)
     if r then move(key, item, r, DUE, due, now) end
     return next
   end
-  q[37] = function(at)
-    local key, item, class, reason, now, next = unpack_('<I4c0I4c0I4c0I4c0d', B, at)
+  q[${CODE.bury}] = function(at)
+    local key, item, class, reason, now, next = ${unpack('bury', 'at')}
     local r = failed(key, item, class, reason)
     if r then move(key, item, r, DEAD, now) end
     return next
   end
-  q[38] = function(at)
-    local key, item, class, reason, dependency, till, now, next = unpack_('<I4c0I4c0I4c0I4c0I4c0dd', B, at)
+  q[${CODE.wait}] = function(at)
+    local key, item, class, reason, dependency, till, now, next = ${unpack('wait', 'at')}
     local r = failed(key, item, class, reason)
     if r then
       r.attempts = math.max(0, r.attempts - 1)
@@ -154,16 +155,16 @@ local function queues()
     end
     return next
   end
-  q[39] = function(at)
-    local key, dependency, next = unpack_('<I4c0I4c0', B, at)
+  q[${CODE.wake}] = function(at)
+    local key, dependency, next = ${unpack('wake', 'at')}
     for _, item in ipairs(call('SMEMBERS', waiters(key, dependency))) do
       local r = load(key, item)
       move(key, item, r, DUE, r.score)
     end
     return next
   end
-  q[40] = function(at)
-    local key, item, next = unpack_('<I4c0I4c0', B, at)
+  q[${CODE.revive}] = function(at)
+    local key, item, next = ${unpack('revive', 'at')}
     local r = load(key, item)
     if r and r.state == DEAD then
       r.attempts = 0

@@ -3,21 +3,19 @@
 import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  ARGUMENTS,
-  batchOf,
-  isBytes,
-  isCheck,
-  type Step,
-  type StepName
-} from '../../store-contract/src/steps.ts'
+import { batchOf, exampleOf, type Step } from '../../store-contract/src/steps.ts'
+import { BatchDecoder } from './batch-decoder.ts'
+import { ArgumentWriter, BatchEncoder, encode, keyOnly, scoreOnly } from './batch-encoder.ts'
 import { MAX_KEY, MAX_VALUE } from './engine.ts'
-import { steps } from './program.testing.ts'
-import { type Checks, CODE, type Operations } from './program.ts'
-import { ProgramReader } from './program-reader.ts'
-import { ArgumentWriter, keyOnly, ProgramWriter, scoreOnly } from './program-writer.ts'
-
-const NAMES = Object.keys(CODE) as StepName[]
+import {
+  type Conditions,
+  isCondition,
+  type Operations,
+  STEP_NAMES,
+  STEPS,
+  type StepName
+} from './operations.ts'
+import { steps } from './random-program.testing.ts'
 
 /** A step as it comes out: -0 is written as 0. Bytes are text, which is quicker to compare. */
 const noted = (name: StepName, args: readonly (Uint8Array | number)[]): string =>
@@ -35,8 +33,8 @@ const recorder = (answer: (name: StepName) => unknown) => {
       seen.push(noted(name, args))
       return answer(name)
     }
-  const all = Object.fromEntries(NAMES.map(name => [name, record(name)]))
-  return { seen, to: all as unknown as Checks & Operations<unknown> }
+  const all = Object.fromEntries(STEP_NAMES.map(name => [name, record(name)]))
+  return { seen, to: all as unknown as Conditions & Operations<unknown> }
 }
 
 const notes = (given: readonly Step[]): string[] => given.map(({ name, args }) => noted(name, args))
@@ -55,13 +53,13 @@ describe('a batch', () => {
   it('is read as it was written: checks, then operations, each in order with its arguments', () => {
     fc.assert(
       fc.property(steps(), given => {
-        const program = new ProgramReader(batchOf(given))
+        const program = new BatchDecoder(batchOf(given))
         const { seen, to } = recorder(() => true)
         expect(program.firstFailing(to)).toBe(-1)
-        expect(seen).toStrictEqual(notes(given.filter(({ name }) => isCheck(name))))
+        expect(seen).toStrictEqual(notes(given.filter(({ name }) => isCondition(name))))
         seen.length = 0
         program.run(to)
-        expect(seen).toStrictEqual(notes(given.filter(({ name }) => !isCheck(name))))
+        expect(seen).toStrictEqual(notes(given.filter(({ name }) => !isCondition(name))))
       }),
       { numRuns: 500 }
     )
@@ -72,7 +70,7 @@ describe('a batch', () => {
       fc.property(steps(), given => {
         const answering = given.filter(({ name }) => name === 'zincrby' || name === 'lease')
         const { to } = recorder(name => name)
-        expect(new ProgramReader(batchOf(given)).run(to)).toStrictEqual(answering.map(({ name }) => name))
+        expect(new BatchDecoder(batchOf(given)).run(to)).toStrictEqual(answering.map(({ name }) => name))
       })
     )
   })
@@ -85,7 +83,7 @@ describe('a batch', () => {
         inside.set(batch, offset)
         const read = (bytes: Uint8Array): string[] => {
           const { seen, to } = recorder(() => true)
-          const program = new ProgramReader(bytes)
+          const program = new BatchDecoder(bytes)
           program.firstFailing(to)
           program.run(to)
           return seen
@@ -98,7 +96,7 @@ describe('a batch', () => {
   it('can be read again, operations without checks, and checks after operations', () => {
     fc.assert(
       fc.property(steps(), given => {
-        const program = new ProgramReader(batchOf(given))
+        const program = new BatchDecoder(batchOf(given))
         const { seen, to } = recorder(() => true)
         program.run(to)
         const operations = [...seen]
@@ -113,9 +111,9 @@ describe('a batch', () => {
   it('stops at the first check that fails, and names it', () => {
     fc.assert(
       fc.property(steps(), fc.nat(2), (given, failing) => {
-        const made = given.filter(({ name }) => isCheck(name))
+        const made = given.filter(({ name }) => isCondition(name))
         fc.pre(failing < made.length)
-        const program = new ProgramReader(batchOf(given))
+        const program = new BatchDecoder(batchOf(given))
         const { seen, to } = recorder(() => seen.length <= failing)
         expect(program.firstFailing(to)).toBe(failing)
         expect(seen).toHaveLength(failing + 1)
@@ -131,26 +129,26 @@ describe('a batch', () => {
   })
 
   it('has its operations as bytes', () => {
-    const program = new ProgramReader(batchOf([{ name: 'del', args: [Uint8Array.of(7)] }]))
-    expect([...program.operations]).toStrictEqual([CODE.del, 1, 0, 0, 0, 7])
+    const program = new BatchDecoder(batchOf([{ name: 'del', args: [Uint8Array.of(7)] }]))
+    expect([...program.operations]).toStrictEqual([STEPS.del.code, 1, 0, 0, 0, 7])
     const checked = batchOf([
       { name: 'del', args: [Uint8Array.of(7)] },
       { name: 'valueAbsent', args: [Uint8Array.of(8, 9)] }
     ])
-    expect([...new ProgramReader(checked).operations]).toStrictEqual([CODE.del, 1, 0, 0, 0, 7])
+    expect([...new BatchDecoder(checked).operations]).toStrictEqual([STEPS.del.code, 1, 0, 0, 0, 7])
     expect([...checked]).toStrictEqual([
       7,
       0,
       0,
       0,
-      CODE.valueAbsent,
+      STEPS.valueAbsent.code,
       2,
       0,
       0,
       0,
       8,
       9,
-      CODE.del,
+      STEPS.del.code,
       1,
       0,
       0,
@@ -160,20 +158,20 @@ describe('a batch', () => {
   })
 
   it('is empty until something is written', () => {
-    const program = new ProgramWriter()
+    const program = new BatchEncoder()
     expect(program.isEmpty).toBe(true)
-    program.check(CODE.valueAbsent).key(new Uint8Array())
+    encode.valueAbsent(program, new Uint8Array())
     expect(program.isEmpty).toBe(false)
-    const other = new ProgramWriter()
-    other.operation(CODE.del).key(new Uint8Array())
+    const other = new BatchEncoder()
+    encode.del(other, new Uint8Array())
     expect(other.isEmpty).toBe(false)
-    expect([...new ProgramWriter().take()]).toStrictEqual([0, 0, 0, 0])
+    expect([...new BatchEncoder().take()]).toStrictEqual([0, 0, 0, 0])
   })
 
   it('keeps what was written before it grew', () => {
     const writer = new ArgumentWriter()
     const parts = Array.from({ length: 200 }, (_, i) => new Uint8Array(i * 7).fill(i))
-    for (const part of parts) writer.value(part)
+    for (const part of parts) writer.bytes('value', part)
     const expected = parts.flatMap(part => [part.length & 0xff, part.length >> 8, 0, 0, ...part])
     expect([...writer.written()]).toStrictEqual(expected)
     expect(writer.length).toBe(expected.length)
@@ -181,30 +179,30 @@ describe('a batch', () => {
 
   it('copies its arguments', () => {
     const value = Uint8Array.of(1, 2, 3)
-    const program = new ProgramWriter()
-    program.operation(CODE.set).key(value).value(value)
+    const program = new BatchEncoder()
+    encode.set(program, value, value)
     value.fill(0)
     const { seen, to } = recorder(() => true)
-    new ProgramReader(program.take()).run(to)
+    new BatchDecoder(program.take()).run(to)
     expect(seen).toStrictEqual([noted('set', [Uint8Array.of(1, 2, 3), Uint8Array.of(1, 2, 3)])])
   })
 
   it('has a code of its own for each check and operation, which the reader knows', () => {
-    expect(new Set(Object.values(CODE)).size).toBe(NAMES.length)
-    for (const name of NAMES) {
-      const args = ARGUMENTS[name].map(kind => (isBytes(kind) ? Uint8Array.of(65) : 1))
+    expect(new Set(Object.values(STEPS).map(({ code }) => code)).size).toBe(STEP_NAMES.length)
+    for (const name of STEP_NAMES) {
+      const example = exampleOf(name)
       const { seen, to } = recorder(() => true)
-      const program = new ProgramReader(batchOf([{ name, args }]))
+      const program = new BatchDecoder(batchOf([example]))
       program.firstFailing(to)
       program.run(to)
-      expect(seen).toStrictEqual([noted(name, args)])
+      expect(seen).toStrictEqual([noted(name, example.args)])
     }
-    for (const write of ['check', 'operation'] as const) {
-      const program = new ProgramWriter()
-      program[write](99).key(Uint8Array.of(65))
-      const reader = new ProgramReader(program.take())
+    for (const side of ['conditions', 'operations'] as const) {
+      const program = new BatchEncoder()
+      program[side].code(99).bytes('key', Uint8Array.of(65))
+      const reader = new BatchDecoder(program.take())
       const { to } = recorder(() => true)
-      expect(() => (write === 'check' ? reader.firstFailing(to) : reader.run(to))).toThrow(
+      expect(() => (side === 'conditions' ? reader.firstFailing(to) : reader.run(to))).toThrow(
         /no such code.* 99/
       )
     }
@@ -225,38 +223,38 @@ describe('an argument', () => {
   ]
 
   it.each(notBytes)('is bytes, not %s', given => {
-    expect(errorOf(() => writer().key(given as Uint8Array)).code).toBe('ERR_STORE_KEY')
+    expect(errorOf(() => writer().bytes('key', given as Uint8Array)).code).toBe('ERR_STORE_KEY')
     expect(errorOf(() => keyOnly(given as unknown as Uint8Array)).code).toBe('ERR_STORE_KEY')
-    expect(errorOf(() => writer().value(given as Uint8Array)).code).toBe('ERR_STORE_VALUE')
+    expect(errorOf(() => writer().bytes('value', given as Uint8Array)).code).toBe('ERR_STORE_VALUE')
   })
 
   it('may be a Buffer', () => {
-    expect([...writer().key(Buffer.from('ab')).value(Buffer.from('c')).written()]).toStrictEqual([
-      2, 0, 0, 0, 97, 98, 1, 0, 0, 0, 99
-    ])
+    expect([
+      ...writer().bytes('key', Buffer.from('ab')).bytes('value', Buffer.from('c')).written()
+    ]).toStrictEqual([2, 0, 0, 0, 97, 98, 1, 0, 0, 0, 99])
   })
 
   it(`is a key of at most ${MAX_KEY} bytes`, () => {
     for (const length of [0, 1, MAX_KEY]) {
-      expect(writer().key(new Uint8Array(length)).length).toBe(4 + length)
+      expect(writer().bytes('key', new Uint8Array(length)).length).toBe(4 + length)
       expect(keyOnly(new Uint8Array(length))).toHaveLength(length)
     }
-    const error = errorOf(() => writer().key(new Uint8Array(MAX_KEY + 1)))
+    const error = errorOf(() => writer().bytes('key', new Uint8Array(MAX_KEY + 1)))
     expect(error).toMatchObject({ code: 'ERR_STORE_KEY', details: { length: MAX_KEY + 1, limit: MAX_KEY } })
     expect(error.message.length).toBeLessThan(250)
     expect(errorOf(() => keyOnly(new Uint8Array(MAX_KEY + 1))).code).toBe('ERR_STORE_KEY')
   })
 
   it('is an entry of a log, which is a key of at least a byte', () => {
-    expect(writer().entry(new Uint8Array(MAX_KEY)).length).toBe(4 + MAX_KEY)
+    expect(writer().bytes('entry', new Uint8Array(MAX_KEY)).length).toBe(4 + MAX_KEY)
     for (const entry of [new Uint8Array(), new Uint8Array(MAX_KEY + 1), 'text' as never]) {
-      expect(errorOf(() => writer().entry(entry)).code).toBe('ERR_STORE_KEY')
+      expect(errorOf(() => writer().bytes('entry', entry)).code).toBe('ERR_STORE_KEY')
     }
   })
 
   it(`is a value of at most ${MAX_VALUE} bytes`, () => {
-    expect(writer().value(new Uint8Array(MAX_KEY + 1)).length).toBe(4 + MAX_KEY + 1)
-    expect(errorOf(() => writer().value(new Uint8Array(MAX_VALUE + 1)))).toMatchObject({
+    expect(writer().bytes('value', new Uint8Array(MAX_KEY + 1)).length).toBe(4 + MAX_KEY + 1)
+    expect(errorOf(() => writer().bytes('value', new Uint8Array(MAX_VALUE + 1)))).toMatchObject({
       code: 'ERR_STORE_VALUE',
       details: { length: MAX_VALUE + 1, limit: MAX_VALUE }
     })
@@ -264,35 +262,35 @@ describe('an argument', () => {
 
   it('is a score that is any number but NaN', () => {
     for (const score of [0, -1.5, Infinity, -Infinity, 5e-324, Number.MAX_VALUE]) {
-      const written = writer().score(score).written()
+      const written = writer().number('score', score).written()
       expect(new DataView(written.buffer, written.byteOffset).getFloat64(0, true)).toBe(score)
       expect(scoreOnly(score)).toBe(score)
     }
     for (const score of [Number.NaN, '1', 1n, null, undefined, {}, true]) {
-      expect(errorOf(() => writer().score(score as number)).code).toBe('ERR_STORE_SCORE')
+      expect(errorOf(() => writer().number('score', score as number)).code).toBe('ERR_STORE_SCORE')
       expect(errorOf(() => scoreOnly(score as number)).code).toBe('ERR_STORE_SCORE')
     }
   })
 
   it('is a finite number where infinity means nothing', () => {
     for (const value of [Number.NaN, Infinity, -Infinity, '1', 1n, null, undefined]) {
-      expect(errorOf(() => writer().finite(value as number)).code).toBe('ERR_STORE_SCORE')
+      expect(errorOf(() => writer().number('finite', value as number)).code).toBe('ERR_STORE_SCORE')
     }
-    expect(writer().finite(-1e308).length).toBe(8)
+    expect(writer().number('finite', -1e308).length).toBe(8)
   })
 
   it('is 0 when it is -0', () => {
-    const zeros = writer().score(-0).finite(-0).written()
+    const zeros = writer().number('score', -0).number('finite', -0).written()
     expect([...zeros]).toStrictEqual(new Array(16).fill(0))
   })
 
   it('that is refused leaves the batch as it was', () => {
-    const before = writer().code(CODE.set).key(Uint8Array.of(1))
+    const before = writer().code(STEPS.set.code).bytes('key', Uint8Array.of(1))
     const length = before.length
-    errorOf(() => before.value('x' as unknown as Uint8Array))
-    errorOf(() => before.key(new Uint8Array(MAX_KEY + 1)))
-    errorOf(() => before.score(Number.NaN))
-    errorOf(() => before.finite(Infinity))
+    errorOf(() => before.bytes('value', 'x' as unknown as Uint8Array))
+    errorOf(() => before.bytes('key', new Uint8Array(MAX_KEY + 1)))
+    errorOf(() => before.number('score', Number.NaN))
+    errorOf(() => before.number('finite', Infinity))
     expect(before.length).toBe(length)
   })
 })

@@ -7,10 +7,10 @@ import assert from 'node:assert/strict'
 import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { contents } from '../../store-contract/src/contents.ts'
-import { batchOf, bytes, isCheck, type Step, type StepName } from '../../store-contract/src/steps.ts'
+import { batchOf, bytes, type Step } from '../../store-contract/src/steps.ts'
 import { answerOf, Subject, TextReads } from '../../store-contract/src/subject.ts'
 import { type Engine, MAX_KEY } from './engine.ts'
-import { CODE } from './program.ts'
+import { type ArgumentName, isCondition, STEP_NAMES, STEPS, type StepName } from './operations.ts'
 
 const LONGEST = 'k'.repeat(MAX_KEY)
 const KEYS = ['', 'a', 'a\0', 'b', '\xff', LONGEST]
@@ -62,54 +62,50 @@ const time = fc.oneof(
 const text = fc.constantFrom(...TEXTS)
 const small = fc.nat(4)
 
-/** The arguments of each check and operation, byte strings as latin-1. */
-const ARGUMENTS: Record<StepName, readonly fc.Arbitrary<string | number>[]> = {
-  valueIs: [key, value],
-  valueAbsent: [key],
-  fieldIs: [key, name, value],
-  fieldAbsent: [key, name],
-  scoreIs: [key, name, score],
-  scoreAbsent: [key, name],
-  memberPresent: [key, name],
-  memberAbsent: [key, name],
-  leaseHeld: [key, name, token],
+type Values = fc.Arbitrary<string | number>
 
-  set: [key, value],
-  del: [key],
-  hset: [key, name, value],
-  hdel: [key, name],
-  sadd: [key, name],
-  srem: [key, name],
-  zadd: [key, name, score],
-  zrem: [key, name],
-  zincrby: [key, name, increment],
-  ztally: [key, name, increment],
-  append: [key, entry],
-
-  enqueue: [key, name, fc.oneof(time, score), time],
-  lease: [key, token, small, time, small, time, time],
-  renew: [key, name, time, time],
-  remove: [key, name],
-  retry: [key, name, text, text, fc.oneof(time, score), time],
-  bury: [key, name, text, text, time],
-  wait: [key, name, text, text, name, fc.oneof(time, score), time],
-  wake: [key, name],
-  revive: [key, name]
+/** Values of each argument, byte strings as latin-1. */
+const VALUES: Readonly<Record<ArgumentName, Values>> = {
+  key,
+  field: name,
+  member: name,
+  item: name,
+  token,
+  dependency: name,
+  errorClass: text,
+  reason: text,
+  entry,
+  value,
+  expected: value,
+  score,
+  at: fc.oneof(time, score),
+  deadline: fc.oneof(time, score),
+  increment,
+  count: small,
+  allowed: small,
+  until: time,
+  now: time,
+  clock: time
 }
+
+/** Items become due while the program runs. */
+const valuesOf = (stepName: StepName): Values[] =>
+  STEPS[stepName].args.map(each =>
+    stepName === 'enqueue' && each === 'score' ? fc.oneof(time, score) : VALUES[each]
+  )
 
 /** Items meet in queues only if there are many leases, and few items that are removed. */
 const WEIGHTS: Partial<Record<StepName, number>> = { enqueue: 6, lease: 6, zadd: 3, remove: 1 }
 
 const stepNamed = (stepName: StepName): fc.Arbitrary<Step> =>
-  fc.tuple(...ARGUMENTS[stepName]).map(args => ({
+  fc.tuple(...valuesOf(stepName)).map(args => ({
     name: stepName,
     args: args.map(arg => (typeof arg === 'string' ? bytes(arg) : arg))
   }))
 
-const NAMES_OF_STEPS = Object.keys(CODE) as StepName[]
-const checks = fc.oneof(...NAMES_OF_STEPS.filter(isCheck).map(stepNamed))
+const conditions = fc.oneof(...STEP_NAMES.filter(isCondition).map(stepNamed))
 const operations = fc.oneof(
-  ...NAMES_OF_STEPS.filter(each => !isCheck(each)).map(each => ({
+  ...STEP_NAMES.filter(each => !isCondition(each)).map(each => ({
     weight: WEIGHTS[each] ?? 2,
     arbitrary: stepNamed(each)
   }))
@@ -179,7 +175,7 @@ const reads: fc.Arbitrary<Read> = fc.oneof(
 export const steps = (): fc.Arbitrary<Step[]> =>
   fc
     .tuple(
-      fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(checks, { maxLength: 3 })),
+      fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(conditions, { maxLength: 3 })),
       fc.array(operations, { maxLength: 12 })
     )
     .map(([checked, done]) => [...checked, ...done])

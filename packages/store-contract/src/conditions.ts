@@ -1,8 +1,10 @@
-/** Checks: a batch is done if all of them hold in the state before it, and is not done at all otherwise. */
+/** Conditions: a batch is done if all of them hold in the state before it, and is not done at all otherwise. */
 import { deepStrictEqual as same } from 'node:assert/strict'
+import { CONDITIONS, OPERATIONS } from '@quoin/store/engine'
 import { contents } from './contents.ts'
 import type { Cases } from './index.ts'
 import {
+  append,
   bury,
   del,
   enqueue,
@@ -29,12 +31,13 @@ import {
   wait,
   wake,
   zadd,
+  zcounter,
   zincrby,
   zrem
 } from './steps.ts'
 import { failureOf, refused, type Subject } from './subject.ts'
 
-/** Each check, against `SOMETHING`. */
+/** The state that the conditions below are evaluated against. */
 const SOMETHING = [
   set('k', 'value'),
   set('empty', ''),
@@ -99,34 +102,68 @@ const LOST = [
   leaseHeld('k', 'none', 'tokenAAA'),
   leaseHeld('none', 'leased', 'tokenAAA')
 ]
+/** Each operation would change `SOMETHING`, or an item that is not there. */
+const CHANGES = [
+  set('k', 'x'),
+  set('new', 'x'),
+  del('empty'),
+  hset('k', 'f', 'x'),
+  hset('new', 'f', 'x'),
+  hdel('k', 'f'),
+  sadd('k', 'new'),
+  srem('k', 'm'),
+  zadd('k', 'm', 7),
+  zadd('new', 'm', 7),
+  zrem('k', 'm'),
+  zincrby('k', 'zero', 7),
+  zcounter('k', 'm', 7),
+  zcounter('k', 'new', 7),
+  append('k', 'new'),
+  enqueue('k', 'new', 1, 1),
+  enqueue('k', 'due', 2, 2),
+  lease('k', 'tokenCCC', 5, 100, 5, 50),
+  renew('k', 'leased', 77),
+  retry('k', 'leased', 'c', 'r', 5),
+  bury('k', 'leased', 'c', 'r', 5),
+  wait('k', 'leased', 'c', 'r', 'd', 5),
+  wake('k', 'd'),
+  revive('k', 'due'),
+  remove('k', 'due')
+]
 const shown = ({ name, args }: Step): string =>
   `${name} ${args.map(arg => (typeof arg === 'number' ? arg : Buffer.from(arg).toString('latin1'))).join(' ')}`
 
 const all = (store: Subject) => contents(store, { sets: ['k'], queues: ['k'] })
 
-export const checks: Cases = {
-  'each check that holds lets the batch through': async store => {
+export const conditions: Cases = {
+  'each condition and operation has an example here': async () => {
+    const named = (steps: readonly Step[]) => [...new Set(steps.map(({ name }) => name))].sort()
+    same(named(HOLD), Object.keys(CONDITIONS).sort())
+    same(named([...FAIL, ...LOST]), Object.keys(CONDITIONS).sort())
+    same(named(CHANGES), Object.keys(OPERATIONS).sort())
+  },
+  'each condition that holds lets the batch through': async store => {
     await store.commit(...SOMETHING)
-    for (const [i, check] of HOLD.entries()) {
-      same(await failureOf(() => store.commit(check, set('done', `${i}`))), undefined, shown(check))
+    for (const [i, condition] of HOLD.entries()) {
+      same(await failureOf(() => store.commit(condition, set('done', `${i}`))), undefined, shown(condition))
       same(await store.get('done'), `${i}`)
     }
   },
-  'each check that fails refuses the batch with ERR_STORE_PRECONDITION': async store => {
+  'each condition that fails refuses the batch with ERR_STORE_PRECONDITION': async store => {
     await store.commit(...SOMETHING)
-    for (const check of FAIL) {
-      await refused(() => store.commit(check, set('done', shown(check))), 'ERR_STORE_PRECONDITION', 0)
-      same(await store.get('done'), undefined, shown(check))
+    for (const condition of FAIL) {
+      await refused(() => store.commit(condition, set('done', shown(condition))), 'ERR_STORE_PRECONDITION', 0)
+      same(await store.get('done'), undefined, shown(condition))
     }
   },
   'a lease that is not held refuses the batch with ERR_STORE_LEASE_LOST': async store => {
     await store.commit(...SOMETHING)
-    for (const check of LOST) {
-      await refused(() => store.commit(check, set('done', shown(check))), 'ERR_STORE_LEASE_LOST', 0)
-      same(await store.get('done'), undefined, shown(check))
+    for (const condition of LOST) {
+      await refused(() => store.commit(condition, set('done', shown(condition))), 'ERR_STORE_LEASE_LOST', 0)
+      same(await store.get('done'), undefined, shown(condition))
     }
   },
-  'a check is of one structure': async store => {
+  'a condition is of one structure': async store => {
     await store.commit(
       set('v', ''),
       hset('h', 'm', ''),
@@ -142,7 +179,7 @@ export const checks: Cases = {
     ]
     for (const key of ['v', 'h', 's', 'z', 'q']) same(await store.commit(...absent(key)), [])
   },
-  'all checks have to hold; the first that does not is named': async store => {
+  'all conditions have to hold; the first that fails is named': async store => {
     await store.commit(...SOMETHING)
     const holds = scoreIs('k', 'm', 1.5)
     const commit = (...steps: Step[]) => store.commit(...steps, set('done', ''))
@@ -162,7 +199,7 @@ export const checks: Cases = {
     await commit(holds, valueIs('k', 'value'), leaseHeld('k', 'leased', 'tokenAAA'), memberPresent('k', 'm'))
     same(await store.get('done'), '')
   },
-  'checks may be of several keys': async store => {
+  'conditions may be of several keys': async store => {
     const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`)
     const steps = keys.flatMap(key => [valueAbsent(key), set(key, 'mine')])
     await store.commit(...steps)
@@ -174,7 +211,7 @@ export const checks: Cases = {
     )
     for (const key of keys) same(await store.get(key), 'mine')
   },
-  'checks see the state before the batch, wherever they are written': async store => {
+  'conditions see the state before the batch, wherever they are written': async store => {
     await store.commit(set('a', '1'))
     await store.commit(set('a', '2'), valueIs('a', '1'))
     same(await store.get('a'), '2')
@@ -192,36 +229,12 @@ export const checks: Cases = {
     )
     same((await store.qcounts('q')).leased, 0)
   },
-  'a refused batch changes nothing, whatever it would have done': async store => {
+  'a refused batch changes nothing, by any operation': async store => {
     await store.commit(...SOMETHING)
     const before = await all(store)
-    const operations = [
-      set('k', 'x'),
-      set('new', 'x'),
-      del('empty'),
-      hset('k', 'f', 'x'),
-      hset('new', 'f', 'x'),
-      hdel('k', 'f'),
-      sadd('k', 'new'),
-      srem('k', 'm'),
-      zadd('k', 'm', 7),
-      zadd('new', 'm', 7),
-      zrem('k', 'm'),
-      zincrby('k', 'zero', 7),
-      enqueue('k', 'new', 1, 1),
-      enqueue('k', 'due', 2, 2),
-      lease('k', 'tokenCCC', 5, 100, 5, 50),
-      renew('k', 'leased', 77),
-      retry('k', 'leased', 'c', 'r', 5),
-      bury('k', 'leased', 'c', 'r', 5),
-      wait('k', 'leased', 'c', 'r', 'd', 5),
-      wake('k', 'd'),
-      revive('k', 'due'),
-      remove('k', 'due')
-    ]
-    await refused(() => store.commit(valueAbsent('k'), ...operations), 'ERR_STORE_PRECONDITION', 0)
+    await refused(() => store.commit(valueAbsent('k'), ...CHANGES), 'ERR_STORE_PRECONDITION', 0)
     same(await all(store), before)
-    for (const operation of operations) {
+    for (const operation of CHANGES) {
       await refused(() => store.commit(valueAbsent('k'), operation), 'ERR_STORE_PRECONDITION', 0)
       same(await all(store), before, shown(operation))
     }

@@ -1,40 +1,48 @@
-/** Writes batches as bytes (`program.ts`). Every argument is checked here, once, before an engine sees it. */
+/** Encodes batches (`operations.ts`). Every argument is checked here, once, before an engine sees it. */
 import { QuoinError, shortHex } from '@quoin/primitives'
 import { MAX_KEY, MAX_VALUE } from './engine.ts'
-import { CODE, WALKS } from './program.ts'
+import {
+  ARGUMENTS,
+  type ArgumentsOf,
+  ENCODING,
+  HAS_SCAN,
+  isCondition,
+  type Kind,
+  STEP_NAMES,
+  STEPS,
+  type Step,
+  type StepName
+} from './operations.ts'
 
-/** Writes a batch. It can be taken once. */
-export class ProgramWriter {
-  readonly #checks = new ArgumentWriter()
-  readonly #operations = new ArgumentWriter()
-  #walks = false
+type BytesKind = { [K in Kind]: (typeof ENCODING)[K] extends 'bytes' ? K : never }[Kind]
+type NumberKind = Exclude<Kind, BytesKind>
 
-  check(code: number): ArgumentWriter {
-    return this.#checks.code(code)
-  }
+const isBytesKind = (kind: Kind | undefined): kind is BytesKind =>
+  kind !== undefined && ENCODING[kind] === 'bytes'
 
-  operation(code: number): ArgumentWriter {
-    if (code === CODE.lease || code === CODE.wake) this.#walks = true
-    return this.#operations.code(code)
-  }
+/** A batch that is being encoded. It can be taken once. */
+export class BatchEncoder {
+  readonly conditions = new ArgumentWriter()
+  readonly operations = new ArgumentWriter()
+  hasScan = false
 
   get isEmpty(): boolean {
-    return this.#checks.length === 0 && this.#operations.length === 0
+    return this.conditions.length === 0 && this.operations.length === 0
   }
 
   take(): Uint8Array {
-    if (this.#checks.refused || this.#operations.refused) {
+    if (this.conditions.refused || this.operations.refused) {
       throw new QuoinError('ERR_STORE_OPTION', 'an argument of this batch was refused; make a new one')
     }
-    const checks = this.#checks.written()
-    const operations = this.#operations.written()
-    const program = new Uint8Array(4 + checks.length + operations.length)
-    new DataView(program.buffer).setUint32(0, checks.length + (this.#walks ? WALKS : 0), true)
-    program.set(checks, 4)
-    program.set(operations, 4 + checks.length)
-    this.#checks.release()
-    this.#operations.release()
-    return program
+    const conditions = this.conditions.written()
+    const operations = this.operations.written()
+    const batch = new Uint8Array(4 + conditions.length + operations.length)
+    new DataView(batch.buffer).setUint32(0, conditions.length + (this.hasScan ? HAS_SCAN : 0), true)
+    batch.set(conditions, 4)
+    batch.set(operations, 4 + conditions.length)
+    this.conditions.release()
+    this.operations.release()
+    return batch
   }
 }
 
@@ -85,37 +93,27 @@ export class ArgumentWriter {
     return this
   }
 
-  /** A key, field, member or item. */
-  key(bytes: Uint8Array): this {
-    return this.#append(this.#checked(keyOnly, bytes))
-  }
-
-  /** An entry of a log, which is a key that is not empty. */
-  entry(bytes: Uint8Array): this {
-    return this.#append(this.#checked(entryOnly, bytes))
-  }
-
-  value(bytes: Uint8Array): this {
-    return this.#append(this.#checked(valueOnly, bytes))
-  }
-
-  /** A score: any number but NaN. -0 is 0. */
-  score(score: number): this {
-    return this.#number(this.#checked(scoreOnly, score))
-  }
-
-  /** A number that is neither NaN nor infinite. */
-  finite(value: number): this {
-    return this.#number(this.#checked(finiteOnly, value))
-  }
-
-  #checked<T>(check: (value: T) => T, value: T): T {
+  bytes(kind: BytesKind, value: Uint8Array): this {
     try {
-      return check(value)
+      if (kind === 'key') keyOnly(value)
+      else if (kind === 'value') valueOnly(value)
+      else entryOnly(value)
     } catch (error) {
       this.refused = true
       throw error
     }
+    return this.#append(value)
+  }
+
+  number(kind: NumberKind, value: number): this {
+    try {
+      if (kind === 'score') scoreOnly(value)
+      else finiteOnly(value)
+    } catch (error) {
+      this.refused = true
+      throw error
+    }
+    return this.#number(value)
   }
 
   #append(bytes: Uint8Array): this {
@@ -193,4 +191,36 @@ export const scoreOnly = (score: number): number => {
     throw new QuoinError('ERR_STORE_SCORE', `a score is a number other than NaN, not ${String(score)}`)
   }
   return score
+}
+
+type Encode = (to: BatchEncoder, ...args: never[]) => void
+
+/** Encodes one step. Most operations have two or three arguments, and are unrolled. */
+const encoderOf = (name: StepName): Encode => {
+  const { code, args, hasScan = false }: Step = STEPS[name]
+  const kinds = args.map(each => ARGUMENTS[each])
+  const [first, second, third] = kinds
+  if (!isCondition(name) && !hasScan && isBytesKind(first) && isBytesKind(second)) {
+    if (kinds.length === 2) {
+      return (to, a, b) => void to.operations.code(code).bytes(first, a).bytes(second, b)
+    }
+    if (kinds.length === 3 && third) {
+      return isBytesKind(third)
+        ? (to, a, b, c) => void to.operations.code(code).bytes(first, a).bytes(second, b).bytes(third, c)
+        : (to, a, b, c) => void to.operations.code(code).bytes(first, a).bytes(second, b).number(third, c)
+    }
+  }
+  return (to, ...values) => {
+    if (hasScan) to.hasScan = true
+    const writer = (isCondition(name) ? to.conditions : to.operations).code(code)
+    for (const [i, kind] of kinds.entries()) {
+      if (isBytesKind(kind)) writer.bytes(kind, values[i]!)
+      else writer.number(kind, values[i]!)
+    }
+  }
+}
+
+/** Appends a step to a batch: `encode.zadd(encoder, key, member, score)`. */
+export const encode = Object.fromEntries(STEP_NAMES.map(name => [name, encoderOf(name)])) as unknown as {
+  readonly [Name in StepName]: (to: BatchEncoder, ...args: ArgumentsOf<Name>) => void
 }
