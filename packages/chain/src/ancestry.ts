@@ -3,8 +3,8 @@
  * long as anyone likes.
  */
 import type { Txid } from '@quoin/primitives'
-import type { Places } from './places.ts'
 import type { Transaction } from './transaction.ts'
+import { TxidIndex } from './txid-index.ts'
 
 interface Entry {
   readonly txid: Txid
@@ -12,7 +12,7 @@ interface Entry {
 }
 
 /** For each entry the places of its parents that are entries too, by the places of all. */
-export const parentsAmong = (entries: readonly Entry[], places: Places): readonly (readonly number[])[] =>
+export const parentsAmong = (entries: readonly Entry[], places: TxidIndex): readonly (readonly number[])[] =>
   entries.map(({ transaction }) => {
     const parents: number[] = []
     if (transaction === undefined) return parents
@@ -25,7 +25,7 @@ export const parentsAmong = (entries: readonly Entry[], places: Places): readonl
     return parents
   })
 
-/** Places such that parents come first and all else stays in order; undefined if some are parents of one another. */
+/** Positions such that parents come first and all else stays in order; undefined if some are parents of one another. */
 export const parentsFirst = (parents: readonly (readonly number[])[]): number[] | undefined => {
   const order: number[] = []
   /** How many parents of an entry are done, and whether it is done itself. */
@@ -51,6 +51,13 @@ export const parentsFirst = (parents: readonly (readonly number[])[]): number[] 
     }
   }
   return order
+}
+
+/** The transactions in an order with parents before children. A txid is a hash, so none is its own ancestor. */
+export const sortParentsFirst = (transactions: readonly Transaction[]): Transaction[] => {
+  const index = new TxidIndex(transactions.map(({ txid }) => txid))
+  const entries = transactions.map(transaction => ({ txid: transaction.txid, transaction }))
+  return parentsFirst(parentsAmong(entries, index))!.map(position => transactions[position]!)
 }
 
 /** Which entries are this one or its ancestors. */

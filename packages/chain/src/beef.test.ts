@@ -16,7 +16,7 @@ import {
   unproven
 } from './beef.testing.ts'
 import { Beef, type BeefLimits, type BeefTransaction, writeBeef } from './beef.ts'
-import { Bump } from './bump.ts'
+import { Bump } from './merkle/bump.ts'
 
 const VERSIONS = [1, 2] as const
 const HEADS = ['0100beef', '0200beef', '01010101'].map(fromHex)

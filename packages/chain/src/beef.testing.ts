@@ -6,7 +6,7 @@
 import { formatTxid, OP, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import type { BeefTransaction } from './beef.ts'
-import { Bump } from './bump.ts'
+import { Bump } from './merkle/bump.ts'
 import { type Input, type Transaction, writeTransaction } from './transaction.ts'
 
 const txids: fc.Arbitrary<Txid> = fc

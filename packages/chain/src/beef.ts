@@ -6,10 +6,10 @@
 
 import { copyOfPart, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
 import { ancestryOf, parentsAmong, parentsFirst } from './ancestry.ts'
-import { Bump } from './bump.ts'
 import { bytesKey } from './hash.ts'
-import { Places } from './places.ts'
+import { Bump } from './merkle/bump.ts'
 import { readTransaction, type Transaction } from './transaction.ts'
+import { TxidIndex } from './txid-index.ts'
 
 export interface BeefTransaction {
   readonly txid: Txid
@@ -61,7 +61,7 @@ export class Beef {
   /** What it is about: what an Atomic BEEF says, or else the last transaction. */
   readonly subject: Txid
   readonly #sent: readonly BeefTransaction[]
-  readonly #places: Places
+  readonly #places: TxidIndex
   #bytes: Uint8Array | undefined
 
   /** The transactions and the bumps are views of the bytes, which must not change afterwards. */
@@ -270,8 +270,8 @@ const readBumps = (reader: Reader, limits: BeefLimits): Bump[] => {
   return bumps
 }
 
-const placesOf = (entries: readonly BeefTransaction[]): Places => {
-  const places = new Places(entries.map(({ txid }) => txid))
+const placesOf = (entries: readonly BeefTransaction[]): TxidIndex => {
+  const places = new TxidIndex(entries.map(({ txid }) => txid))
   for (const [place, { txid }] of entries.entries()) {
     if (places.of(txid) !== place) throw beefError('a transaction twice', { txid: formatTxid(txid) })
   }
@@ -292,7 +292,7 @@ const sorted = (
 const checkAtomic = (
   subject: Txid,
   entries: readonly BeefTransaction[],
-  places: Places,
+  places: TxidIndex,
   parents: readonly (readonly number[])[]
 ): void => {
   const place = places.of(subject)

@@ -10,7 +10,7 @@ export {
   startsP2pkh,
   toBase58
 } from './address.ts'
-export { parentsAmong, parentsFirst } from './ancestry.ts'
+export { parentsAmong, parentsFirst, sortParentsFirst } from './ancestry.ts'
 export {
   BEEF_LIMITS,
   Beef,
@@ -21,7 +21,6 @@ export {
 } from './beef.ts'
 export { type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
 export { beefOf, parseBeefText } from './beef-text.ts'
-export { Bump } from './bump.ts'
 export type { Finding, FindingKind } from './finding.ts'
 export { bytesKey, hash160, ripemd160, sha256, sha256d } from './hash.ts'
 export { MAX_SIDE_DEPTH, type Reorg } from './headers/addition.ts'
@@ -70,7 +69,7 @@ export {
 export { type Synced, type SyncOptions, type SyncProgress, syncHeaders } from './headers/sync.ts'
 export { bitsOf, targetOf, workOf } from './headers/target.ts'
 export { chain, type StoredTransaction } from './keys.ts'
-export { Places } from './places.ts'
+export { Bump } from './merkle/bump.ts'
 export { type CheckedTransaction, checkedTransaction, checkedTransactions, storedRoots } from './stored.ts'
 export {
   type Input,
@@ -83,6 +82,7 @@ export {
   writeTransaction
 } from './transaction.ts'
 export { type BeefOptions, TransactionStore } from './transactions.ts'
+export { TxidIndex } from './txid-index.ts'
 export { Interpreter, type InterpreterOptions, sharedInterpreter } from './verify/interpreter.ts'
 export type { PoolState } from './verify/process-pool.ts'
 export { checkForm, invalid } from './verify/rules.ts'
@@ -97,6 +97,7 @@ export {
 } from './verify/secp256k1.ts'
 export { SIGHASH, Sighash } from './verify/sighash.ts'
 export { type Lock, readLock } from './verify/templates.ts'
+export type { Known, KnownTransaction, Proof } from './verify/unverified-ancestry.ts'
 export {
   type RootTracker,
   VERIFY_LIMITS,
@@ -106,4 +107,3 @@ export {
   verifyBeef,
   verifyTransaction
 } from './verify/verify.ts'
-export type { Known, KnownTransaction, Proof } from './verify/walk.ts'

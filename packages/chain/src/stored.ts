@@ -13,9 +13,9 @@ import {
   toHex
 } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
-import { Bump } from './bump.ts'
 import type { Finding } from './finding.ts'
 import { chain } from './keys.ts'
+import { Bump } from './merkle/bump.ts'
 import { parseTransaction, type Transaction } from './transaction.ts'
 import type { RootTracker } from './verify/verify.ts'
 

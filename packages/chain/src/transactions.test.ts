@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { chainOf, coin, families, founding, minedAt, spending, unproven } from './beef.testing.ts'
 import { Beef, type BeefTransaction } from './beef.ts'
-import { Bump } from './bump.ts'
+import { Bump } from './merkle/bump.ts'
 import { TransactionStore } from './transactions.ts'
 
 const stored = async (entries: readonly BeefTransaction[]): Promise<TransactionStore> => {

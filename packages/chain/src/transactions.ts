@@ -5,11 +5,11 @@
 import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch, StoreReads } from '@quoin/store'
 import { type BeefTransaction, writeBeef } from './beef.ts'
-import { Bump } from './bump.ts'
 import { bytesKey } from './hash.ts'
 import { chain, type StoredTransaction } from './keys.ts'
+import { Bump } from './merkle/bump.ts'
 import { parseTransaction, type Transaction } from './transaction.ts'
-import type { Known } from './verify/walk.ts'
+import type { Known } from './verify/unverified-ancestry.ts'
 
 const { transaction: transactions, proof: proofs, log } = chain.collections
 

@@ -130,21 +130,21 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
   }
 
   transaction(txid: Txid): Transaction | undefined {
-    return this.#state.ledger.get(txid)?.transaction
+    return this.#state.utxos.get(txid)?.transaction
   }
 
   /** The height of the block that a transaction is in. */
   heightOf(txid: Txid): number | undefined {
-    return this.#state.ledger.get(txid)?.height
+    return this.#state.utxos.get(txid)?.height
   }
 
   /** Who spends an output. */
   spenderOf(outpoint: Outpoint): Txid | undefined {
-    return this.#state.ledger.spenderOf(txidOf(outpoint), voutOf(outpoint))?.txid
+    return this.#state.utxos.spenderOf(txidOf(outpoint), voutOf(outpoint))?.txid
   }
 
   async proof(txid: Txid): Promise<ProofAnswer> {
-    const entry = this.#state.ledger.get(txid)
+    const entry = this.#state.utxos.get(txid)
     if (!entry) return { status: 'unknown' }
     if (entry.height === undefined) return { status: 'unmined' }
     return { status: 'mined', bump: this.#state.blocks[entry.height]!.proof(txid) }
@@ -157,7 +157,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     for (let each = wanted.pop(); each; each = wanted.pop()) {
       const key = bytesKey(each)
       if (found.has(key)) continue
-      const entry = this.#state.ledger.get(each)
+      const entry = this.#state.utxos.get(each)
       if (!entry) throw unknown(each)
       const { transaction, height } = entry
       const bump = height === undefined ? undefined : this.#state.blocks[height]!.proof(each)
@@ -188,11 +188,11 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
       })
     }
     const script = typeof to === 'string' ? p2pkh(parseAddress(to).hash) : to
-    const { ledger } = this.#state
-    let coins = this.#miner.choose(ledger.coins, satoshis)
+    const { utxos } = this.#state
+    let coins = this.#miner.choose(utxos.coins, satoshis)
     while (!coins) {
       this.mine()
-      coins = this.#miner.choose(ledger.coins, satoshis)
+      coins = this.#miner.choose(utxos.coins, satoshis)
     }
     const transaction = this.#miner.pay(coins, { satoshis, script })
     this.#state.accept(transaction)
@@ -207,7 +207,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     const transaction = given instanceof Uint8Array ? parseTransaction(given) : given
     const { txid } = transaction
     if (this.transaction(txid)) return txid
-    const spent = this.#state.ledger.spentBy(transaction)
+    const spent = this.#state.utxos.spentBy(transaction)
     this.#replacedBy(transaction, replace)
     await this.#verify?.(transaction, spent)
     // While it was verified much may have happened.
@@ -246,7 +246,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     const next = new State(this.#miner, blocks.slice(0, fork + 1))
     for (const transactions of scheduled(include, again)) this.#append(next, transactions, this.#reorgs + 1)
     for (const transaction of mempool.values()) {
-      if (isKept(transaction) && !next.ledger.get(transaction.txid)) next.accept(transaction)
+      if (isKept(transaction) && !next.utxos.get(transaction.txid)) next.accept(transaction)
     }
     this.#state = next
     this.#reorgs++
@@ -254,7 +254,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
       fork,
       removed,
       added: next.blocks.slice(fork + 1),
-      lost: Array.from(lost.values(), ({ txid }) => txid).filter(txid => !next.ledger.get(txid))
+      lost: Array.from(lost.values(), ({ txid }) => txid).filter(txid => !next.utxos.get(txid))
     }
   }
 
@@ -281,9 +281,9 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
 
   /** Transactions that give way to another, with their descendants; throws if they do not. */
   #replacedBy(transaction: Transaction, replace: boolean): Iterable<Transaction> {
-    const { ledger } = this.#state
-    const rivals = ledger.rivalsOf(transaction)
-    const replaced = ledger.withDescendants(rivals)
+    const { utxos } = this.#state
+    const rivals = utxos.rivalsOf(transaction)
+    const replaced = utxos.withDescendants(rivals)
     const winner =
       rivals.find(({ txid }) => !replace || this.heightOf(txid) !== undefined) ??
       // What it rests on would be gone.
@@ -304,21 +304,21 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
 
   /** What a reorg leaves out, by txid. */
   #lostBy(fork: number, drop: readonly Txid[], include: readonly Transaction[]): Map<string, Transaction> {
-    const { ledger, blocks } = this.#state
+    const { utxos, blocks } = this.#state
     const isBuried = ({ txid }: Transaction): boolean => (this.heightOf(txid) ?? this.height) <= fork
     const rivals = include.flatMap(transaction => {
-      const spending = ledger.rivalsOf(transaction)
+      const spending = utxos.rivalsOf(transaction)
       const winner = spending.find(isBuried)
       if (winner) throw conflict(transaction.txid, winner.txid)
       return spending
     })
     const dropped = drop.map(txid => {
-      const { transaction, height } = ledger.get(txid) ?? {}
+      const { transaction, height } = utxos.get(txid) ?? {}
       const isOthers = height === undefined || othersOf(blocks[height]!).includes(transaction!)
       if (!transaction || isBuried(transaction) || !isOthers) throw unknown(txid)
       return transaction
     })
-    return ledger.withDescendants([...dropped, ...rivals])
+    return utxos.withDescendants([...dropped, ...rivals])
   }
 }
 

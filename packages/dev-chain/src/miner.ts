@@ -16,7 +16,7 @@ import {
 } from '@quoin/chain'
 import { buildScript, type Txid, writeScriptNumber } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
-import type { Coin } from './ledger.ts'
+import type { Coin } from './utxo-set.ts'
 
 const SUBSIDY = 50e8
 /** Coins of one coinbase, so that several payments do not have to wait for each other's change. */

@@ -1,7 +1,7 @@
 /** How a reorg mines transactions again: each one block later than before and in the other order, parents first. */
 
 import type { Transaction } from '@quoin/chain'
-import { bytesKey, Places, parentsAmong, parentsFirst } from '@quoin/chain'
+import { bytesKey, parentsAmong, parentsFirst, TxidIndex } from '@quoin/chain'
 
 /**
  * The transactions of each new block, of which there is one more than of the removed. What is included comes into the
@@ -22,7 +22,7 @@ export const scheduled = (
   }
   const entries = Array.from(wanted.values(), ({ transaction }) => ({ txid: transaction.txid, transaction }))
   const blocks = Array.from(wanted.values(), ({ block }) => block)
-  const parents = parentsAmong(entries, new Places(entries.map(({ txid }) => txid)))
+  const parents = parentsAmong(entries, new TxidIndex(entries.map(({ txid }) => txid)))
   const schedule = Array.from({ length: removed.length + 1 }, (): Transaction[] => [])
   // No transaction descends from itself: a txid is a hash of those it spends.
   for (const place of parentsFirst(parents)!) {

@@ -4,15 +4,15 @@ import type { Transaction } from '@quoin/chain'
 import { Branch, bytesKey, sameBytes } from '@quoin/chain'
 import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import { Block } from './block.ts'
-import { Ledger } from './ledger.ts'
 import type { Miner } from './miner.ts'
+import { UtxoSet } from './utxo-set.ts'
 
 const SPACING = 600
 const NOTHING = new Uint8Array()
 
 export class State {
   readonly blocks: Block[]
-  readonly ledger: Ledger
+  readonly utxos: UtxoSet
   /** By txid, parents first. */
   readonly mempool = new Map<string, Transaction>()
   readonly #miner: Miner
@@ -21,9 +21,9 @@ export class State {
   constructor(miner: Miner, blocks: readonly Block[]) {
     this.#miner = miner
     this.blocks = [...blocks]
-    this.ledger = new Ledger(miner.script)
+    this.utxos = new UtxoSet(miner.script)
     for (const { transactions, height } of blocks)
-      for (const each of transactions) this.ledger.add(each, height)
+      for (const each of transactions) this.utxos.add(each, height)
   }
 
   get tip(): Block {
@@ -45,14 +45,14 @@ export class State {
   /** Takes a transaction, which is checked but for its scripts, to be mined. */
   accept(transaction: Transaction): void {
     this.#check(transaction)
-    this.ledger.add(transaction, undefined)
+    this.utxos.add(transaction, undefined)
     this.mempool.set(bytesKey(transaction.txid), transaction)
   }
 
   /** Forgets transactions that wait, given with all that descend from them, parents first. */
   evict(transactions: Iterable<Transaction>): void {
     for (const transaction of [...transactions].reverse()) {
-      this.ledger.remove(transaction)
+      this.utxos.remove(transaction)
       this.mempool.delete(bytesKey(transaction.txid))
     }
   }
@@ -78,16 +78,16 @@ export class State {
   }
 
   #record(height: number, own: readonly Transaction[], others: readonly Transaction[]): void {
-    for (const transaction of own) this.ledger.add(transaction, height)
+    for (const transaction of own) this.utxos.add(transaction, height)
     for (const transaction of others) {
       if (!this.mempool.delete(bytesKey(transaction.txid))) this.#check(transaction)
-      this.ledger.add(transaction, height)
+      this.utxos.add(transaction, height)
     }
   }
 
   #check(transaction: Transaction): void {
-    this.ledger.spentBy(transaction)
-    const [rival] = this.ledger.rivalsOf(transaction)
+    this.utxos.spentBy(transaction)
+    const [rival] = this.utxos.rivalsOf(transaction)
     if (rival) throw conflict(transaction.txid, rival.txid)
   }
 }

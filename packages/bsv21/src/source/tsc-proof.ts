@@ -5,7 +5,7 @@
  * root; it is passed over, since proofs are checked against headers.
  */
 import { Bump } from '@quoin/chain'
-import { compareBytes, Reader, type Txid, Writer } from '@quoin/primitives'
+import { compareBytes, Reader, type Txid } from '@quoin/primitives'
 
 /** No flag is set. */
 const FORM = 0
@@ -32,40 +32,9 @@ export const bumpOfTsc = (proof: Uint8Array, txid: Txid, height: number): Bump =
     nodes.push(type === COPY ? undefined : reader.bytes(32))
   }
   reader.end()
-  if (depth === 0) return Bump.ofBlock(height, [txid])
-  return checked(reader, () => Bump.parse(writeBump(height, index, txid, nodes)))
-}
-
-/** One leaf, and its neighbours on the way up. */
-const writeBump = (
-  height: number,
-  index: number,
-  txid: Txid,
-  nodes: readonly (Uint8Array | undefined)[]
-): Uint8Array => {
-  const writer = new Writer()
-  writer.varint(height)
-  writer.u8(nodes.length)
-  for (const [level, hash] of nodes.entries()) {
-    const offset = Math.floor(index / 2 ** level)
-    writer.varint(level === 0 ? 2 : 1)
-    if (level === 0) {
-      writer.varint(offset)
-      writer.u8(2)
-      writer.bytes(txid)
-    }
-    writer.varint(offset % 2 === 0 ? offset + 1 : offset - 1)
-    writer.u8(hash ? 0 : 1)
-    if (hash) writer.bytes(hash)
-  }
-  return writer.finish()
-}
-
-/** A copy where there can be none is found when the tree is put together. */
-const checked = (reader: Reader, make: () => Bump): Bump => {
   try {
-    return make()
-  } catch {
-    throw reader.error('nodes that are no tree')
+    return Bump.ofBranch(height, index, txid, nodes)
+  } catch (cause) {
+    throw reader.error('nodes that are not a merkle branch', { cause })
   }
 }

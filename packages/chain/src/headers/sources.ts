@@ -4,7 +4,7 @@
  */
 
 import { formatTxid, QuoinError, reasonOf, type Txid } from '@quoin/primitives'
-import { Bump } from '../bump.ts'
+import { Bump } from '../merkle/bump.ts'
 import type { RootTracker } from '../verify/verify.ts'
 import { Service, type ServiceOptions } from './http.ts'
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Outcome } from './limited-process.ts'
 import { type PoolOptions, ProcessPool } from './process-pool.ts'
+import type { Outcome } from './sandboxed-process.ts'
 
 type Job = { readonly name: string; readonly value?: unknown }
 type Pool = ProcessPool<Job, number>
 
-const entry = new URL('./limited-process.testing.mjs', import.meta.url)
+const entry = new URL('./sandboxed-process.testing.mjs', import.meta.url)
 const pools: Pool[] = []
 afterEach(() => Promise.all(pools.splice(0).map(pool => pool.close())))
 

@@ -6,7 +6,7 @@
  */
 import { QuoinError } from '@quoin/primitives'
 import { FairQueue, type QueueLimits, RecentUsage } from './fair-queue.ts'
-import { LimitedProcess, type Outcome, type ProcessOptions } from './limited-process.ts'
+import { type Outcome, type ProcessOptions, SandboxedProcess } from './sandboxed-process.ts'
 
 export interface PoolOptions extends ProcessOptions {
   /** At least 2. */
@@ -55,7 +55,7 @@ interface Work {
 }
 
 interface Worker<Job, Answer> {
-  readonly process: LimitedProcess<Job, Answer>
+  readonly process: SandboxedProcess<Job, Answer>
   work: Work | undefined
   isStarting: boolean
 }
@@ -81,7 +81,7 @@ export class ProcessPool<Job, Answer> {
       )
     }
     this.#workers = Array.from({ length: processes }, () => ({
-      process: new LimitedProcess(entry, options),
+      process: new SandboxedProcess(entry, options),
       work: undefined,
       isStarting: false
     }))

@@ -1,7 +1,7 @@
 /** Two verdicts on the same bytes: ours, and that of `Transaction.fromBEEF(…).verify(…)` in @bsv/sdk. */
 import { QuoinError } from '@quoin/primitives'
 import { Beef } from '../beef.ts'
-import { LimitedProcess } from './limited-process.ts'
+import { SandboxedProcess } from './sandboxed-process.ts'
 import type { TestChain } from './signed.testing.ts'
 import { verifyBeef } from './verify.ts'
 
@@ -22,7 +22,7 @@ interface Question {
   readonly height: number
 }
 
-const sdk = new LimitedProcess<Question, boolean>(new URL('./sdk-process.testing.mjs', import.meta.url), {
+const sdk = new SandboxedProcess<Question, boolean>(new URL('./sdk-process.testing.mjs', import.meta.url), {
   memoryMb: 256,
   renewAfterMs: 30_000
 })

@@ -6,13 +6,13 @@
 import { Transaction as SdkTransaction } from '@bsv/sdk'
 import { suite } from '../../../../bench/harness.ts'
 import { Beef, writeBeef } from '../beef.ts'
-import { Bump } from '../bump.ts'
 import { bytesKey } from '../hash.ts'
+import { Bump } from '../merkle/bump.ts'
 import type { Output, Transaction } from '../transaction.ts'
 import { type Case, makeCase, SETS, type SetName } from './sets.testing.ts'
 import { makeKey, payTo, spend, TestChain, withKeyHash } from './signed.testing.ts'
+import type { Known } from './unverified-ancestry.ts'
 import { verifyBeef } from './verify.ts'
-import type { Known } from './walk.ts'
 
 interface Sample extends Case {
   readonly beef: Uint8Array

@@ -6,8 +6,8 @@ import { MAX_SATOSHIS, type Output, type Transaction, writeTransaction } from '.
 import { Interpreter } from './interpreter.ts'
 import { withInputScript } from './mutations.testing.ts'
 import { makeKey, payTo, spend, TestChain, withKeyHash, withScript } from './signed.testing.ts'
+import type { Known, KnownTransaction } from './unverified-ancestry.ts'
 import { type RootTracker, type VerifyOptions, verifyBeef, verifyTransaction } from './verify.ts'
-import type { Known, KnownTransaction } from './walk.ts'
 
 const key = makeKey('owner')
 const pay = (satoshis: number): Output => ({ satoshis, script: payTo(key) })

@@ -14,7 +14,7 @@ import { invalid, spendable } from './rules.ts'
 import { Sighash } from './sighash.ts'
 import { type SignatureCheck, sharedSignatures } from './signatures.ts'
 import { judge } from './templates.ts'
-import { type Ancestry, type Bundle, type Known, type Proof, walk } from './walk.ts'
+import { type Ancestry, type Bundle, collectAncestry, type Known, type Proof } from './unverified-ancestry.ts'
 
 /** What says which blocks there are; a `ChainTracker` of @bsv/sdk is one. Roots are as people see them. */
 export interface RootTracker {
@@ -73,7 +73,7 @@ export interface Verified {
  */
 export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<Verified> => {
   const limits = { ...VERIFY_LIMITS, ...options.limits }
-  const ancestry = await walk(beef, options.known, limits.inputs)
+  const ancestry = await collectAncestry(beef, options.known, limits.inputs)
   const { transactions, unproven, proofs } = ancestry
   const inputs = unproven.map(transaction => ({
     transaction,
@@ -141,7 +141,7 @@ const checkProofs = async ({ proofs, sourceOf }: Ancestry, tracker: RootTracker)
 /** Judges all inputs of a known form, and returns the others. */
 const checkSignatures = async (spends: readonly Spends[], { signatures }: VerifyLimits): Promise<Work[]> => {
   const rest: Work[] = []
-  const checking = new Checking()
+  const batch = new SignatureBatch()
   for (const { transaction, spent } of spends) {
     const sighash = new Sighash(transaction)
     const unknown: Job['spends'][number][] = []
@@ -153,27 +153,28 @@ const checkSignatures = async (spends: readonly Spends[], { signatures }: Verify
       }
       if ('reason' in verdict) {
         // What is wrong with those before it comes first.
-        await checking.finish()
+        await batch.verify()
         throw invalid(transaction, verdict.reason, input)
       }
-      if (checking.count === signatures)
+      if (batch.count === signatures)
         throw new QuoinError('ERR_BEEF_LIMIT', `more than ${signatures} signatures to check`)
-      checking.add(verdict.check, transaction, input)
-      if (checking.waiting === SLICE) await checking.finish()
+      batch.add(verdict.check, transaction, input)
+      if (batch.size === SLICE) await batch.verify()
     }
     if (unknown.length > 0) rest.push({ transaction, job: { raw: transaction.raw, spends: unknown } })
   }
-  await checking.finish()
+  await batch.verify()
   return rest
 }
 
-/** Signatures in their order, checked some at a time. */
-class Checking {
+/** Signatures in order, verified a slice at a time. */
+class SignatureBatch {
   #checks: SignatureCheck[] = []
   #inputs: { readonly transaction: Transaction; readonly input: number }[] = []
+  /** Signatures added so far, verified ones included. */
   count = 0
 
-  get waiting(): number {
+  get size(): number {
     return this.#checks.length
   }
 
@@ -183,8 +184,8 @@ class Checking {
     this.count++
   }
 
-  /** Throws for the first that does not hold. */
-  async finish(): Promise<void> {
+  /** Throws for the first invalid signature. */
+  async verify(): Promise<void> {
     const verdicts = await sharedSignatures().check(this.#checks)
     const failed = this.#inputs[verdicts.indexOf(false)]
     if (failed) {

@@ -12,13 +12,13 @@ import {
   syncHeaders,
   type Transaction
 } from '@quoin/chain'
-import { type DevReorg, KeptDevChain, type ReorgOptions } from '@quoin/dev-chain'
+import { type DevReorg, PersistentDevChain, type ReorgOptions } from '@quoin/dev-chain'
 import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
 import { hasCode, Task, type Txid } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 
 export class DevNetwork {
-  readonly #kept: KeptDevChain
+  readonly #kept: PersistentDevChain
   readonly #headers: HeaderStore
   readonly #logger: Logger
   #engine: Engine | undefined
@@ -27,7 +27,7 @@ export class DevNetwork {
   #task: Task | undefined
   #working: Promise<unknown> = Promise.resolve()
 
-  private constructor(kept: KeptDevChain, headers: HeaderStore, logger: Logger) {
+  private constructor(kept: PersistentDevChain, headers: HeaderStore, logger: Logger) {
     this.#kept = kept
     this.#headers = headers
     this.#logger = logger
@@ -35,7 +35,7 @@ export class DevNetwork {
 
   static async open(store: Store, headers: HeaderStore, logger: Logger): Promise<DevNetwork> {
     // Blocks of a node are of the day that people look at them.
-    const kept = await KeptDevChain.open(store, { clock: () => Date.now() / 1000 })
+    const kept = await PersistentDevChain.open(store, { clock: () => Date.now() / 1000 })
     return new DevNetwork(kept, headers, logger)
   }
 

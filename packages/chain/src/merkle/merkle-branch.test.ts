@@ -1,15 +1,15 @@
 import { Reader, type Txid, Writer } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sha256 } from '../hash.ts'
+import { varintLength } from '../lengths.ts'
 import { Bump } from './bump.ts'
-import { sha256 } from './hash.ts'
-import { varintLength } from './lengths.ts'
-import { COPY, MerkleWay } from './merkle-way.ts'
+import { COPY, MerkleBranch } from './merkle-branch.ts'
 
 const txidOf = (number: number): Txid => sha256(Uint8Array.of(number & 0xff, number >> 8)) as Txid
 const txids = (count: number): Txid[] => Array.from({ length: count }, (_, i) => txidOf(i))
-const wayOf = (bytes: Uint8Array, height: number): MerkleWay | undefined =>
-  MerkleWay.at(bytes, varintLength(height))
+const wayOf = (bytes: Uint8Array, height: number): MerkleBranch | undefined =>
+  MerkleBranch.at(bytes, varintLength(height))
 
 /** The same with the two leaves in the other order, which is as good and is read as a tree. */
 const turned = (bytes: Uint8Array): Uint8Array => {

@@ -14,11 +14,11 @@ import {
 } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { filler } from './beef.testing.ts'
+import { filler } from '../beef.testing.ts'
+import { sha256d } from '../hash.ts'
 import { Bump } from './bump.ts'
-import { sha256d } from './hash.ts'
 
-const BRC_74 = readFileSync(new URL('./fixtures/brc74.bump.hex', import.meta.url), 'utf8')
+const BRC_74 = readFileSync(new URL('../fixtures/brc74.bump.hex', import.meta.url), 'utf8')
 
 const join = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256d(Uint8Array.of(...left, ...right))
 

@@ -4,7 +4,7 @@
  * through it.
  */
 import { compareBytes, QuoinError } from '@quoin/primitives'
-import { bytesKey, sha256d } from './hash.ts'
+import { bytesKey, sha256d } from '../hash.ts'
 
 /** A node that is given, with its hash or as a copy of the one on its left; or one that follows from the two below. */
 export class MerkleNode {

@@ -3,9 +3,9 @@
  * level. It is read where it stands, without making a tree of it.
  */
 import { compareBytes } from '@quoin/primitives'
-import { sha256d } from './hash.ts'
-import { varintLength } from './lengths.ts'
-import { treeError } from './merkle.ts'
+import { sha256d } from '../hash.ts'
+import { varintLength } from '../lengths.ts'
+import { treeError } from './merkle-tree.ts'
 
 /** What is said of a node on the wire (BRC-74): it copies its left neighbour, or is a leaf that is proved. */
 export const COPY = 1
@@ -15,7 +15,7 @@ export const WANTED = 2
 const MAX_LEVELS = 32
 const HASH = 32
 
-export class MerkleWay {
+export class MerkleBranch {
   /** The leaf's place in the block. */
   readonly offset: number
   readonly txid: Uint8Array
@@ -44,7 +44,7 @@ export class MerkleWay {
    * The levels that begin there, if they are such a way in the one form that we write. Anything else, be it wrong or not,
    * is for others to read.
    */
-  static at(source: Uint8Array, start: number): MerkleWay | undefined {
+  static at(source: Uint8Array, start: number): MerkleBranch | undefined {
     const depth = source[start]
     if (!depth || depth > MAX_LEVELS || source[start + 1] !== 2) return undefined
     const first = nodeAt(source, start + 2)
@@ -67,7 +67,7 @@ export class MerkleWay {
       beside.push(node.flags === COPY ? 0 : node.hash)
       end = node.end
     }
-    return new MerkleWay(source, { offset, leaf: leaf.hash, end, beside })
+    return new MerkleBranch(source, { offset, leaf: leaf.hash, end, beside })
   }
 
   /** Throws when the way leads through the copy of a node, as only hashing can find. */

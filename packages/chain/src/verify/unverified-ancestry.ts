@@ -4,8 +4,8 @@
  */
 import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { BeefTransaction } from '../beef.ts'
-import type { Bump } from '../bump.ts'
 import { bytesKey } from '../hash.ts'
+import type { Bump } from '../merkle/bump.ts'
 import type { Transaction } from '../transaction.ts'
 import { checkForm, type Source } from './rules.ts'
 
@@ -53,7 +53,7 @@ interface Wanted {
  * Refuses what is not there with `ERR_TX_UNKNOWN`, what has not the form of a transaction with `ERR_TX_INVALID`, and
  * more inputs to judge than the limit with `ERR_BEEF_LIMIT`.
  */
-export const walk = async (
+export const collectAncestry = async (
   bundle: Bundle,
   known: Known | undefined,
   maxInputs: number

@@ -18,7 +18,7 @@ interface Entry {
   readonly height: number | undefined
 }
 
-export class Ledger {
+export class UtxoSet {
   readonly #entries = new Map<string, Entry>()
   /** By the outpoint that is spent. */
   readonly #spenders = new Map<string, Transaction>()

@@ -5,7 +5,7 @@ import { bytesKey } from './hash.ts'
 const FEW = 8
 
 /** Where each of some txids is among them: the first place, if it is there twice. */
-export class Places {
+export class TxidIndex {
   readonly #txids: readonly Txid[]
   readonly #byName: ReadonlyMap<string, number> | undefined
 

@@ -4,9 +4,9 @@
  */
 
 import { compareBytes, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
-import { varintLength } from './lengths.ts'
-import { type Level, levelsAbove, MerkleNode, MerkleTree, treeError } from './merkle.ts'
-import { COPY, MerkleWay, WANTED } from './merkle-way.ts'
+import { varintLength } from '../lengths.ts'
+import { COPY, MerkleBranch, WANTED } from './merkle-branch.ts'
+import { type Level, levelsAbove, MerkleNode, MerkleTree, treeError } from './merkle-tree.ts'
 
 const MAX_DEPTH = 64
 const MAX_HEIGHT = 0xffffffff
@@ -36,7 +36,7 @@ export class Bump {
   static read(reader: Reader, limit = Number.POSITIVE_INFINITY): Bump {
     const start = reader.offset
     const height = readHeight(reader)
-    const way = MerkleWay.at(reader.source, reader.offset)
+    const way = MerkleBranch.at(reader.source, reader.offset)
     if (!way || reader.offset !== start + varintLength(height) || way.depth + 1 > limit) {
       return new Bump(height, readLevels(reader, limit))
     }
@@ -55,8 +55,8 @@ export class Bump {
   }
 
   /** Undefined when it proves several, or is of a block of one transaction. */
-  get #way(): MerkleWay | undefined {
-    if (this.#alone) this.#alone.way ??= MerkleWay.at(this.#alone.bytes, varintLength(this.height))
+  get #way(): MerkleBranch | undefined {
+    if (this.#alone) this.#alone.way ??= MerkleBranch.at(this.#alone.bytes, varintLength(this.height))
     return this.#alone?.way
   }
 
@@ -89,6 +89,29 @@ export class Bump {
       levelsAbove(txids.map((txid, offset) => new MerkleNode(offset, txid, true)))
     )
     return which ? block.provingOnly(which) : block
+  }
+
+  /**
+   * A bump for one leaf, from its sibling on each level. An undefined sibling is a copy of the node on its left, at the
+   * right end of a level.
+   */
+  static ofBranch(
+    height: number,
+    offset: number,
+    txid: Txid,
+    siblings: readonly (Uint8Array | undefined)[]
+  ): Bump {
+    if (siblings.length === 0) return Bump.ofBlock(height, [txid])
+    const levels = siblings.map((hash, level) => {
+      const at = Math.floor(offset / 2 ** level)
+      const isLeft = at % 2 === 0
+      if (!hash && !isLeft) throw treeError('a copy within a level of a merkle tree', { offset: at - 1 })
+      const sibling = new MerkleNode(isLeft ? at + 1 : at - 1, hash, false, hash === undefined)
+      if (level > 0) return [sibling]
+      const leaf = new MerkleNode(at, txid, true)
+      return isLeft ? [leaf, sibling] : [sibling, leaf]
+    })
+    return new Bump(height, levels)
   }
 
   /**
@@ -181,7 +204,7 @@ interface Alone {
   readonly bytes: Uint8Array
   readonly txid: Txid
   /** Once it was asked for. */
-  way: MerkleWay | undefined
+  way: MerkleBranch | undefined
 }
 
 const treeOf = (bytes: Uint8Array): MerkleTree => {

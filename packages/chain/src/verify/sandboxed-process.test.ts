@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { constants, getPriority } from 'node:os'
 import { afterAll, describe, expect, test } from 'vitest'
-import { LimitedProcess } from './limited-process.ts'
+import { SandboxedProcess } from './sandboxed-process.ts'
 
-const entry = new URL('./limited-process.testing.mjs', import.meta.url)
-const worker = new LimitedProcess<{ name: string; value?: unknown }, unknown>(entry, { memoryMb: 64 })
+const entry = new URL('./sandboxed-process.testing.mjs', import.meta.url)
+const worker = new SandboxedProcess<{ name: string; value?: unknown }, unknown>(entry, { memoryMb: 64 })
 afterAll(() => worker.close())
 
 const pid = async (): Promise<unknown> => {
@@ -18,7 +18,7 @@ const isRunning = (pid: number): boolean => {
   return /^[^Z\s]/.test(stdout)
 }
 
-describe('a limited process', () => {
+describe('a sandboxed process', () => {
   test('answers one job after the other, with the bytes that it was given and no more', async () => {
     const bytes = new Uint8Array(1000).fill(7)
     const values = [1, 'two', bytes.subarray(3, 5)]
@@ -101,7 +101,7 @@ describe('a limited process', () => {
   })
 
   test('is replaced after it has worked for long enough', async () => {
-    const renewed = new LimitedProcess<{ name: string }, number>(entry, { memoryMb: 64, renewAfterMs: 0 })
+    const renewed = new SandboxedProcess<{ name: string }, number>(entry, { memoryMb: 64, renewAfterMs: 0 })
     const [first, second] = [
       await renewed.run({ name: 'pid' }, 5000),
       await renewed.run({ name: 'pid' }, 5000)
@@ -118,14 +118,14 @@ describe('a limited process', () => {
   })
 
   test('that does not start is an error that says why', async () => {
-    const none = new LimitedProcess(new URL('./no-such-module.mjs', import.meta.url), { memoryMb: 64 })
+    const none = new SandboxedProcess(new URL('./no-such-module.mjs', import.meta.url), { memoryMb: 64 })
     await expect(none.run({}, 1000)).rejects.toThrow(/does not start: .*(Cannot find|ERR_MODULE_NOT_FOUND)/s)
   })
 
   test('keeps no program from ending, and ends with it', async () => {
     const program = `
-      import { LimitedProcess } from ${JSON.stringify(new URL('./limited-process.ts', import.meta.url).href)}
-      const worker = new LimitedProcess(new URL(${JSON.stringify(entry.href)}), { memoryMb: 64 })
+      import { SandboxedProcess } from ${JSON.stringify(new URL('./sandboxed-process.ts', import.meta.url).href)}
+      const worker = new SandboxedProcess(new URL(${JSON.stringify(entry.href)}), { memoryMb: 64 })
       console.log((await worker.run({ name: 'pid' }, 5000)).answer)
     `
     const args = ['--import', 'tsx', '--input-type=module', '-e', program]

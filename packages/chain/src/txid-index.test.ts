@@ -1,7 +1,7 @@
 import { type Txid, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Places } from './places.ts'
+import { TxidIndex } from './txid-index.ts'
 
 /** Many of them alike, and many twice. */
 const txids = fc
@@ -13,7 +13,7 @@ describe('places', () => {
     fc.assert(
       fc.property(txids, txids, (some, others) => {
         const names = some.map(toHex)
-        const places = new Places(some)
+        const places = new TxidIndex(some)
         for (const txid of [...some, ...others]) {
           const place = names.indexOf(toHex(txid))
           expect(places.of(txid.slice() as Txid)).toBe(place === -1 ? undefined : place)

@@ -37,7 +37,7 @@ export type Outcome<Answer> = Result<Answer> & {
 /** A job on a machine too busy to run it is broken off after its limit in processor time times this. */
 const STARVATION = 4
 
-export class LimitedProcess<Job, Answer> {
+export class SandboxedProcess<Job, Answer> {
   readonly #entry: string
   readonly #options: ProcessOptions
   #process: ChildProcess | undefined

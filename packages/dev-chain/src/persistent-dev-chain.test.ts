@@ -4,7 +4,7 @@ import { openStore } from '@quoin/store'
 import { describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
 import { DevChain } from './dev-chain.ts'
-import { KeptDevChain } from './kept.ts'
+import { PersistentDevChain } from './persistent-dev-chain.ts'
 
 const key = makeKey('kept')
 /** What a chain is; of what waits the order may be another. */
@@ -16,7 +16,7 @@ const contents = (chain: DevChain) => {
 describe('a chain that is kept', () => {
   it('is the same after blocks, payments, chains of what waits, and reorgs', async () => {
     const store = await openStore('memory:')
-    let kept = await KeptDevChain.open(store, { seed: 'kept' })
+    let kept = await PersistentDevChain.open(store, { seed: 'kept' })
     for (let round = 0; round < 12; round++) {
       const { chain } = kept
       let last = chain.fund(payTo(key), 1000)
@@ -30,7 +30,7 @@ describe('a chain that is kept', () => {
       if (round % 3 === 1) chain.mine(2)
       if (round % 4 === 3) await chain.reorg(2)
       await Promise.all([kept.save(), kept.save()])
-      kept = await KeptDevChain.open(store)
+      kept = await PersistentDevChain.open(store)
       expect(contents(kept.chain)).toEqual(contents(chain))
       expect(kept.chain.reorgs).toBe(chain.reorgs)
     }
@@ -41,9 +41,9 @@ describe('a chain that is kept', () => {
 
   it('that was never saved is new', async () => {
     const store = await openStore('memory:')
-    const { chain } = await KeptDevChain.open(store, { seed: 'one' })
+    const { chain } = await PersistentDevChain.open(store, { seed: 'one' })
     chain.mine(3)
-    expect((await KeptDevChain.open(store, { seed: 'two' })).chain.toJSON()).toEqual(
+    expect((await PersistentDevChain.open(store, { seed: 'two' })).chain.toJSON()).toEqual(
       new DevChain({ seed: 'two' }).toJSON()
     )
     await store.close()

@@ -3,14 +3,14 @@
  * a row for each transaction that waits. Only what has changed is written, all of it at once.
  */
 
-import { formatHash, chain as keys, parseTransaction, type Transaction } from '@quoin/chain'
+import { formatHash, chain as keys, parseTransaction, sortParentsFirst } from '@quoin/chain'
 import { formatTxid, type Txid, toHex } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { DevChain, type DevChainOptions } from './dev-chain.ts'
 
 const { devChain, devBlock, devWaiting } = keys.collections
 
-export class KeptDevChain {
+export class PersistentDevChain {
   readonly chain: DevChain
   readonly #store: Store
   /** The hashes of the blocks that are stored, by height. */
@@ -35,11 +35,11 @@ export class KeptDevChain {
   }
 
   /** The chain that the store has, or a new one. */
-  static async open(store: Store, options: DevChainOptions = {}): Promise<KeptDevChain> {
+  static async open(store: Store, options: DevChainOptions = {}): Promise<PersistentDevChain> {
     const stored = await store.use(devChain).get()
     if (!stored) {
       const nothing = { blocks: [], waiting: new Map(), reorgs: undefined }
-      return new KeptDevChain(store, new DevChain(options), nothing)
+      return new PersistentDevChain(store, new DevChain(options), nothing)
     }
     const blocks = await store.use(devBlock).scan([])
     const waiting = await store.use(devWaiting).scan([])
@@ -48,13 +48,13 @@ export class KeptDevChain {
         network: 'regtest',
         ...stored,
         blocks: blocks.map(({ value }) => value),
-        mempool: parentsFirst(waiting.map(({ value }) => parseTransaction(value))).map(({ raw }) =>
+        mempool: sortParentsFirst(waiting.map(({ value }) => parseTransaction(value))).map(({ raw }) =>
           toHex(raw)
         )
       },
       options
     )
-    return new KeptDevChain(store, chain, {
+    return new PersistentDevChain(store, chain, {
       blocks: blocks.map((_, height) => hashAt(chain, height)),
       waiting: new Map(waiting.map(({ key: [txid] }) => [formatTxid(txid), txid])),
       reorgs: stored.reorgs
@@ -106,23 +106,3 @@ export class KeptDevChain {
 }
 
 const hashAt = (chain: DevChain, height: number): string => formatHash(chain.header(height)!.header.hash)
-
-/** Each after those of the others that it spends. None is its own ancestor. */
-const parentsFirst = (transactions: readonly Transaction[]): Transaction[] => {
-  const open = new Map(transactions.map(each => [formatTxid(each.txid), each]))
-  const sorted: Transaction[] = []
-  for (const first of transactions) {
-    const path = [first]
-    for (let last = path.at(-1); last; last = path.at(-1)) {
-      const parent = last.inputs
-        .map(({ txid }) => open.get(formatTxid(txid)))
-        .find(each => each && each !== last)
-      if (parent) path.push(parent)
-      else {
-        path.pop()
-        if (open.delete(formatTxid(last.txid))) sorted.push(last)
-      }
-    }
-  }
-  return sorted
-}
