@@ -5,6 +5,14 @@ import { isTokenId } from '@quoin/txo'
 export const DISCOVERY = 'tm_bsv21' as Topic
 const PREFIX = 'tm_'
 
+/**
+ * The topic of a token: `tm_{tokenId}`.
+ *
+ * @example
+ * const topic = topicOf(parseTokenId(`${'00'.repeat(31)}ff_0`))
+ * topic // 'tm_…ff_0'
+ * tokenOfTopic(topic) // '…ff_0'
+ */
 export const topicOf = (token: TokenId): Topic => `${PREFIX}${token}` as Topic
 
 /** The token whose topic it is; undefined for any other topic. */

@@ -28,6 +28,14 @@ const MAX_LIMIT = 1000
 /** Rows beyond are reached with a cursor. */
 const MAX_SKIP = 9000
 
+/**
+ * Checks a query of `ls_kvstore` (BRC-35 §3.5).
+ *
+ * @example
+ * const { tags, limit } = readQuery({ tags: ['profile'], limit: 10 })
+ * tags // [ 'profile' ]
+ * readQuery({ limit: 10 }) // throws ERR_REQUEST
+ */
 export const readQuery = (input: unknown): KvQuery => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw invalid('', 'the query must be an object')

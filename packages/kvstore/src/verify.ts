@@ -21,6 +21,9 @@ const deriveKey = (controller: Uint8Array, [level, name]: ProtocolID, key: strin
 /**
  * Parses and verifies a locking script. A lock key that `hasKnownLock` recognises, because a verified token of the same
  * tuple has it, is not derived again.
+ *
+ * @example
+ * 'reason' in verifyToken(Uint8Array.of(0x6a)) // true
  */
 export const verifyToken = (
   script: Uint8Array,

@@ -64,6 +64,13 @@ const arithmetic = (digits: number) => {
   }
 }
 
+/**
+ * Decimals with 18 places, as `LegacyDec` of the Cosmos SDK.
+ *
+ * @example
+ * dec.parse('0.002') // 2000000000000000n
+ * dec.format(dec.parse('0.002')) // '0.002000000000000000'
+ */
 export const dec = arithmetic(18)
 export const bigDec = arithmetic(36)
 

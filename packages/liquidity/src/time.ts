@@ -16,7 +16,13 @@ export const TIME_END: Time = 253_402_300_800n * SECOND
 
 const TEXT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?Z$/
 
-/** Parses RFC 3339 in UTC, as in an export: `2023-04-13T04:30:20.485083198Z`. */
+/**
+ * Parses RFC 3339 in UTC, as in an export: `2023-04-13T04:30:20.485083198Z`.
+ *
+ * @example
+ * parseTime('2024-01-01T00:00:00.5Z') // 1704067200500000000n
+ * parseTime('2024-01-01') // throws ERR_LIQUIDITY_VALUE
+ */
 export const parseTime = (text: string): Time => {
   const [, seconds, fraction = ''] = TEXT.exec(text) ?? []
   const millis = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`)

@@ -56,7 +56,21 @@ export interface Why {
   readonly reasons: readonly Reason[]
 }
 
-/** All that is known, of one topic or of every one that the engine has or had. */
+/**
+ * All that is known, of one topic or of every one that the engine has or had.
+ *
+ * @example
+ * import { DevChain } from '@quoin/dev-chain'
+ * import { makeOutpoint } from '@quoin/primitives'
+ * import { openStore } from '@quoin/store'
+ * import { OutputStore } from '@quoin/txo'
+ * const chain = new DevChain()
+ * const engine = new Engine({ outputs: new OutputStore(await openStore('memory:')), tracker: chain, topics: {} })
+ * const { txid } = chain.fund('1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc', 1000)
+ * const { reasons } = await why(engine, makeOutpoint(txid, 0))
+ * reasons[0]!.code // 'transaction-unknown'
+ * await engine.close()
+ */
 export const why = async (engine: Engine, outpoint: Outpoint, topic?: string): Promise<Why> => {
   const facts = await factsOf(engine, outpoint)
   const topics =

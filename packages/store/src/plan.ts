@@ -3,10 +3,13 @@
  * without a promise, and over asynchronous ones.
  *
  * @example
- * function* sum(a: Uint8Array, b: Uint8Array): ReadPlan<number> {
+ * import type { ReadPlan } from '@quoin/store'
+ * const store = await openStore('memory:')
+ * const [a, b] = [Uint8Array.of(1), Uint8Array.of(2)]
+ * function* sum(): ReadPlan<number> {
  *   return (yield* ask(reads => reads.zcard(a))) + (yield* ask(reads => reads.zcard(b)))
  * }
- * await store.run(sum(a, b))
+ * await store.run(sum()) // 0
  */
 import type { Reads, SyncReads } from './engine.ts'
 

@@ -57,6 +57,14 @@ interface Given {
 const FILE_VARIABLE = 'QUOIN_CONFIG'
 const MAX_FILE = 1024 * 1024
 
+/**
+ * Settings from a file, the environment and options, in ascending precedence.
+ *
+ * @example
+ * const { config } = loadConfig({ options: { store: 'memory:', port: '0' }, environment: { QUOIN_CHAIN: 'dev' } })
+ * config.chain // 'dev'
+ * loadConfig({ options: { port: 'many' } }) // throws ERR_CONFIG
+ */
 export const loadConfig = ({
   file,
   deployment,
