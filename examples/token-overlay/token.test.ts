@@ -70,7 +70,7 @@ describe('token', () => {
     )
     return loaded.map(each => each!.data!['token'])
   }
-  const reasons = async ({ txid }: Transaction) => (await engine.judgements(txid))!['tm_token']!.refused
+  const reasons = async ({ txid }: Transaction) => (await engine.admissions(txid))!['tm_token']!.refused
 
   it('is minted by its issuer, and by nobody else', async () => {
     const huge = 2n ** 64n - 1n

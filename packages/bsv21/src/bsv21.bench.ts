@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatAddress, sha256, type Transaction, writeBeef } from '@quoin/chain'
+import { Beef, formatAddress, sha256, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { makeOutpoint, type TokenId, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
@@ -91,7 +91,7 @@ const round = (id: TokenId, accounts: readonly Account[], number: number): [Tran
 
 const toSourceTransaction = (transaction: Transaction): SourceTransaction => ({
   txid: transaction.txid,
-  beef: writeBeef({ version: 1, transactions: [{ txid: transaction.txid, transaction, bump: undefined }] }),
+  beef: Beef.of([{ txid: transaction.txid, transaction, bump: undefined }]),
   mined: undefined
 })
 

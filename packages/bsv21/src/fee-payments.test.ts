@@ -1,4 +1,4 @@
-import type { Transaction } from '@quoin/chain'
+import { Beef, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
@@ -33,7 +33,7 @@ describe('payments for a token', () => {
     },
     transaction: async (txid: Txid) => {
       fetched.push(formatTxid(txid))
-      return chain.beef(txid)
+      return Beef.parse(chain.beef(txid))
     }
   }
   const pay = (address: string, satoshis: number): void => {

@@ -4,7 +4,7 @@
  * the indexer of scripts writes; what a transfer inherits (symbol, decimals, icon) is the deployment's to say.
  */
 
-import type { AdmittedOutput, Found, Indexed, QuoinLookup } from '@quoin/overlay'
+import type { AdmittedOutput, LookupResult, LookupUpdate, QuoinLookup } from '@quoin/overlay'
 import { formatOutpoint, type Outpoint, parseOutpoint, QuoinError, type TokenId } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { bsv21Data, decodeBsv21, isClaim, type OutputStore } from '@quoin/txo'
@@ -22,12 +22,12 @@ export const tokenLookup = (outputs: OutputStore): QuoinLookup => ({
     const indexed = indexTokenOutput(admitted)
     if (admitted.topic !== DISCOVERY || !indexed) return indexed
     // However its deployment came here, a token's own topic is to judge it too.
-    return { ...indexed, also: batch => queueDeployment(batch, outputs, admitted.outpoint) }
+    return { ...indexed, extraWrites: batch => queueDeployment(batch, outputs, admitted.outpoint) }
   },
   lookup: async query => {
     const { event, limit } = readQuery(query)
     const { rows } = await outputs.search({ keys: [event], filterSpent: true, limit })
-    return rows.map(({ outpoint }): Found => ({ outpoint }))
+    return rows.map(({ outpoint }): LookupResult => ({ outpoint }))
   },
   getDocumentation: async () =>
     'Finds unspent outputs of BSV21 tokens: `{"event": "p2pkh:{address}:{tokenId}", "limit": 100}`. Events are `id:`, ' +
@@ -36,7 +36,7 @@ export const tokenLookup = (outputs: OutputStore): QuoinLookup => ({
 })
 
 /** What is kept of an output that a topic of BSV21 admitted. */
-const indexTokenOutput = ({ topic, outpoint, output }: AdmittedOutput): Indexed | undefined => {
+const indexTokenOutput = ({ topic, outpoint, output }: AdmittedOutput): LookupUpdate | undefined => {
   const token = tokenOfTopic(topic)
   if (token === undefined && topic !== DISCOVERY) return undefined
   const claim = decodeBsv21(output.script, outpoint)

@@ -1,5 +1,5 @@
 /** BSV21 as a plug-in: topics, the family of tokens, and the lookup. The ledger is the output store's. */
-import { definePlugin, type Installed, type Plugin } from '@quoin/overlay'
+import { definePlugin, type InstalledPlugins, type Plugin } from '@quoin/overlay'
 import type { OutputStore } from '@quoin/txo'
 import type { Activation } from './activation.ts'
 import { tokenLookup } from './lookup.ts'
@@ -21,7 +21,10 @@ import { discoveryTopic, tokenTopics } from './topics.ts'
  * [...engine.topics.keys()] // [ 'tm_bsv21' ]
  * await engine.close()
  */
-export const tokenOverlay = (outputs: OutputStore, activation: Activation): Omit<Installed, 'delivery'> => ({
+export const tokenOverlay = (
+  outputs: OutputStore,
+  activation: Activation
+): Omit<InstalledPlugins, 'delivery'> => ({
   topics: { [DISCOVERY]: discoveryTopic },
   families: [{ find: tokenTopics, open: topic => activation.open(topic) }],
   lookups: { ls_bsv21: tokenLookup(outputs) }

@@ -146,7 +146,7 @@ describe('tokens', () => {
     await submit(forged, topicOf(id))
     await submit(passedOn, topicOf(id))
     expect(await tokens.totals(id)).toMatchObject({ supply: 1000n, holders: 1 })
-    expect((await engine.judgements(forged.txid))?.[topicOf(id)]).toMatchObject({
+    expect((await engine.admissions(forged.txid))?.[topicOf(id)]).toMatchObject({
       outputsToAdmit: [],
       refused: { 0: expect.stringContaining('come to more') }
     })

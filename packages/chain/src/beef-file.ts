@@ -2,7 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
 import { QuoinError, reasonOf } from '@quoin/primitives'
-import { isBeef } from './beef-text.ts'
+import { Beef } from './beef.ts'
+import { isBeef, parseBeefText } from './beef-text.ts'
 
 /** The longest line that is read. */
 const MAX_LINE = 256 * 1024 * 1024
@@ -16,6 +17,10 @@ export interface FileRecord {
   /** The byte after it. */
   readonly end: number
 }
+
+/** Parses the BEEF of a record. */
+export const beefOfRecord = ({ content }: FileRecord): Beef =>
+  Beef.parse(typeof content === 'string' ? parseBeefText(content) : content)
 
 export const fileSize = async (path: string): Promise<number> => {
   try {

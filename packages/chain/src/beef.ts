@@ -69,8 +69,14 @@ export class Beef {
     return readBeef(bytes, { ...BEEF_LIMITS, ...limits })
   }
 
-  /** Of transactions that were read already, parents first: what it is about is the last. */
-  static of(transactions: readonly BeefTransaction[]): Beef {
+  /** Parses bytes, unless they are parsed already. */
+  static from(beef: Uint8Array | Beef): Beef {
+    return beef instanceof Beef ? beef : Beef.parse(beef)
+  }
+
+  /** A BEEF of parsed transactions. The last is the subject, and the others are its ancestors. */
+  static of(given: readonly BeefTransaction[]): Beef {
+    const transactions = sorted(given, parentsAmong(given, placesOf(given)))
     const bumps = new Set(transactions.flatMap(({ bump }) => bump ?? []))
     return new Beef({ version: 1, subject: undefined, bumps: [...bumps], transactions, bytes: undefined })
   }

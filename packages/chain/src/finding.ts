@@ -19,18 +19,18 @@ export type FindingKind =
   | 'spend-no-input'
   /** An input of an indexed transaction that spends a known output, and is not recorded. */
   | 'spend-missing'
-  /** A judgement that does not decode. */
-  | 'judgement-damaged'
-  /** A judgement of a transaction that is not indexed. */
-  | 'judgement-orphan'
-  /** A judgement by a topic that the transaction was not applied to. */
-  | 'judgement-topic'
-  /** An output that a judgement admits and that is not in the topic, without a reason. */
-  | 'judgement-output'
-  /** An output that is in a topic and that the topic's judgement does not admit. */
-  | 'judgement-unadmitted'
-  /** A transaction that was applied to topics, without a judgement. */
-  | 'judgement-missing'
+  /** An admission that does not decode. */
+  | 'admission-damaged'
+  /** An admission of a transaction that is not indexed. */
+  | 'admission-orphan'
+  /** An admission by a topic that the transaction was not applied to. */
+  | 'admission-topic'
+  /** An output that an admission admits and that is not in the topic, without a reason. */
+  | 'admission-output'
+  /** An output that is in a topic and that the topic's admission does not admit. */
+  | 'admission-unadmitted'
+  /** A transaction that was applied to topics, without an admission. */
+  | 'admission-missing'
   /** A row of the index that follows from nothing. */
   | 'index-unexpected'
   /** A row of the index that is not there. */

@@ -19,7 +19,7 @@ export {
   type BeefTransaction,
   writeBeef
 } from './beef.ts'
-export { type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
+export { beefOfRecord, type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
 export { beefOf, parseBeefText } from './beef-text.ts'
 export type { Finding, FindingKind } from './finding.ts'
 export { bytesKey, hash160, ripemd160, sha256, sha256d } from './hash.ts'

@@ -52,7 +52,7 @@ describe('§A forged tokens', () => {
       await node.chain.submit(transaction)
       const { tm_kvstore: answer } = await node.submit(transaction)
       expect(answer!.outputsToAdmit.map(vout => some[vout]!.kind)).toEqual([])
-      const refused = (await node.engine.judgements(transaction.txid))!['tm_kvstore']!.refused!
+      const refused = (await node.engine.admissions(transaction.txid))!['tm_kvstore']!.refused!
       expect(Object.keys(refused)).toHaveLength(some.length)
       const { reasons } = await why(node.engine, makeOutpoint(transaction.txid, 0), 'tm_kvstore')
       expect(reasons.find(({ code }) => code === 'refused')?.message).toContain(refused[0])

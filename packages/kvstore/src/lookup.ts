@@ -4,7 +4,7 @@
  * output of a page `cursor`.
  */
 
-import type { Found } from '@quoin/overlay'
+import type { LookupResult } from '@quoin/overlay'
 import type { Outpoint } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { findEntries, liveTokens } from './find.ts'
@@ -25,7 +25,7 @@ const DEFAULT_HISTORY: HistoryLimits = { steps: 100, visits: 20_000 }
 /** A client reads the common BEEF once per output; this many transactions over all reads, by default. */
 const MAX_TRANSACTION_READS = 20_000
 
-export const lookUp = async (outputs: OutputStore, input: unknown): Promise<Found[]> => {
+export const lookUp = async (outputs: OutputStore, input: unknown): Promise<LookupResult[]> => {
   const query = readQuery(input)
   const { rows, cursor } = await findEntries(outputs, query)
   const outpoints = rows.map(({ outpoint }) => outpoint)
@@ -51,7 +51,7 @@ const proofsOf = async (
   outputs: OutputStore,
   outpoints: readonly Outpoint[],
   { history }: KvQuery
-): Promise<(Found['transactions'] | undefined)[]> => {
+): Promise<(LookupResult['transactions'] | undefined)[]> => {
   const limits = limitsFor(outpoints.length, history)
   if (limits.steps === 0) return outpoints.map(() => undefined)
   return Promise.all(outpoints.map(outpoint => proveHistory(outputs, outpoint, limits)))

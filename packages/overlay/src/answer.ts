@@ -7,8 +7,8 @@ import { type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
 import { type Outpoint, type Txid, toHex, txidOf, voutOf } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { boundBeef } from './hosting/index.ts'
-import { consumedInputs } from './removal.ts'
-import type { Found, History } from './types.ts'
+import { consumedInputs } from './topic-history.ts'
+import type { History, LookupResult } from './types.ts'
 
 export interface AnsweredOutput {
   readonly outpoint: Outpoint
@@ -18,7 +18,10 @@ export interface AnsweredOutput {
 }
 
 /** An output that is not stored, or that its history selector does not want, is left out. */
-export const answerAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
+export const answerAll = async (
+  outputs: OutputStore,
+  found: readonly LookupResult[]
+): Promise<AnsweredOutput[]> => {
   const known = await outputs.areKnown(found.map(({ outpoint }) => outpoint))
   const stored = found.filter((_, i) => known[i])
   const plain = stored.filter(({ history, transactions }) => history === undefined && !transactions)
@@ -37,7 +40,7 @@ export const answerAll = async (outputs: OutputStore, found: readonly Found[]): 
 
 const withHistory = async (
   outputs: OutputStore,
-  { outpoint, context }: Found,
+  { outpoint, context }: LookupResult,
   history: History
 ): Promise<AnsweredOutput | undefined> => {
   const opened = await walk(outputs, outpoint, history)
@@ -52,7 +55,7 @@ const withHistory = async (
 const AT_ONCE = 256
 
 /** Without history: all that is needed is read at once, and each output picks its own. */
-const provedAll = async (outputs: OutputStore, found: readonly Found[]): Promise<AnsweredOutput[]> => {
+const provedAll = async (outputs: OutputStore, found: readonly LookupResult[]): Promise<AnsweredOutput[]> => {
   const answered: AnsweredOutput[] = []
   for (let first = 0; first < found.length; first += AT_ONCE) {
     const some = found.slice(first, first + AT_ONCE)

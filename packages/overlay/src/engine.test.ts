@@ -8,7 +8,7 @@ import { openStore } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
-import { answerBeef, Engine, type EngineOptions, verifyJudgements } from './index.ts'
+import { answerBeef, Engine, type EngineOptions, verifyAdmissions } from './index.ts'
 import type { AnyLookup, AnyTopic, LookupService, OutputSpent, QuoinTopic, TopicManager } from './types.ts'
 
 const about = (name: string) => ({
@@ -96,7 +96,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await engine.close()
   expect((await verifyIndex(engine.outputs.store)).differences).toEqual([])
-  for await (const { finding } of verifyJudgements(engine.outputs.store)) expect(finding).toBeUndefined()
+  for await (const { finding } of verifyAdmissions(engine.outputs.store)) expect(finding).toBeUndefined()
   await engine.outputs.store.close()
 })
 
@@ -168,7 +168,7 @@ describe('submitting', () => {
       last = token(last, 0, [1])
       await chain.submit(last)
       await submit(last, 'tm_foreign')
-      const forgotten = (await engine.judgements(last.txid))!['tm_foreign']!.forgotten
+      const forgotten = (await engine.admissions(last.txid))!['tm_foreign']!.forgotten
       expect(forgotten).toEqual([`${formatTxid(last.inputs[0]!.txid)}.0`])
     }
   })
@@ -204,7 +204,7 @@ describe('submitting', () => {
     })
     await chain.submit(forged)
     await expect(submit(forged, 'tm_ones')).rejects.toMatchObject({ code: 'ERR_TX_INVALID' })
-    expect(await engine.judgements(forged.txid)).toBeUndefined()
+    expect(await engine.admissions(forged.txid)).toBeUndefined()
     const trusted = await engine.submit(
       { beef: chain.beef(forged.txid), topics: ['tm_ones'] },
       'historical-tx-no-spv'
@@ -267,7 +267,7 @@ describe('submitting', () => {
     })
     const transaction = await minted()
     await expect(submit(transaction, 'tm_ones')).rejects.toThrow('the network says no')
-    expect(await engine.judgements(transaction.txid)).toBeUndefined()
+    expect(await engine.admissions(transaction.txid)).toBeUndefined()
     await submit(transaction, 'tm_ones')
     expect(sent).toHaveLength(2)
   })

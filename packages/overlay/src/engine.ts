@@ -1,8 +1,8 @@
 /**
- * The overlay engine: takes transactions for topics, and answers questions about what they admitted.
+ * The overlay engine: topics admit outputs of submitted transactions, and lookups answer questions about them.
  *
- * A submission is one commit over all its topics, and is answered after it (D4). The same transaction submitted at the
- * same time is worked on once, and submitted again gets the answer that it got before.
+ * A submission is one commit over all its topics, and is answered after it (D4). Submissions of one transaction run one
+ * after the other, and a repeated one gets the answer that it got before.
  */
 import {
   Beef,
@@ -15,7 +15,7 @@ import {
   type Transaction
 } from '@quoin/chain'
 import {
-  makeOutpoint,
+  KeyedMutex,
   type Outpoint,
   parseOutpoint,
   QuoinError,
@@ -25,41 +25,41 @@ import {
   txidOf,
   voutOf
 } from '@quoin/primitives'
-import type { Batch } from '@quoin/store'
-import { type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
-import { admitOutputs } from './admission.ts'
+import { type IndexDepth, Indexer, type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
+import { readOffChainValues, removeAdmissionsIn } from './admissions.ts'
+import { admitOutputs } from './admit-outputs.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { LookupOutbox } from './delivery/lookup-outbox.ts'
 import { Failures } from './failures.ts'
-import { overlay } from './keys.ts'
+import { type Admissions, admissions, evictions } from './keys.ts'
 import { type Logger, SILENT } from './logger.ts'
-import { SecondThoughts } from './second-thoughts.ts'
+import { ReevaluationQueue } from './reevaluation.ts'
 import type { Steak, TopicAnswer } from './steak.ts'
-import { type Broadcast, Submission, type Submitting } from './submission.ts'
+import { type Broadcast, Submission, type SubmissionContext, spentBy } from './submission.ts'
 import { type TopicFamily, Topics } from './topics.ts'
 import {
   type AnyLookup,
   type AnyTopic,
-  type Found,
   isQuoinLookup,
+  type LookupResult,
   type MetaData,
   type Mode
 } from './types.ts'
 
 export interface EngineOptions {
   readonly outputs: OutputStore
-  /** What says which blocks there are; `scripts only` takes proofs on trust. */
+  /** Confirms the merkle roots of blocks; `scripts only` accepts every proof. */
   readonly tracker: RootTracker | 'scripts only'
   readonly topics?: Readonly<Record<string, AnyTopic>>
-  /** Topics that are made when somebody asks for them. */
+  /** Topics that are made at the first request for them. */
   readonly families?: readonly TopicFamily[]
   readonly lookups?: Readonly<Record<string, AnyLookup>>
-  /** Whether whatever is submitted is indexed too, with all its outputs: with these parsers, or all. */
-  readonly index?: boolean | { readonly tags: readonly string[] }
-  /** Sends transactions that are not mined to the network, before they are committed. */
+  /** The outputs of submitted transactions that are indexed beside the admitted ones; none unless given. */
+  readonly index?: IndexDepth
+  /** Sends unmined transactions to the network, before they are committed. */
   readonly broadcast?: Broadcast
-  /** Where proofs come from when a reorg makes others void. */
+  /** Fetches proofs that replace the ones that a reorg made void. */
   readonly proofs?: ProofSource
   readonly logger?: Logger
   /** Runs scripts of no known form, instead of the interpreter that all engines of the process share. */
@@ -70,12 +70,12 @@ export interface EngineOptions {
   readonly lookupTimeout?: number
   /** Milliseconds that a submission waits for the lookup services of its topics, 250 unless given; 0 is not at all. */
   readonly lookupWait?: number
-  /** By the name of a lookup service: which topics it is told of, and which submissions wait for it. */
+  /** By lookup service: the topics whose entries it gets, and the submissions that wait for it. */
   readonly delivery?: Readonly<Record<string, DeliveryOptions>>
 }
 
-export interface Submitted {
-  /** BEEF of version 1 or 2, or atomic; read, if it was already. */
+export interface SubmissionRequest {
+  /** BEEF of version 1 or 2, or atomic; a parsed one is not parsed again. */
   readonly beef: Uint8Array | Beef
   readonly topics: readonly string[]
   readonly offChainValues?: Uint8Array | undefined
@@ -83,7 +83,7 @@ export interface Submitted {
   readonly client?: string | undefined
 }
 
-/** Proofs are believed: for tests on one machine. */
+/** Accepts every proof: for tests on one machine. */
 const TRUSTING: RootTracker = {
   isValidRootForHeight: async () => true,
   currentHeight: async () => 0xffffffff
@@ -112,27 +112,31 @@ const TRUSTING: RootTracker = {
 export class Engine {
   readonly outputs: OutputStore
   readonly proofs: Proofs
+  readonly indexer: Indexer
+  readonly interpreter: Interpreter
   readonly topics: Topics
   readonly lookups: ReadonlyMap<string, AnyLookup>
-  readonly interpreter: Interpreter
-  readonly #options: EngineOptions
-  readonly #tracker: RootTracker
-  /** What lookup services in the form of `@bsv/overlay` are told, and how far. */
+  /** Deliveries to lookup services in the form of `@bsv/overlay`. */
   readonly outbox: LookupOutbox
-  readonly #secondThoughts: SecondThoughts
-  /** Why submissions failed, as far as that is remembered. */
+  /** The last error of recent submissions. */
   readonly failures = new Failures()
+  readonly #context: SubmissionContext
+  readonly #reevaluations: ReevaluationQueue
   readonly #throttle = new TickThrottle()
-  /** The last submission of each transaction that is being worked on. */
-  readonly #running = new Map<string, Promise<unknown>>()
+  /** By txid. */
+  readonly #mutex = new KeyedMutex()
 
   constructor(options: EngineOptions) {
-    const { outputs, tracker, topics = {}, lookups = {}, logger = SILENT } = options
-    this.#options = options
+    const { outputs, topics = {}, lookups = {}, logger = SILENT, index = false } = options
+    const tracker = options.tracker === 'scripts only' ? TRUSTING : options.tracker
     this.outputs = outputs
     this.interpreter = options.interpreter ?? sharedInterpreter()
-    this.#tracker = tracker === 'scripts only' ? TRUSTING : tracker
-    this.proofs = new Proofs(outputs, this.#tracker, options.proofs)
+    this.proofs = new Proofs(outputs, tracker, options.proofs)
+    this.indexer = new Indexer(outputs, tracker, {
+      index,
+      interpreter: this.interpreter,
+      proofs: this.proofs
+    })
     this.topics = new Topics(topics, options.families ?? [])
     this.lookups = new Map(Object.entries(lookups))
     this.outbox = new LookupOutbox(outputs, this.lookups, {
@@ -141,212 +145,171 @@ export class Engine {
       timeout: options.lookupTimeout ?? 10_000,
       wait: options.lookupWait ?? 250
     })
-    this.#secondThoughts = new SecondThoughts(
+    this.#reevaluations = new ReevaluationQueue(
       outputs,
       {
-        judge: txid => this.#inTurn(txid, () => this.#judgeAgain(txid)),
-        admit: (change, transaction, topic, vout) => this.#admitAgain(change, transaction, topic, vout)
+        reevaluate: txid => this.#mutex.run(bytesKey(txid), () => this.#reevaluate(txid)),
+        readmit: (update, transaction, topic, vout) => this.#readmit(update, transaction, topic, vout)
       },
       logger
     )
-    outputs.onForget((batch, txid) => this.#secondThoughts.takenBackIn(batch, txid))
-    outputs.onForget((batch, txid) => removeJudgementsIn(outputs, batch, txid))
+    this.#context = {
+      outputs,
+      indexer: this.indexer,
+      topics: this.topics,
+      lookups: this.lookups,
+      reevaluations: this.#reevaluations,
+      broadcast: options.broadcast,
+      topicTimeout: options.topicTimeout ?? 10_000
+    }
+    outputs.onForget((batch, txid) => this.#reevaluations.enqueueRemovedIn(batch, txid))
+    outputs.onForget((batch, txid) => removeAdmissionsIn(outputs.store, batch, txid))
   }
 
-  /** Begins deliveries and re-evaluations from before this process. */
+  /** Resumes deliveries and re-evaluations that a previous process left. */
   start(): void {
     this.outbox.start()
-    this.#secondThoughts.start()
+    this.#reevaluations.start()
   }
 
-  /** Ends what is being worked on. */
+  /** Waits for submissions, re-evaluations and deliveries in progress. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#running.values())
-    await this.#secondThoughts.close()
+    await this.#mutex.idle()
+    await this.#reevaluations.close()
     await this.outbox.close()
   }
 
   /**
-   * Submits the subject of a BEEF to topics. The answer has what each topic did; when a topic failed, why. Throws when
-   * the transaction itself is not to be had: malformed, invalid, in conflict with another, or a topic is not known.
+   * Submits the subject of a BEEF to topics. The answer has the admission of each topic, or its error. Throws when the
+   * transaction is malformed or invalid, or in conflict with another, or when a topic is unknown.
    */
-  async submit(submitted: Submitted, mode: Mode = 'current-tx'): Promise<Steak> {
+  async submit(request: SubmissionRequest, mode: Mode = 'current-tx'): Promise<Steak> {
     await this.#throttle.next()
-    const topics = [...new Set(submitted.topics)]
+    const { offChainValues, client } = request
+    const topics = [...new Set(request.topics)]
     for (const topic of topics) {
       const opening = this.topics.open(topic)
       if (opening) await opening
     }
-    const beef = submitted.beef instanceof Beef ? submitted.beef : Beef.parse(submitted.beef)
-    const working = this.#inTurn(beef.subject, async () => {
-      const given = { beef, offChainValues: submitted.offChainValues, mode, client: submitted.client }
-      return new Submission(this.#submitting(), given).judge(topics)
-    })
+    const beef = Beef.from(request.beef)
+    const { subject } = beef
     try {
-      const steak = await working
+      const submission = new Submission(this.#context, { beef, offChainValues, mode, client })
+      const steak = await this.#mutex.run(bytesKey(subject), () => submission.submit(topics))
       await this.settle()
-      const delivering = this.outbox.settled(topics.filter(topic => changes(steak[topic])) as Topic[])
+      const delivering = this.outbox.settled(topics.filter(topic => hasChanges(steak[topic])) as Topic[])
       if (delivering) await delivering
-      for (const topic of topics) this.failures.set(beef.subject, topic, steak[topic]?.error)
+      for (const topic of topics) this.failures.set(subject, topic, steak[topic]?.error)
       return steak
     } catch (error) {
-      this.failures.add(beef.subject, topics, error)
+      this.failures.add(subject, topics, error)
       throw error
     }
   }
 
-  /**
-   * Looks again at what has to be, because something came late or was taken back: done after each submission, and every
-   * second once started.
-   */
+  /** Submits a transaction that a source or a peer supplied. Throws when a topic fails, so that the caller retries. */
+  async admit(request: SubmissionRequest): Promise<Steak> {
+    const steak = await this.submit(request, 'historical-tx')
+    for (const [topic, { error }] of Object.entries(steak)) {
+      if (error) throw new QuoinError('ERR_TOPIC_FAILED', error.message, { topic })
+    }
+    return steak
+  }
+
+  /** Runs due re-evaluations: after each submission, and every second once started. */
   settle(): Promise<void> {
-    return this.#secondThoughts.settle()
+    return this.#reevaluations.settle()
   }
 
-  #submitting(): Submitting {
-    return {
-      outputs: this.outputs,
-      tracker: this.#tracker,
-      topics: this.topics,
-      lookups: this.lookups,
-      secondThoughts: this.#secondThoughts,
-      proofs: this.proofs,
-      index: this.#options.index ?? false,
-      broadcast: this.#options.broadcast,
-      topicTimeout: this.#options.topicTimeout ?? 10_000,
-      interpreter: this.interpreter
-    }
-  }
-
-  async #judgeAgain(txid: Txid): Promise<boolean> {
+  async #reevaluate(txid: Txid): Promise<boolean> {
     const { transactions, store } = this.outputs
-    if (!(await this.judgements(txid))) return false
-    const bytes = await transactions.beef(txid)
-    const values = await store.use(overlay.collections.offChainValues).get(txid)
+    if (!(await this.admissions(txid))) return false
     const [isVerified] = await transactions.areVerified([txid])
-    const given = {
-      beef: Beef.parse(bytes),
-      offChainValues: values === undefined ? undefined : new Uint8Array(Buffer.from(values, 'base64')),
-      // What was taken on trust is not verified now.
+    const submission = new Submission(this.#context, {
+      beef: Beef.of(await transactions.ancestry([txid])),
+      offChainValues: await readOffChainValues(store, txid),
+      // A transaction that was accepted without verification stays unverified.
       mode: isVerified ? 'historical-tx' : 'historical-tx-no-spv'
-    } as const
-    return new Submission(this.#submitting(), given).judgeAgain()
-  }
-
-  async #admitAgain(change: TxUpdate, transaction: Transaction, topic: Topic, vout: number): Promise<void> {
-    const judged = (await this.judgements(transaction.txid))?.[topic]
-    const inputs = (judged?.coinsToRetain ?? []).map(input => {
-      const spent = transaction.inputs[input]!
-      return makeOutpoint(spent.txid, spent.vout)
     })
-    const { lookups } = this
-    await admitOutputs(change, {
-      lookups,
-      transaction,
-      topic,
-      vouts: [vout],
-      inputs,
-      offChainValues: undefined,
-      isRestored: true
-    })
+    return submission.reevaluate()
   }
 
-  /** One after the other for one transaction. */
-  async #inTurn<T>(txid: Txid, work: () => Promise<T>): Promise<T> {
-    const name = bytesKey(txid)
-    const before = this.#running.get(name)
-    // If that fails, whoever submitted it is told; this one begins from what there is.
-    const run = before ? before.then(work, work) : work()
-    this.#running.set(name, run)
-    try {
-      return await run
-    } finally {
-      if (this.#running.get(name) === run) this.#running.delete(name)
-    }
+  async #readmit(update: TxUpdate, transaction: Transaction, topic: Topic, vout: number): Promise<void> {
+    const { coinsToRetain = [] } = (await this.admissions(transaction.txid))?.[topic] ?? {}
+    const inputs = spentBy(transaction, coinsToRetain)
+    await admitOutputs(update, this.lookups, { transaction, topic, vouts: [vout], inputs, isRestored: true })
   }
 
-  /** Answers a question: outputs with what proves them. */
+  /** Answers a question: outputs with their proofs. */
   async lookup(service: string, query: unknown): Promise<AnsweredOutput[]> {
     const lookup = this.lookups.get(service)
     if (!lookup)
       throw new QuoinError('ERR_LOOKUP_UNKNOWN', `no lookup service is called ${service}`, { service })
-    const found: readonly Found[] = isQuoinLookup(lookup)
+    const results: readonly LookupResult[] = isQuoinLookup(lookup)
       ? await lookup.lookup(query)
       : (await lookup.lookup({ service, query })).map(each => ({
           outpoint: parseOutpoint(`${each.txid}.${each.outputIndex}`),
           ...(each.history !== undefined && { history: each.history }),
           ...(each.context && { context: Uint8Array.from(each.context) })
         }))
-    return answerAll(this.outputs, found)
+    return answerAll(this.outputs, results)
   }
 
-  /** A proof of a transaction that is stored: checked, and everything of it moves to its place in the chain. */
+  /** Saves the proof of a stored transaction: it is checked, and the transaction moves to its position in the chain. */
   handleNewMerkleProof(txid: Txid, bump: Bump): Promise<void> {
     return this.proofs.save(txid, bump)
   }
 
-  /** Takes an output out of every topic and out of what is known of it, as an operator may have to. */
+  /** Removes an output from all topics and from the index, for the operator. Returns whether it was known. */
   async evict(outpoint: Outpoint): Promise<boolean> {
     const [known] = await this.outputs.loadOutputs([outpoint], { includeTopics: true })
     if (!known) return false
-    const vout = voutOf(outpoint)
-    const change = new TxUpdate(txidOf(outpoint)).erase(vout)
-    for (const topic of known.topics ?? []) change.removeFromTopic(topic, vout, 'evicted')
-    const { evictions } = overlay.collections
-    change.addWrites(batch =>
+    const [txid, vout, topics] = [txidOf(outpoint), voutOf(outpoint), known.topics ?? []]
+    const update = new TxUpdate(txid).erase(vout)
+    for (const topic of topics) update.removeFromTopic(topic, vout, 'evicted')
+    update.addWrites(batch =>
       batch
         .use(evictions)
-        .at(txidOf(outpoint), vout)
+        .at(txid, vout)
         .set(Date.now() / 1000)
     )
-    await this.outputs.commit(change)
-    const delivering = this.outbox.settled(known.topics ?? [])
+    await this.outputs.commit(update)
+    const delivering = this.outbox.settled(topics)
     if (delivering) await delivering
     return true
   }
 
-  /** What the topics did with a transaction; undefined when none has seen it. */
-  judgements(txid: Txid) {
-    return this.outputs.store.use(overlay.collections.judgements).get(txid)
+  /** The admissions of a transaction by topic; undefined when no topic has evaluated it. */
+  admissions(txid: Txid): Promise<Admissions | undefined> {
+    return this.outputs.store.use(admissions).get(txid)
   }
 
-  /** The same of many, in the order asked. */
-  judgementsOf(txids: readonly Txid[]) {
-    return this.outputs.store.use(overlay.collections.judgements).getMany(txids.map(txid => [txid]))
+  /** The admissions of each transaction, in order. */
+  admissionsOf(txids: readonly Txid[]): Promise<(Admissions | undefined)[]> {
+    return this.outputs.store.use(admissions).getMany(txids.map(txid => [txid]))
   }
 
-  /** Lookup services that have yet to be told of a transaction, with the reason if one failed. */
+  /** Lookup services with a pending delivery of a transaction, with the reason if one failed. */
   async undelivered(txid: Txid): Promise<{ service: string; reason: string | undefined }[]> {
-    const judged = (await this.judgements(txid)) ?? {}
-    return this.outbox.undelivered(txid, Object.keys(judged) as Topic[])
+    const topics = Object.keys((await this.admissions(txid)) ?? {})
+    return this.outbox.undelivered(txid, topics as Topic[])
   }
 
   topicMetaData(): Promise<Record<string, MetaData>> {
-    return metaData(this.topics)
+    return metaDataOf(this.topics)
   }
 
   lookupMetaData(): Promise<Record<string, MetaData>> {
-    return metaData(this.lookups)
+    return metaDataOf(this.lookups)
   }
 }
 
-/** Whether an answer says that the membership of the topic changed. */
-const changes = (answer: TopicAnswer | undefined): boolean =>
+/** Whether the membership of the topic changed. */
+const hasChanges = (answer: TopicAnswer | undefined): boolean =>
   answer !== undefined &&
   answer.outputsToAdmit.length + answer.coinsToRetain.length + answer.coinsRemoved.length > 0
 
-/** Part of the commit that rolls back a transaction. */
-const removeJudgementsIn = async ({ store }: OutputStore, batch: Batch, txid: Txid): Promise<void> => {
-  const { judgements, offChainValues, evictions } = overlay.collections
-  const judged = await store.use(judgements).get(txid)
-  if (!judged) return
-  batch.use(judgements).at(txid).delete()
-  batch.use(offChainValues).at(txid).delete()
-  const vouts = new Set(Object.values(judged).flatMap(({ outputsToAdmit }) => outputsToAdmit))
-  for (const vout of vouts) batch.use(evictions).at(txid, vout).delete()
-}
-
-const metaData = async (
+const metaDataOf = async (
   plugins: Iterable<[string, AnyTopic | AnyLookup]>
 ): Promise<Record<string, MetaData>> =>
   Object.fromEntries(

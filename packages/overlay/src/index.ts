@@ -1,16 +1,17 @@
 /** The overlay engine: topics admit outputs, lookups answer questions about them. */
+export { evictedOutputs } from './admissions.ts'
 export { type AnsweredOutput, answerBeef } from './answer.ts'
 export type { DeliveryOptions, DeliveryState, LookupDelivery } from './delivery/lookup-delivery.ts'
 export type { LookupOutbox, NamedDeliveryState } from './delivery/lookup-outbox.ts'
-export { Engine, type EngineOptions, type Submitted } from './engine.ts'
+export { Engine, type EngineOptions, type SubmissionRequest } from './engine.ts'
 export type { Failure } from './failures.ts'
 export * from './gasp/index.ts'
 export * from './hosting/index.ts'
-export { type Judgement, type Judgements, overlay } from './keys.ts'
+export { type Admission, type Admissions, overlay } from './keys.ts'
 export { healthLog, type Logger, SILENT } from './logger.ts'
 export {
   definePlugin,
-  type Installed,
+  type InstalledPlugins,
   type InstallOptions,
   installPlugins,
   type Plugin,
@@ -21,5 +22,5 @@ export type { Broadcast } from './submission.ts'
 export type { TopicFamily } from './topics.ts'
 export type * from './types.ts'
 export { isQuoinLookup } from './types.ts'
-export { evictedOutputs, type JudgementFinding, verifyJudgements } from './verify.ts'
+export { type AdmissionFinding, verifyAdmissions } from './verify-admissions.ts'
 export { type Reason, type Why, type WhyCode, why } from './why.ts'

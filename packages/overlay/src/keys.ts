@@ -1,4 +1,4 @@
-/** The keys of the overlay engine: judgements, the cursors of lookup services, and queues. */
+/** The keys of the overlay engine: admissions, the cursors of lookup services, and queues. */
 
 import { outpoint, topic, txid } from '@quoin/chain/components'
 import { alphabet, collection, hash, json, keyspace, queueOf, text, u32 } from '@quoin/keyspace'
@@ -6,21 +6,21 @@ import { PROVED } from './proved.ts'
 
 const NAME = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-'
 
-/** What a topic did with a transaction. */
-export interface Judgement {
+/** The decision of a topic on a transaction (BRC-22). */
+export interface Admission {
   readonly outputsToAdmit: readonly number[]
   readonly coinsToRetain: readonly number[]
   readonly coinsRemoved: readonly number[]
   /** Inputs that spent outputs of the topic. */
   readonly previousCoins: readonly number[]
-  /** Outputs that left the topic with the removed coins: those, and what only they kept in its history. */
+  /** The removed coins, and the outputs of the topic's history that only they kept: `txid.vout`. */
   readonly forgotten?: readonly string[]
   /** Why an output was not admitted, by its index. */
   readonly refused?: Readonly<Record<string, string>>
 }
 
 /** By topic. */
-export type Judgements = Readonly<Record<string, Judgement>>
+export type Admissions = Readonly<Record<string, Admission>>
 
 export const cursorFields = keyspace(
   'cursor-fields',
@@ -39,13 +39,13 @@ export const overlay = keyspace(
   {
     judgements: collection({
       key: ['t:', txid('txid'), ':judged'],
-      value: json<Judgements>(),
-      about: 'What the topics did with a transaction.'
+      value: json<Admissions>(),
+      about: 'The admissions of a transaction, by topic.'
     }),
     offChainValues: collection({
       key: ['t:', txid('txid'), ':values'],
       value: json<string>(),
-      about: 'What was submitted beside a transaction, for those who have yet to be told, in base64.'
+      about: 'The off-chain values of a submission, in base64, for deliveries and re-evaluations.'
     }),
     evictions: collection({
       key: ['t:', txid('txid'), ':evicted', u32('vout')],
@@ -55,12 +55,13 @@ export const overlay = keyspace(
     cursors: collection({
       key: ['lookup:', alphabet('service', NAME, { max: 128 })],
       value: hash(cursorFields),
-      about: 'The position in the membership log of each topic up to which a lookup service is told.'
+      about:
+        'The position in the membership log of each topic up to which entries are delivered to a lookup service.'
     }),
     initialCursors: collection({
       key: ['lookups'],
       value: hash(cursorFields),
-      about: 'Where lookup services without a cursor begin: the ends of the logs when the store was upgraded.'
+      about: 'The first cursors of lookup services: the ends of the logs when the store was upgraded.'
     }),
     replays: collection({
       key: ['lookup:', alphabet('service', NAME, { max: 128 }), ':replays'],
@@ -81,24 +82,33 @@ export const overlay = keyspace(
     notify: collection({
       key: ['q:notify:', alphabet('service', NAME, { max: 128 })],
       value: queueOf(txid('txid')),
-      about: 'Transactions that version 0.1 had yet to tell a lookup service of.'
+      about: 'Transactions whose delivery to a lookup service was pending in version 0.1.'
     }),
     judgeAgain: collection({
       key: ['q:again:judge'],
       value: queueOf(txid('txid')),
       about:
-        'Transactions to be judged again: what they spend has become a coin of a topic, or ceased to be one.'
+        'Transactions to re-evaluate: an output that they spend became a coin of a topic, or ceased to be one.'
     }),
     admitAgain: collection({
       key: ['q:again:admit'],
       value: queueOf(outpoint('outpoint')),
-      about: 'Outputs that left a topic with a spender that was taken back.'
+      about: 'Outputs that a spender removed from a topic, to be admitted again since it was rolled back.'
     }),
     sync: collection({
       key: ['q:sync:', topic('topic'), ':', text('host', { min: 1 })],
       value: queueOf(outpoint('outpoint')),
-      about: 'Outputs of a topic that another node has, to be fetched from it.'
+      about: 'Outputs of a topic to fetch from a peer that listed them.'
     })
   },
   { about: 'The overlay engine.', proved: PROVED }
 )
+
+/** Stores record the names of collections with their fingerprints: three of these keep the names of version 0.1. */
+export const {
+  judgements: admissions,
+  offChainValues,
+  evictions,
+  judgeAgain: reevaluationQueue,
+  admitAgain: readmissionQueue
+} = overlay.collections

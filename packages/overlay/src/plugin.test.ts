@@ -50,7 +50,7 @@ describe('a plug-in', () => {
               ...about('notes'),
               index: ({ transaction, output }) => ({
                 events: [size.text(`${output.satoshis}`)],
-                also: batch => batch.use(note).at(transaction.txid).set(`pays ${output.satoshis}`)
+                extraWrites: batch => batch.use(note).at(transaction.txid).set(`pays ${output.satoshis}`)
               }),
               lookup: async () => {
                 const [row] = (await outputs.search({ keys: [size.text('7')] })).rows
@@ -117,9 +117,11 @@ describe('it is refused', () => {
 
   it('when its keys could be those of others, with a key that would be', async () => {
     await expect(install(keeping('greedy', 'h:'))).rejects.toMatchObject({ code: 'ERR_KEYSPACE_UNSOUND' })
-    await expect(install(keeping('one', 'mine:'), keeping('two', 'mine:also:'))).rejects.toMatchObject({
-      code: 'ERR_KEYSPACE_UNSOUND'
-    })
+    await expect(install(keeping('one', 'mine:'), keeping('two', 'mine:extraWrites:'))).rejects.toMatchObject(
+      {
+        code: 'ERR_KEYSPACE_UNSOUND'
+      }
+    )
     await install(keeping('one', 'one:'), keeping('two', 'two:'))
   })
 

@@ -59,7 +59,7 @@ export interface PluginContext {
   collections<const D extends Declarations>(declared: D): Keyspace<D>['collections']
 }
 
-export interface Installed {
+export interface InstalledPlugins {
   readonly topics: Readonly<Record<string, AnyTopic>>
   readonly lookups: Readonly<Record<string, AnyLookup>>
   readonly families: readonly TopicFamily[]
@@ -72,7 +72,7 @@ export interface Plugin {
   readonly name: string
   /** Asks for a process of its own, where its module is hosted (`hostPlugins`): for plug-ins with topics alone. */
   readonly isolate?: boolean
-  readonly setup: (context: PluginContext) => Partial<Installed> | Promise<Partial<Installed>>
+  readonly setup: (context: PluginContext) => Partial<InstalledPlugins> | Promise<Partial<InstalledPlugins>>
 }
 
 /** For the types alone. */
@@ -89,7 +89,7 @@ export interface InstallOptions {
 export const installPlugins = async (
   plugins: readonly Plugin[],
   { outputs, keyspaces = engineStore(), logger = SILENT }: InstallOptions
-): Promise<Installed> => {
+): Promise<InstalledPlugins> => {
   const topics: Record<string, AnyTopic> = {}
   const lookups: Record<string, AnyLookup> = {}
   const families: TopicFamily[] = []
@@ -104,7 +104,7 @@ export const installPlugins = async (
   return { topics, lookups, families, delivery }
 }
 
-const deliveryOf = ({ topics, lookups = {} }: Partial<Installed>): Record<string, DeliveryOptions> => {
+const deliveryOf = ({ topics, lookups = {} }: Partial<InstalledPlugins>): Record<string, DeliveryOptions> => {
   if (!topics) return {}
   const home = Object.keys(topics)
   const foreign = Object.entries(lookups).filter(([, lookup]) => !isQuoinLookup(lookup))

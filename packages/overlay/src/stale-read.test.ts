@@ -7,7 +7,7 @@ import { openStore } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, expect, it, vi } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
-import { Engine, verifyJudgements } from './index.ts'
+import { Engine, verifyAdmissions } from './index.ts'
 import type { QuoinTopic } from './types.ts'
 
 const key = makeKey('stale')
@@ -15,7 +15,7 @@ let engine: Engine
 afterEach(async () => {
   await engine.close()
   expect((await verifyIndex(engine.outputs.store)).differences).toEqual([])
-  for await (const { finding } of verifyJudgements(engine.outputs.store)) expect(finding).toBeUndefined()
+  for await (const { finding } of verifyAdmissions(engine.outputs.store)) expect(finding).toBeUndefined()
   await engine.outputs.store.close()
 })
 

@@ -1,21 +1,21 @@
-/** What a submission is answered: for each topic the instructions that `@bsv/sdk` knows, or why it failed. */
+/** STEAK, the answer to a submission: for each topic its instructions, in the form of `@bsv/sdk`, or its error. */
 import { reasonOf } from '@quoin/primitives'
-import type { Judgement } from './keys.ts'
+import type { Admission } from './keys.ts'
 
 export interface TopicAnswer {
   outputsToAdmit: number[]
   coinsToRetain: number[]
   coinsRemoved: number[]
-  /** The topic itself failed; others are not affected, and it may be tried again. */
+  /** The topic failed. Other topics are not affected, and the submission may be repeated. */
   error?: { code: string; message: string }
 }
 
 /** By topic. */
 export type Steak = Record<string, TopicAnswer>
 
-/** Without outputs that an operator evicted: the topic has them no longer. */
+/** Evicted outputs are left out: they are no longer in the topic. */
 export const answerOf = (
-  { outputsToAdmit, coinsToRetain, coinsRemoved }: Judgement,
+  { outputsToAdmit, coinsToRetain, coinsRemoved }: Admission,
   evicted: ReadonlySet<number>
 ): TopicAnswer => ({
   outputsToAdmit: outputsToAdmit.filter(vout => !evicted.has(vout)),

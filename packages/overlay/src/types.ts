@@ -1,8 +1,7 @@
 /**
- * The plug-ins of an overlay: topics that admit outputs, and lookups that answer questions about them. Each comes in two
- * forms. The first is that of `@bsv/overlay`: whatever was written for it runs here unchanged, with number arrays where
- * its signatures say so. The second is Quoin's own: it sees parsed transactions, and what it says is committed with
- * everything else.
+ * Plug-in interfaces: topics admit outputs, and lookups answer questions about them. Each comes in two forms. Plug-ins in
+ * the form of `@bsv/overlay` run unchanged, with number arrays where its signatures have them. Plug-ins in Quoin's form
+ * see parsed transactions, and their results are committed with everything else.
  */
 
 import type { AdmittanceInstructions, LookupQuestion, Script } from '@bsv/sdk'
@@ -11,9 +10,12 @@ import type { Outpoint, Topic } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputUpdate } from '@quoin/txo'
 
-/** Of transactions that come from somewhere else than the one who made them, `historical`: they are not broadcast. */
+/** Transactions from a source or a peer are `historical`: they are not broadcast. `no-spv` skips verification. */
 export const MODES = ['current-tx', 'historical-tx', 'historical-tx-no-spv'] as const
 export type Mode = (typeof MODES)[number]
+
+/** A plug-in may answer without a promise. */
+export type MaybePromise<T> = T | Promise<T>
 
 export interface MetaData {
   name: string
@@ -23,13 +25,13 @@ export interface MetaData {
   informationURL?: string
 }
 
-interface Documented {
+interface Documentation {
   getDocumentation(): Promise<string>
   getMetaData(): Promise<MetaData>
 }
 
 /** A topic in the form of `@bsv/overlay`. `previousCoins` and `coinsToRetain` are indexes of inputs. */
-export interface TopicManager extends Documented {
+export interface TopicManager extends Documentation {
   identifyAdmissibleOutputs(
     beef: number[],
     previousCoins: number[],
@@ -42,10 +44,10 @@ export interface TopicManager extends Documented {
   ): Promise<{ txid: string; outputIndex: number }[]>
 }
 
-/** What a topic of Quoin's own is shown. */
+/** A transaction that a topic in Quoin's form evaluates. */
 export interface Candidate {
   readonly transaction: Transaction
-  /** Inputs that spend outputs which the topic has, in order. */
+  /** Inputs that spend outputs of the topic, in order. */
   readonly previousCoins: readonly PreviousCoin[]
   readonly offChainValues: Uint8Array | undefined
   readonly mode: Mode
@@ -63,21 +65,21 @@ export interface Admittance {
   readonly outputs: readonly number[]
   /** Indexes of inputs whose coins stay in the topic's history; none unless given. */
   readonly retain?: readonly number[]
-  /** Why an output was not admitted, by its index: for those who ask. */
+  /** The reason why an output was not admitted, by its index. */
   readonly refused?: Readonly<Record<number, string>>
 }
 
 /** A topic in Quoin's form. */
-export interface QuoinTopic extends Documented {
-  admit(candidate: Candidate): Admittance | Promise<Admittance>
-  /** Outputs that have to be known before it can judge. */
-  needs?(candidate: Candidate): readonly Outpoint[] | Promise<readonly Outpoint[]>
-  /** What there is to say of an output that it has, for those who ask why. */
-  explain?(outpoint: Outpoint): readonly Remark[] | Promise<readonly Remark[]>
+export interface QuoinTopic extends Documentation {
+  admit(candidate: Candidate): MaybePromise<Admittance>
+  /** Outputs that the topic needs to evaluate the transaction. */
+  needs?(candidate: Candidate): MaybePromise<readonly Outpoint[]>
+  /** Remarks on an output of the topic, for `quoin why`. */
+  explain?(outpoint: Outpoint): MaybePromise<readonly Remark[]>
 }
 
 export interface Remark {
-  /** `ambiguous`: another live output says something else of the same thing. */
+  /** `ambiguous`: another live output contradicts this one. */
   readonly code: 'ambiguous'
   /** One sentence. */
   readonly message: string
@@ -120,7 +122,7 @@ export type OutputSpent =
     } & SpentOutput)
   | ({ mode: 'whole-tx'; spendingAtomicBEEF: number[]; offChainValues?: number[] } & SpentOutput)
 
-/** How far back an answer goes: so many steps, or as long as a function says. */
+/** The depth of an answer's history: a number of steps, or a function that is asked at each step. */
 export type History =
   | number
   | ((beef: number[], outputIndex: number, currentDepth: number) => Promise<boolean>)
@@ -132,8 +134,8 @@ export type LookupFormula = {
   context?: number[]
 }[]
 
-/** A lookup in the form of `@bsv/overlay`. It is told of every topic. */
-export interface LookupService extends Documented {
+/** A lookup in the form of `@bsv/overlay`. Unless its delivery options name topics, it gets the entries of all. */
+export interface LookupService extends Documentation {
   readonly admissionMode: AdmissionMode
   readonly spendNotificationMode: SpendNotificationMode
   outputAdmittedByTopic(payload: OutputAdmittedByTopic): Promise<void> | void
@@ -154,7 +156,7 @@ export interface HostedAdmittance extends AdmittanceInstructions {
 }
 
 /** A topic manager in another process: it takes the BEEF as bytes. */
-export interface HostedTopic extends Documented {
+export interface HostedTopic extends Documentation {
   readonly takesBytes: true
   identifyAdmissibleOutputs(
     beef: Uint8Array,
@@ -169,7 +171,7 @@ export interface HostedTopic extends Documented {
 }
 
 /** A lookup service in another process: it takes scripts, BEEF and off-chain values as bytes. */
-export interface HostedLookup extends Documented {
+export interface HostedLookup extends Documentation {
   readonly takesBytes: true
   readonly admissionMode: AdmissionMode
   readonly spendNotificationMode: SpendNotificationMode
@@ -180,7 +182,7 @@ export interface HostedLookup extends Documented {
   lookup(question: LookupQuestion): Promise<LookupFormula>
 }
 
-/** An output that a topic admits, as a lookup of Quoin's own sees it. */
+/** An output that a topic admits, as a lookup in Quoin's form sees it. */
 export interface AdmittedOutput {
   readonly topic: Topic
   readonly transaction: Transaction
@@ -189,26 +191,26 @@ export interface AdmittedOutput {
   readonly offChainValues: Uint8Array | undefined
 }
 
-export interface Found {
+export interface LookupResult {
   readonly outpoint: Outpoint
   readonly history?: History
-  /** What proves it, if the lookup put that together: its own transaction first, the others on the ways back. */
+  /** The ancestry of the output, if the lookup assembled it: its own transaction first. */
   readonly transactions?: readonly BeefTransaction[]
   readonly context?: Uint8Array
 }
 
-/** What a lookup says of an output. */
-export interface Indexed extends OutputUpdate {
-  /** More to write in the same commit, into collections of its own; written again when the commit is tried again. */
-  readonly also?: (batch: Batch) => void | Promise<void>
+/** Events and data of an output, as a lookup indexes it. */
+export interface LookupUpdate extends OutputUpdate {
+  /** Writes to the lookup's own collections in the same commit; called again when the commit is attempted again. */
+  readonly extraWrites?: (batch: Batch) => void | Promise<void>
 }
 
-/** A lookup in Quoin's form: what it says of an output is committed with its admission, and taken back with it. */
-export interface QuoinLookup extends Documented {
-  /** The topics it is told of; all unless given. */
+/** A lookup in Quoin's form: its updates are committed with the admission of an output, and rolled back with it. */
+export interface QuoinLookup extends Documentation {
+  /** The topics whose outputs it indexes; all unless given. */
   readonly topics?: readonly string[]
-  index(admitted: AdmittedOutput): Indexed | undefined | Promise<Indexed | undefined>
-  lookup(query: unknown): Promise<readonly Found[]>
+  index(admitted: AdmittedOutput): MaybePromise<LookupUpdate | undefined>
+  lookup(query: unknown): Promise<readonly LookupResult[]>
 }
 
 export type AnyTopic = TopicManager | HostedTopic | QuoinTopic

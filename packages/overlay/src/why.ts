@@ -11,7 +11,7 @@ import {
 } from '@quoin/primitives'
 import type { LoadedOutput, TransactionRecord } from '@quoin/txo'
 import type { Engine } from './engine.ts'
-import { type Judgements, overlay } from './keys.ts'
+import { type Admissions, evictions } from './keys.ts'
 import { isQuoinTopic } from './types.ts'
 
 export type WhyCode =
@@ -74,7 +74,7 @@ export interface Why {
 export const why = async (engine: Engine, outpoint: Outpoint, topic?: string): Promise<Why> => {
   const facts = await factsOf(engine, outpoint)
   const topics =
-    topic === undefined ? [...new Set([...engine.topics.keys(), ...Object.keys(facts.judged)])] : [topic]
+    topic === undefined ? [...new Set([...engine.topics.keys(), ...Object.keys(facts.admissions)])] : [topic]
   const reasons = [...ofTransaction(facts), ...ofOutput(facts)]
   for (const each of topics) reasons.push(...(await ofTopic(engine, facts, each)))
   for (const { service, reason } of await engine.undelivered(facts.txid)) {
@@ -94,7 +94,7 @@ interface Facts {
   /** How many outputs the transaction has; undefined when it is not known. */
   readonly vouts: number | undefined
   readonly record: TransactionRecord | undefined
-  readonly judged: Judgements
+  readonly admissions: Admissions
   readonly loaded: LoadedOutput | null
   readonly spender: Txid | null
   /** Others that wanted to spend the output. */
@@ -107,22 +107,22 @@ const factsOf = async (engine: Engine, outpoint: Outpoint): Promise<Facts> => {
   const { outputs } = engine
   const { store } = outputs
   const [txid, vout] = [txidOf(outpoint), voutOf(outpoint)]
-  const [transaction, record, judged, loaded, spenders, rivals, rolledBack, evicted] = await Promise.all([
+  const [transaction, record, admissions, loaded, spenders, rivals, rolledBack, evicted] = await Promise.all([
     outputs.transactions.get(txid),
     outputs.record(txid),
-    engine.judgements(txid),
+    engine.admissions(txid),
     outputs.loadOutput(outpoint, { includeTopics: true, includeEvents: true, includeTags: 'all' }),
     outputs.spends([outpoint]),
     outputs.conflicts(outpoint),
     store.use(chain.collections.log).at('rollback').score(txid),
-    store.use(overlay.collections.evictions).get(txid, vout)
+    store.use(evictions).get(txid, vout)
   ])
   return {
     txid,
     vout,
     vouts: transaction?.outputs.length ?? record?.vouts,
     record,
-    judged: judged ?? {},
+    admissions: admissions ?? {},
     loaded,
     spender: spenders[0]!,
     rivals,
@@ -205,15 +205,15 @@ const ofOutput = ({ vout, vouts, loaded, spender, rivals, evicted }: Facts): Rea
 }
 
 const ofTopic = async (engine: Engine, facts: Facts, topic: string): Promise<Reason[]> => {
-  const { txid, vout, vouts, judged } = facts
-  const judgement = Object.hasOwn(judged, topic) ? judged[topic] : undefined
+  const { txid, vout, vouts, admissions } = facts
+  const admission = Object.hasOwn(admissions, topic) ? admissions[topic] : undefined
   const failure = engine.failures.of(txid).get(topic)
-  if (judgement) {
+  if (admission) {
     if (vouts !== undefined && vout >= vouts) return []
-    if (judgement.outputsToAdmit.includes(vout)) {
+    if (admission.outputsToAdmit.includes(vout)) {
       return [await ofAdmitted(engine, facts, topic), ...(await remarks(engine, facts, topic))]
     }
-    const reason = judgement.refused?.[vout]
+    const reason = admission.refused?.[vout]
     const said = reason === undefined ? 'and said nothing about why' : `because ${reason}`
     return [{ code: 'refused', topic, message: `${topic} did not admit it, ${said}.`, details: { reason } }]
   }
@@ -257,7 +257,7 @@ const ofAdmitted = async (
   }
   if (evicted !== undefined)
     return { code: 'removed', topic, message: `${topic} admitted it, until it was evicted.` }
-  const spent = spender && (await engine.judgements(spender))?.[topic]
+  const spent = spender && (await engine.admissions(spender))?.[topic]
   const transaction = spender && (await engine.outputs.transactions.get(spender))
   const isRemoved = spent?.coinsRemoved.some(input => {
     const coin = transaction?.inputs[input]

@@ -22,4 +22,8 @@ export class KeyedMutex<K = string> {
       if (this.#tails.get(key) === tail) this.#tails.delete(key)
     }
   }
+  /** Resolves when the work in progress, for any key, has ended. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#tails.values())
+  }
 }

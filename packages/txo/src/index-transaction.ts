@@ -1,6 +1,6 @@
 /**
- * The indexer flow (seed 001): the update of a transaction. Its outputs are parsed, and the outputs that it spends if
- * their transactions are available; an indexed output is not parsed again.
+ * The update of a transaction with all its outputs and spends (seed 001). Parsers turn each output into events and data,
+ * and so each known output that the transaction spends, unless that is indexed already.
  */
 import type { Transaction } from '@quoin/chain'
 import { makeOutpoint, type Txid } from '@quoin/primitives'
@@ -10,31 +10,30 @@ import { type ParseResult, parseScript } from './scripts/index.ts'
 import { type OutputUpdate, TxUpdate } from './tx-update.ts'
 
 export interface IndexingOptions {
-  /** Unix seconds of the first sighting. */
+  /** When the transaction was first seen, in unix seconds. */
   readonly seen?: number | undefined
   readonly position?: BlockPosition | null | undefined
-  /** Parsers to use, by tag; all unless given. */
+  /** Parsers by tag; all unless given. */
   readonly tags?: readonly string[] | undefined
-  /** Transactions whose outputs it spends. */
+  /** The transactions whose outputs it spends. */
   readonly sources?: (txid: Txid) => Transaction | undefined
 }
 
-/** The update of a transaction, with all outputs and spends. */
 export const indexTransaction = (transaction: Transaction, indexing: IndexingOptions = {}): TxUpdate => {
   const { seen, position, tags, sources } = indexing
-  const change = new TxUpdate(transaction.txid, { seen, position, vouts: transaction.outputs.length })
-  for (const vout of transaction.outputs.keys()) change.output(vout, indexOutput(transaction, vout, tags))
-  if (transaction.isCoinbase) return change
+  const update = new TxUpdate(transaction.txid, { seen, position, vouts: transaction.outputs.length })
+  for (const vout of transaction.outputs.keys()) update.output(vout, indexOutput(transaction, vout, tags))
+  if (transaction.isCoinbase) return update
   for (const { txid, vout } of transaction.inputs) {
-    change.spend(makeOutpoint(txid, vout), () => {
+    update.spend(makeOutpoint(txid, vout), () => {
       const source = sources?.(txid)
       return source && vout < source.outputs.length ? indexOutput(source, vout, tags).events : []
     })
   }
-  return change
+  return update
 }
 
-/** Satoshis, events and data of one output. */
+/** The satoshis, events and data of one output. */
 export const indexOutput = (
   transaction: Transaction,
   vout: number,

@@ -21,8 +21,14 @@ export {
 } from './events.ts'
 export { FileProgress } from './file-progress.ts'
 export { type IndexingOptions, indexOutput, indexTransaction } from './index-transaction.ts'
-export { Indexer, type IndexerOptions } from './indexer.ts'
-export { type IngestOptions, type IngestPlan, planIngest } from './ingest-plan.ts'
+export {
+  type IndexDepth,
+  Indexer,
+  type IndexerOptions,
+  type IngestRequest,
+  retryStale
+} from './indexer.ts'
+export type { IngestPlan } from './ingest-plan.ts'
 export type { ChangeKind, Journal, LiveChange, StoredChange } from './journal.ts'
 export type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 export {

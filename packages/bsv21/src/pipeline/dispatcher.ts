@@ -6,7 +6,7 @@
  * A transaction is dispatched once its ancestry is complete. Missing ancestors are fetched if a source is configured;
  * otherwise the item waits in the queue until they are ingested.
  */
-import { Beef, type BeefTransaction } from '@quoin/chain'
+import type { BeefTransaction } from '@quoin/chain'
 import type { Engine } from '@quoin/overlay'
 import {
   formatTxid,
@@ -102,7 +102,7 @@ export class Dispatcher {
       if (isForDiscovery([...outputs.values()])) {
         ancestry = await this.#staged.assemble(lease.item)
         if (ancestry.missing) return await this.#waitFor(lease, ancestry.missing)
-        await this.#submitToDiscovery(beefOf(ancestry))
+        await this.#engine.admit({ beef: beefOf(ancestry), topics: [DISCOVERY] })
       }
       return { lease, subject, outputs }
     } catch (error) {
@@ -141,12 +141,6 @@ export class Dispatcher {
     return undefined
   }
 
-  async #submitToDiscovery(beef: Beef): Promise<void> {
-    const steak = await this.#engine.submit({ beef, topics: [DISCOVERY] }, 'historical-tx')
-    const failed = steak[DISCOVERY]?.error
-    if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic: DISCOVERY })
-  }
-
   #enqueueOutputsIn(batch: Batch, { lease, subject, outputs }: DispatchResult): void {
     const { store } = this.#outputs
     const now = this.#now()
@@ -180,9 +174,17 @@ export const fetchInto = async (
   txid: Txid,
   now: number
 ): Promise<boolean> => {
-  const bytes = await source.transaction(txid)
-  if (!bytes) return false
-  const beef = readFetched(bytes, source, txid)
+  const beef = await source.transaction(txid)
+  if (!beef) return false
+  if (!beef.find(txid)?.transaction) {
+    throw new QuoinError(
+      'ERR_CHAIN_SOURCE',
+      `${source.name} returned a BEEF without the requested transaction`,
+      {
+        txid: formatTxid(txid)
+      }
+    )
+  }
   const batch = store.batch()
   staged.saveIn(batch, beef)
   for (const each of beef.transactions) {
@@ -192,17 +194,4 @@ export const fetchInto = async (
   }
   await batch.commit()
   return true
-}
-
-/** Blames the source for malformed answers: ERR_CHAIN_SOURCE is retried, ERR_BEEF_FORMAT is not. */
-const readFetched = (bytes: Uint8Array, { name }: TransactionSource, txid: Txid): Beef => {
-  try {
-    const beef = Beef.parse(bytes)
-    if (beef.find(txid)?.transaction) return beef
-  } catch (error) {
-    if (!(error instanceof QuoinError)) throw error
-  }
-  throw new QuoinError('ERR_CHAIN_SOURCE', `${name} returned a BEEF without the requested transaction`, {
-    txid: formatTxid(txid)
-  })
 }

@@ -1,6 +1,6 @@
 /** The short way: what is judged at once, what is left for the queues, and how far a source is then. */
 
-import { type Transaction, writeBeef } from '@quoin/chain'
+import { Beef, type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { makeOutpoint, QuoinError, type TokenId } from '@quoin/primitives'
 import { openStore, type Queue, type Store } from '@quoin/store'
@@ -28,8 +28,8 @@ describe('the short way', () => {
 
   const open = (options: Partial<TokenNodeOptions> = {}): TokenNode =>
     new TokenNode(store, { chain, activation: 'all', ...options })
-  const beefOf = (transaction: Transaction): Uint8Array =>
-    writeBeef({ version: 1, transactions: [{ txid: transaction.txid, transaction, bump: undefined }] })
+  const beefOf = (transaction: Transaction): Beef =>
+    Beef.of([{ txid: transaction.txid, transaction, bump: undefined }])
   const toSourceTransaction = (transaction: Transaction) => ({
     txid: transaction.txid,
     beef: beefOf(transaction),
@@ -118,7 +118,7 @@ describe('the short way', () => {
     await node.activation.add('blacklist', id)
     const withProofs = (transaction: Transaction) => ({
       txid: transaction.txid,
-      beef: chain.beef(transaction.txid),
+      beef: Beef.parse(chain.beef(transaction.txid)),
       mined: undefined
     })
     const bring = (transaction: Transaction): Promise<number> =>
@@ -191,15 +191,13 @@ describe('the short way', () => {
   it('takes nothing else for what it was said to be', async () => {
     const [first, second] = [await next(), await next()]
     // The one that is meant is not what the BEEF is about.
-    const beef = writeBeef({
-      version: 1,
-      transactions: [second, first].map(transaction => ({
-        txid: transaction.txid,
-        transaction,
-        bump: undefined
-      }))
-    })
-    const bring = (beef: Uint8Array): Promise<number> =>
+    const transactions = [second, first].map(transaction => ({
+      txid: transaction.txid,
+      transaction,
+      bump: undefined
+    }))
+    const beef = Beef.parse(writeBeef({ version: 1, transactions }))
+    const bring = (beef: Beef): Promise<number> =>
       node.pipeline.ingest.ingest({
         transactions: [{ txid: second.txid, beef, mined: undefined }],
         reorgFrom: undefined,
@@ -214,7 +212,7 @@ describe('the short way', () => {
 
   it('leaves for the queues what may be good with something that can be fetched', async () => {
     await node.close()
-    node = open({ fetch: { name: 'the chain', transaction: async txid => chain.beef(txid) } })
+    node = open({ fetch: { name: 'the chain', transaction: async txid => Beef.parse(chain.beef(txid)) } })
     const [, second] = [await next(), await next()]
     chain.mine()
     // It is proved, so it can be judged, but nobody has brought what it spends.

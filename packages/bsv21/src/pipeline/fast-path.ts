@@ -64,8 +64,7 @@ export class FastPath {
     if (!(await areAll(tokens, isActive)) || !(await this.#hasParentsReady(subject))) return false
     const tokenTopics = tokens.map(topicOf)
     const topics = isForDiscovery(outputs) ? [DISCOVERY, ...tokenTopics] : tokenTopics
-    const steak = await this.#engine.submit({ beef, topics, client }, 'historical-tx')
-    if (topics.some(topic => steak[topic]!.error)) return false
+    const steak = await this.#engine.admit({ beef, topics, client })
     await updateProof(this.#engine, subject)
     return !this.#fetches || tokenTopics.every(topic => steak[topic]!.outputsToAdmit.length > 0)
   }

@@ -4,7 +4,7 @@
  * progress of the source.
  */
 import { Beef, bytesKey } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, QuoinError, type TokenId, type Txid } from '@quoin/primitives'
+import { makeOutpoint, type Outpoint, type TokenId, type Txid } from '@quoin/primitives'
 import type { Batch, Queue, Store } from '@quoin/store'
 import { type BlockPosition, heightScore, type OutputStore } from '@quoin/txo'
 import type { FeeAddresses } from '../fee-address.ts'
@@ -53,24 +53,20 @@ export class Ingest {
     { transactions, mark }: Delivery,
     { before, source }: { readonly before?: Promise<unknown> | undefined; readonly source?: string } = {}
   ): Promise<number> {
-    const beefs = transactions.map(({ beef }) => beef && readable(beef))
     // Only a BEEF whose subject is the announced transaction qualifies.
-    const areDone = await this.#fastPath?.trySubmit(
-      beefs.map((beef, i) => (beef && isAbout(beef, transactions[i]!.txid) ? beef : undefined)),
-      source
-    )
+    const candidates = transactions.map(({ txid, beef }) => (beef && isAbout(beef, txid) ? beef : undefined))
+    const areDone = await this.#fastPath?.trySubmit(candidates, source)
     const deadLetterQueues = await this.#deadLetterQueues(
-      beefs.filter((_, i): _ is Beef => areDone?.[i] === true)
+      candidates.filter((_, i): _ is Beef => areDone?.[i] === true)
     )
     await before
     const batch = this.#store.batch()
     const now = this.#now()
     let queued = 0
     for (const [i, transaction] of transactions.entries()) {
-      if (areDone?.[i]) this.#wakeDependentsIn(batch, beefs[i]!, deadLetterQueues)
+      if (areDone?.[i]) this.#wakeDependentsIn(batch, candidates[i]!, deadLetterQueues)
       // Unmined transactions keep the order of the delivery.
-      else
-        queued += this.#enqueueIn(batch, transaction, beefs[i], now - (transactions.length - i) * SCORE_STEP)
+      else queued += this.#enqueueIn(batch, transaction, now - (transactions.length - i) * SCORE_STEP)
     }
     mark(batch)
     await batch.commit()
@@ -79,10 +75,10 @@ export class Ingest {
   }
 
   /** Commits the subject of a single BEEF. */
-  async ingestBeef(bytes: Uint8Array): Promise<number> {
-    const { subject } = Beef.parse(bytes)
+  ingestBeef(given: Uint8Array | Beef): Promise<number> {
+    const beef = Beef.from(given)
     return this.ingest({
-      transactions: [{ txid: subject, beef: bytes, mined: undefined }],
+      transactions: [{ txid: beef.subject, beef, mined: undefined }],
       reorgFrom: undefined,
       mark: () => undefined
     })
@@ -111,7 +107,7 @@ export class Ingest {
     return found
   }
 
-  #enqueueIn(batch: Batch, { txid, mined }: SourceTransaction, beef: Beef | undefined, now: number): number {
+  #enqueueIn(batch: Batch, { txid, beef, mined }: SourceTransaction, now: number): number {
     const queued = new Map([[bytesKey(txid), txid]])
     if (beef?.find(txid)?.transaction) {
       this.#staged.saveIn(batch, beef)
@@ -142,14 +138,4 @@ const scoreOf = (beef: Beef | undefined, txid: Txid): number | undefined => {
   if (!bump || index === undefined) return undefined
   const position: BlockPosition = { height: bump.height, index: BigInt(index) }
   return heightScore(position)
-}
-
-/** Undefined for malformed BEEF: the transaction is then fetched by its txid. */
-const readable = (bytes: Uint8Array): Beef | undefined => {
-  try {
-    return Beef.parse(bytes)
-  } catch (error) {
-    if (error instanceof QuoinError) return undefined
-    throw error
-  }
 }

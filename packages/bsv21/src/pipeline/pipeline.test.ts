@@ -1,6 +1,6 @@
 /** The stages together: nothing is lost, nothing holds up what is behind it, and what is idle costs nothing. */
 
-import { type Transaction, writeBeef } from '@quoin/chain'
+import { Beef, type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid, makeOutpoint, type TokenId, txidOf } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
@@ -124,7 +124,7 @@ describe.each([
     const made: Transaction[] = []
     for (let i = 0; i < 12; i++) made.push(await make([fund()], [t.transfer(id, 1n, t.paidTo(bob))]))
     await node.pipeline.ingest.ingest({
-      transactions: made.map(({ txid }) => ({ txid, beef: chain.beef(txid), mined: undefined })),
+      transactions: made.map(({ txid }) => ({ txid, beef: Beef.parse(chain.beef(txid)), mined: undefined })),
       reorgFrom: undefined,
       mark: () => undefined
     })
@@ -156,7 +156,7 @@ describe.each([
     await node.pipeline.ingest.ingest({
       transactions: links.map(transaction => {
         const { txid } = transaction
-        const beef = writeBeef({ version: 1, transactions: [{ txid, transaction, bump: undefined }] })
+        const beef = Beef.of([{ txid, transaction, bump: undefined }])
         return { txid, beef, mined: undefined }
       }),
       reorgFrom: undefined,
@@ -174,7 +174,7 @@ describe.each([
       activation: 'all',
       fetch: {
         name: 'the chain',
-        transaction: async txid => (chain.transaction(txid) ? chain.beef(txid) : undefined)
+        transaction: async txid => (chain.transaction(txid) ? Beef.parse(chain.beef(txid)) : undefined)
       }
     })
     const deployed = await make([fund()], [t.deployMint(alice, 1000n)])

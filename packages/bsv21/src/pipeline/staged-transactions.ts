@@ -60,7 +60,7 @@ export class StagedTransactions {
       const bytes = writeBeef({ version: 1, transactions: [staged] })
       batch.use(arrived).at(txid).set(bytes)
       // A parsed transaction is a view of the whole BEEF, which the cache keeps alive.
-      if (beef.bytes.length <= MAX_PARSED_BYTES) this.#cache(bytes, staged)
+      if (transaction.raw.buffer.byteLength <= MAX_PARSED_BYTES) this.#cache(bytes, staged)
     }
   }
 

@@ -5,7 +5,7 @@
  */
 import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
 import type { Engine } from '@quoin/overlay'
-import { type Outpoint, QuoinError, TickThrottle, type TokenId, type Txid, txidOf } from '@quoin/primitives'
+import { type Outpoint, TickThrottle, type TokenId, type Txid, txidOf } from '@quoin/primitives'
 import { type Lease, pollQueue, type Queue } from '@quoin/store'
 import { tokenOutputs } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
@@ -117,17 +117,15 @@ export class TokenWorker {
 
   async #submit(token: TokenId, txid: Txid, beef: Beef): Promise<void> {
     const topic = topicOf(token)
-    const steak = await this.#engine.submit({ beef, topics: [topic] }, 'historical-tx')
-    const failed = steak[topic]?.error
-    if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message, { topic })
+    const steak = await this.#engine.admit({ beef, topics: [topic] })
     if (steak[topic]!.outputsToAdmit.length === 0) await this.#fetchParents(txid)
   }
 
   /** Re-enqueues transactions that were rolled back and staged again during their lease, when `enqueue` had no effect. */
   async #requeueRolledBack(token: TokenId, txids: readonly Txid[]): Promise<void> {
-    const judged = await this.#engine.judgementsOf(txids)
+    const admissions = await this.#engine.admissionsOf(txids)
     for (const [i, txid] of txids.entries()) {
-      if (judged[i]?.[topicOf(token)] || !(await this.#staged.has(txid))) continue
+      if (admissions[i]?.[topicOf(token)] || !(await this.#staged.has(txid))) continue
       await this.#dispatchQueue.enqueue(txid, this.#now())
     }
   }

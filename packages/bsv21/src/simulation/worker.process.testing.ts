@@ -38,9 +38,9 @@ const listed: Source = {
   async *deliveries(store: Store): AsyncGenerator<Delivery, void, undefined> {
     for (let from = await taken(store); from < lines.length; from += FEW) {
       const end = from + FEW
-      const beefs = lines.slice(from, end).map(line => Uint8Array.from(Buffer.from(line, 'hex')))
+      const beefs = lines.slice(from, end).map(line => Beef.parse(Uint8Array.from(Buffer.from(line, 'hex'))))
       yield {
-        transactions: beefs.map(beef => ({ txid: Beef.parse(beef).subject, beef, mined: undefined })),
+        transactions: beefs.map(beef => ({ txid: beef.subject, beef, mined: undefined })),
         reorgFrom: undefined,
         mark: batch => batch.use(progress).at().set(file, PLACE, { bytes: end, head: '' })
       }

@@ -1,12 +1,14 @@
+import { Beef, parseTransaction } from '@quoin/chain'
 import { parseTxid, QuoinError } from '@quoin/primitives'
 import { describe, expect, it } from 'vitest'
 import { fallbackSource } from './fallback-source.ts'
+import { someTransaction } from './junglebus.testing.ts'
 import type { TransactionSource } from './source.ts'
 
 const TXID = parseTxid('ab'.repeat(32))
-const having = (name: string, bytes: Uint8Array | undefined): TransactionSource => ({
+const having = (name: string, beef: Beef | undefined): TransactionSource => ({
   name,
-  transaction: async () => bytes
+  transaction: async () => beef
 })
 const failing: TransactionSource = {
   name: 'failing',
@@ -14,7 +16,11 @@ const failing: TransactionSource = {
     throw new QuoinError('ERR_CHAIN_SOURCE', 'down')
   }
 }
-const found = Uint8Array.of(1)
+const beefOf = (number: number): Beef => {
+  const transaction = parseTransaction(someTransaction(number))
+  return Beef.of([{ txid: transaction.txid, transaction, bump: undefined }])
+}
+const found = beefOf(1)
 
 describe('several places for transactions', () => {
   it('are asked in order, until one has it', async () => {
@@ -22,7 +28,7 @@ describe('several places for transactions', () => {
       having('a', undefined),
       failing,
       having('b', found),
-      having('c', Uint8Array.of(2))
+      having('c', beefOf(2))
     ])!
     expect(places.name).toBe('a, failing, b, c')
     expect(await places.transaction(TXID)).toBe(found)

@@ -2,7 +2,7 @@
  * A file as a source: one BEEF, or lines that have one each, as `quoin import` takes them. How far it was read is kept
  * like there, so that either goes on where the other was.
  */
-import { Beef, type FileRecord, fileSize, parseBeefText, recordsOf } from '@quoin/chain'
+import { beefOfRecord, type FileRecord, fileSize, recordsOf } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { FileProgress } from '@quoin/txo'
@@ -53,9 +53,9 @@ export class FileSource implements Source {
     }
     let end = at
     for await (const record of recordsOf(this.#path, at)) {
-      const arrival = this.#read(record)
-      if (arrival) transactions.push(arrival)
-      bytes += arrival?.beef?.length ?? 0
+      const staged = this.#read(record)
+      if (staged) transactions.push(staged)
+      bytes += staged?.beef?.bytes.length ?? 0
       end = record.end
       if (transactions.length < PART && bytes < PART_BYTES) continue
       yield await delivery(end)
@@ -67,18 +67,17 @@ export class FileSource implements Source {
     this.#set({ state: 'ended' })
   }
 
-  #read({ content, line }: FileRecord): SourceTransaction | undefined {
+  #read(record: FileRecord): SourceTransaction | undefined {
     try {
-      const beef = typeof content === 'string' ? parseBeefText(content) : content
-      const read = Beef.parse(beef)
-      const txid = read.subject
-      const bump = read.find(txid)?.bump
+      const beef = beefOfRecord(record)
+      const txid = beef.subject
+      const bump = beef.find(txid)?.bump
       const mined = bump && { height: bump.height, index: BigInt(bump.offsetOf(txid)!) }
       return { txid, beef, mined }
     } catch (error) {
       if (!(error instanceof QuoinError)) throw error
       this.#warn(
-        new QuoinError(error.code, `${this.name}, line ${line}: ${error.message}`, {
+        new QuoinError(error.code, `${this.name}, line ${record.line}: ${error.message}`, {
           ...error.details,
           cause: error
         })

@@ -1,4 +1,4 @@
-import { Beef, parseTransaction } from '@quoin/chain'
+import { parseTransaction } from '@quoin/chain'
 import { formatTxid, parseTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendBytes, sendJson, serve, type TestService } from '../../../chain/src/headers/services.testing.ts'
@@ -44,9 +44,9 @@ const refused = { code: 'ERR_CHAIN_SOURCE' }
 
 describe('a transaction by its id', () => {
   it('is put together of its bytes and its proof where there is no BEEF of it', async () => {
-    const beef = Beef.parse((await rest().transaction(apart!.txid))!)
+    const beef = (await rest().transaction(apart!.txid))!
     expect(beef.find(apart!.txid)!.bump!.root).toEqual(bump.root)
-    const without = Beef.parse((await rest().transaction(unmined!.txid))!)
+    const without = (await rest().transaction(unmined!.txid))!
     expect(without.find(unmined!.txid)!.bump).toBeUndefined()
   })
 

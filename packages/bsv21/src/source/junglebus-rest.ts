@@ -3,7 +3,7 @@
  * asked with bounds, and what goes wrong is an ERR_CHAIN_SOURCE that says whether it is worth asking again.
  */
 
-import { Beef, Bump, parseTransaction, Service, writeBeef } from '@quoin/chain'
+import { Beef, Bump, parseTransaction, Service } from '@quoin/chain'
 import { formatTxid, parseTxid, reasonOf, type Txid } from '@quoin/primitives'
 import type { BlockPosition } from '@quoin/txo'
 import type { FollowOptions, TransactionSource } from './source.ts'
@@ -62,12 +62,13 @@ export class JungleBusRest implements TransactionSource {
   }
 
   /** With what proves it, as a BEEF: as JungleBus made that, or else of the transaction and its proof. */
-  async transaction(txid: Txid, { signal }: FollowOptions = {}): Promise<Uint8Array | undefined> {
+  async transaction(txid: Txid, { signal }: FollowOptions = {}): Promise<Beef | undefined> {
     const id = formatTxid(txid)
     const path = `/v1/transaction/beef/${id}`
-    const beef = await this.#bytes(path, signal)
-    if (beef) {
-      if (this.#understood(path, () => Beef.parse(beef)).find(txid)?.transaction) return beef
+    const bytes = await this.#bytes(path, signal)
+    if (bytes) {
+      const beef = this.#understood(path, () => Beef.parse(bytes))
+      if (beef.find(txid)?.transaction) return beef
       throw this.#service.failure(path, 'answers with a BEEF of something else')
     }
     const rawPath = `/v1/transaction/get/${id}/bin`
@@ -81,7 +82,7 @@ export class JungleBusRest implements TransactionSource {
     const proof = await this.#bytes(proofPath, signal)
     const bump = proof && this.#understood(proofPath, () => Bump.parse(proof))
     if (bump && !bump.proves(txid)) throw this.#service.failure(proofPath, 'answers with another proof')
-    return writeBeef({ version: 1, transactions: [{ txid, transaction, bump }] })
+    return Beef.of([{ txid, transaction, bump }])
   }
 
   /** Transactions that an address is in, from a height on. */

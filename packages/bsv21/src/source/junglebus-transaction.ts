@@ -1,5 +1,5 @@
 /** A transaction of JungleBus as it arrives: its bytes and its proof become a BEEF, as far as they fit together. */
-import { parseTransaction, writeBeef } from '@quoin/chain'
+import { Beef, parseTransaction } from '@quoin/chain'
 import { formatTxid, parseTxid, QuoinError } from '@quoin/primitives'
 import type { SentTransaction } from './junglebus-messages.ts'
 import type { SourceTransaction } from './source.ts'
@@ -15,14 +15,14 @@ export const toSourceTransaction = (sent: SentTransaction, isMined: boolean): So
   }
 }
 
-const beefOf = ({ id, height, raw, proof }: SentTransaction, mined: boolean): Uint8Array | undefined => {
+const beefOf = ({ id, height, raw, proof }: SentTransaction, mined: boolean): Beef | undefined => {
   if (raw.length === 0) return undefined
   try {
     const transaction = parseTransaction(raw)
     const { txid } = transaction
     if (formatTxid(txid) !== id) return undefined
     const bump = mined && proof.length > 0 ? bumpOfTsc(proof, txid, height) : undefined
-    return writeBeef({ version: 1, transactions: [{ txid, transaction, bump }] })
+    return Beef.of([{ txid, transaction, bump }])
   } catch (error) {
     if (!(error instanceof QuoinError)) throw error
     return undefined

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { Beef, parseTransaction } from '@quoin/chain'
+import { parseTransaction } from '@quoin/chain'
 import { formatTxid, type QuoinError } from '@quoin/primitives'
 import { outputs, progressFields } from '@quoin/txo'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -74,7 +74,7 @@ describe('a subscription', () => {
     expect(taker.txids).toEqual(idsOf(blocks))
     const { txid, beef, mined } = taker.staged[4]!
     expect(mined).toEqual({ height: 101, index: 1n })
-    const read = Beef.parse(beef!)
+    const read = beef!
     expect(read.subject).toEqual(txid)
     expect(read.find(txid)!.bump!.height).toBe(101)
     expect(read.find(txid)!.bump!.offsetOf(txid)).toBe(1)
@@ -121,7 +121,7 @@ describe('a subscription', () => {
     server.add(...blocksOf(100, 1))
     await with_.until(() => with_.staged.length === 4 && without.staged.length === 3)
     expect(with_.staged[0]).toMatchObject({ txid, mined: undefined })
-    expect(Beef.parse(with_.staged[0]!.beef!).find(txid)!.bump).toBeUndefined()
+    expect(with_.staged[0]!.beef!.find(txid)!.bump).toBeUndefined()
   })
 
   it('names a transaction that is too large to be sent, to be fetched by its id', async () => {
@@ -139,7 +139,7 @@ describe('a subscription', () => {
       mined: { height: 100, index: 0n }
     })
     const fetched = await source.rest.transaction(first!.txid)
-    expect(Beef.parse(fetched!).find(first!.txid)!.bump!.height).toBe(100)
+    expect(fetched!.find(first!.txid)!.bump!.height).toBe(100)
   })
 
   it('names one whose bytes are those of another', async () => {

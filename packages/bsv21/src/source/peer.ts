@@ -74,9 +74,15 @@ export class PeerSource implements Source, TransactionSource {
     return this.#status
   }
 
-  async transaction(txid: Txid, { signal }: FollowOptions = {}): Promise<Uint8Array | undefined> {
-    const path = `/beef/${formatTxid(txid)}`
-    const { status, bytes } = await this.#service.ask(path, { signal }, [404])
+  async transaction(txid: Txid, { signal }: FollowOptions = {}): Promise<Beef | undefined> {
+    const bytes = await this.#beef(txid, signal)
+    const beef = bytes && parseBeef(bytes)
+    if (bytes && !beef) throw this.#service.failure(pathOf(txid), 'answers with a malformed BEEF')
+    return beef
+  }
+
+  async #beef(txid: Txid, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
+    const { status, bytes } = await this.#service.ask(pathOf(txid), { signal }, [404])
     return status === 404 ? undefined : bytes
   }
 
@@ -226,8 +232,10 @@ export class PeerSource implements Source, TransactionSource {
     const staged: SourceTransaction[] = []
     for (let i = 0; i < txids.length; i += BATCH_SIZE) {
       const part = txids.slice(i, i + BATCH_SIZE)
-      const beefs = await Promise.all(part.map(txid => this.transaction(txid, { signal })))
-      staged.push(...part.map((txid, n) => ({ txid, beef: beefs[n], mined: undefined })))
+      const beefs = await Promise.all(part.map(txid => this.#beef(txid, signal)))
+      staged.push(
+        ...part.map((txid, n) => ({ txid, beef: beefs[n] && parseBeef(beefs[n]), mined: undefined }))
+      )
     }
     return staged
   }
@@ -263,12 +271,15 @@ const gone = (name: string): QuoinError =>
 
 /** The topics of the tokens that a transaction deploys. */
 const tokensOf = ({ txid, beef }: SourceTransaction): Topic[] => {
-  const transaction = beef && readable(beef)?.find(txid)?.transaction
+  const transaction = beef?.find(txid)?.transaction
   if (!transaction) return []
   return [...tokenOutputs(transaction).values()].filter(isDeployment).map(({ id }) => topicOf(id))
 }
 
-const readable = (bytes: Uint8Array): Beef | undefined => {
+const pathOf = (txid: Txid): string => `/beef/${formatTxid(txid)}`
+
+/** Undefined for a malformed BEEF: the pipeline fetches the transaction from another source. */
+const parseBeef = (bytes: Uint8Array): Beef | undefined => {
   try {
     return Beef.parse(bytes)
   } catch (error) {

@@ -7,6 +7,7 @@
  *
  * Nothing that a source says is believed: a transaction is verified by whoever takes it.
  */
+import type { Beef } from '@quoin/chain'
 import type { Txid } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import type { BlockPosition } from '@quoin/txo'
@@ -37,7 +38,7 @@ export interface Delivery {
 export interface SourceTransaction {
   readonly txid: Txid
   /** The transaction with as much of what proves it as the source has; undefined when it has to be fetched by its id. */
-  readonly beef: Uint8Array | undefined
+  readonly beef: Beef | undefined
   /** Where it is in the chain, as the source has it; undefined when it is not mined, or the source does not say. */
   readonly mined: BlockPosition | undefined
 }
@@ -57,5 +58,5 @@ export interface SourceStatus {
 export interface TransactionSource {
   readonly name: string
   /** With what proves it, as far as that is there; undefined when the place does not have it. */
-  transaction(txid: Txid, options?: FollowOptions): Promise<Uint8Array | undefined>
+  transaction(txid: Txid, options?: FollowOptions): Promise<Beef | undefined>
 }

@@ -28,7 +28,7 @@ Examples:
   quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it
   quoin store stats lmdb:./data        say how large a store is, and what it runs on
   quoin store backup lmdb:./data ./b   copy a store beside the process that writes to it
-  quoin verify lmdb:./data             check proofs, judgements, spends and the index
+  quoin verify lmdb:./data             check proofs, admissions, spends and the index
   quoin repair lmdb:./data             mend what quoin verify finds
   quoin token <id>                     what a BSV21 token is, and who has it
   quoin liquidity --help               pools, ticks and positions of a Cosmos chain

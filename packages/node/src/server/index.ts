@@ -10,7 +10,6 @@ export {
 export type { ServerOptions } from './context.ts'
 export {
   isAboutTheTransaction,
-  nodeIndexer,
   type Take,
   toTopics,
   withStoredChain,

@@ -1,5 +1,7 @@
 /** Imports wait for a busy interpreter, and go on after faults of single transactions. */
 
+import { Beef } from '@quoin/chain'
+import { DevChain } from '@quoin/dev-chain'
 import { type ErrorCode, QuoinError } from '@quoin/primitives'
 import { expect, it } from 'vitest'
 import { loadConfig } from './config.ts'
@@ -15,16 +17,18 @@ it('a transaction that the interpreter is too busy for is taken later, and anoth
     new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 0.01 }),
     new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 0.01 })
   ]
+  const chain = new DevChain({ seed: 'intake' })
+  const beef = Beef.parse(chain.beef(chain.fund(new Uint8Array(25), 1).txid))
   let taken = 0
   const take = withTokens(node, async () => {
     const failure = failures.shift()
     if (failure) throw failure
     taken++
   })
-  await take(new Uint8Array())
+  await take(beef)
   expect([taken, failures.length]).toEqual([1, 0])
   failures.push(new QuoinError('ERR_TX_INVALID', 'the script does not hold'))
-  await expect(take(new Uint8Array())).rejects.toMatchObject({ code: 'ERR_TX_INVALID' })
+  await expect(take(beef)).rejects.toMatchObject({ code: 'ERR_TX_INVALID' })
   await node.close()
 })
 

@@ -1,10 +1,9 @@
 /** Ingest of transactions from files, or from another store, into a node without its server. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tokenOutputs } from '@quoin/bsv21'
-import { Beef, chain } from '@quoin/chain'
+import { type Beef, chain } from '@quoin/chain'
 import { ERRORS, hasCode, QuoinError } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
-import { Indexer } from '@quoin/txo'
 import type { OpenNode } from './node.ts'
 import type { Config } from './settings.ts'
 
@@ -27,25 +26,14 @@ export const withStoredChain = async (config: Config, reads: StoreReads): Promis
 export const isAboutTheTransaction = (error: unknown): error is QuoinError =>
   error instanceof QuoinError && ERRORS[error.code].origin === 'transaction'
 
-/** Takes in the subject of a BEEF. */
-export type Take = (beef: Uint8Array) => Promise<void>
-
-/** Into the index, under the rules of the node's chain. */
-export const nodeIndexer = ({ engine, tracker }: OpenNode, { index }: Config): Indexer => {
-  const trusting = { isValidRootForHeight: async () => true, currentHeight: async () => 0xffffffff }
-  return new Indexer(engine.outputs, tracker === 'scripts only' ? trusting : tracker, {
-    interpreter: engine.interpreter,
-    ...(Array.isArray(index) && { tags: index })
-  })
-}
+/** Ingests the subject of a BEEF. */
+export type Take = (beef: Beef) => Promise<void>
 
 /** To topics. */
 export const toTopics =
   ({ engine }: OpenNode, topics: readonly string[]): Take =>
   async beef => {
-    const steak = await engine.submit({ beef, topics }, 'historical-tx')
-    const failed = Object.values(steak).find(({ error }) => error)?.error
-    if (failed) throw new QuoinError('ERR_TOPIC_FAILED', failed.message)
+    await engine.admit({ beef, topics })
   }
 
 /** Waits for the interpreter where it is busy: an import is one client, which may have more than its share at once. */
@@ -70,8 +58,7 @@ export const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
   tokens
     ? async beef => {
         await patient(take)(beef)
-        const { transactions } = Beef.parse(beef)
-        const hasTokens = transactions.some(
+        const hasTokens = beef.transactions.some(
           ({ transaction }) => transaction && tokenOutputs(transaction).size > 0
         )
         if (hasTokens) await tokens.pipeline.ingest.ingestBeef(beef)

@@ -2,7 +2,7 @@
  * The plug-ins of a node: modules in the form of `@bsv/overlay` run in processes of their own (`overlay/hosting`), modules
  * in Quoin's form are loaded into this one. A name that two of them have is refused.
  */
-import { hostPlugins, type Installed, type Logger, type PluginHost } from '@quoin/overlay'
+import { hostPlugins, type InstalledPlugins, type Logger, type PluginHost } from '@quoin/overlay'
 import { QuoinError } from '@quoin/primitives'
 import { openPluginDatabase } from './databases.ts'
 import { moduleSpecs } from './plugin-settings.ts'
@@ -37,7 +37,7 @@ export const openPluginHost = async (
 }
 
 /** Topics and lookup services of the node together with the hosted ones. */
-export const withHosted = (installed: Installed, host: PluginHost | undefined): Installed => {
+export const withHosted = (installed: InstalledPlugins, host: PluginHost | undefined): InstalledPlugins => {
   if (!host) return installed
   const named = [
     ['topic', installed.topics, host.topics, 'kvstore and bsv21.enabled turn built-in ones off'],
@@ -63,7 +63,7 @@ export const withHosted = (installed: Installed, host: PluginHost | undefined): 
 }
 
 /** Submissions to built-in topics do not wait for the lookup services of plug-ins that bring topics of their own. */
-const hostedDelivery = ({ topics, delivery }: PluginHost): Installed['delivery'] => {
+const hostedDelivery = ({ topics, delivery }: PluginHost): InstalledPlugins['delivery'] => {
   const names = Object.keys(topics)
   if (names.length === 0) return delivery
   return Object.fromEntries(

@@ -210,7 +210,7 @@ describe('close', () => {
     go.open()
     const response = await answer
     expect([response.status, response.headers.get('connection')]).toEqual([200, 'close'])
-    expect(await engine.judgements(transaction.txid), formatTxid(transaction.txid)).toBeDefined()
+    expect(await engine.admissions(transaction.txid), formatTxid(transaction.txid)).toBeDefined()
     await closed
     await slow.close()
   })

@@ -8,7 +8,7 @@ import { formatOutpoint, makeOutpoint } from '@quoin/primitives'
 import { verifyIndex } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'
 import type { QuoinTopic } from '../types.ts'
-import { verifyJudgements } from '../verify.ts'
+import { verifyAdmissions } from '../verify-admissions.ts'
 import { type Coin, World } from './convergence.testing.ts'
 import { ones, token } from './node.testing.ts'
 
@@ -81,7 +81,7 @@ for (const [name, { topic, check }] of Object.entries(topics)) {
           await check(world)
           for (const { store } of world.nodes) {
             expect((await verifyIndex(store)).differences).toEqual([])
-            for await (const { finding } of verifyJudgements(store)) expect(finding).toBeUndefined()
+            for await (const { finding } of verifyAdmissions(store)) expect(finding).toBeUndefined()
           }
         } finally {
           await world.close()

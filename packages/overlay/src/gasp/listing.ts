@@ -13,7 +13,7 @@ import {
 } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import { type MembershipChange, type OutputStore, outputs as outputKeys, progressFields } from '@quoin/txo'
-import { standingJudgements } from '../standing.ts'
+import { confirmedAdmissions } from '../admissions.ts'
 import type { Peer } from './peer.ts'
 import { count, type State } from './queue-state.ts'
 import { type Listed, MAX_PAGE, readSyncResponse, VERSION } from './wire.ts'
@@ -25,8 +25,8 @@ const { peer: peerField } = progressFields.collections
 export type Kind = 'outputs' | 'applied'
 
 /** Whether a topic has seen a transaction. */
-export const isJudged = async (outputs: OutputStore, topic: Topic, txid: Txid): Promise<boolean> =>
-  Object.hasOwn(await outputs.store.run(standingJudgements(outputs, txid)), topic)
+export const isEvaluated = async (outputs: OutputStore, topic: Topic, txid: Txid): Promise<boolean> =>
+  Object.hasOwn(await confirmedAdmissions(outputs, txid), topic)
 
 /** Entries of the log that are read together. */
 const SCANNED = 1000
@@ -130,7 +130,7 @@ export class Listing {
   ): Promise<void> {
     const { store } = this.#outputs
     const isNew = await Promise.all(
-      rows.map(async ({ outpoint }) => !(await isJudged(this.#outputs, this.#topic, txidOf(outpoint))))
+      rows.map(async ({ outpoint }) => !(await isEvaluated(this.#outputs, this.#topic, txidOf(outpoint))))
     )
     const { pending, dead } = state
     const added: Outpoint[] = []

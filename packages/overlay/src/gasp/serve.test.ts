@@ -156,7 +156,7 @@ describe('the list of transactions', () => {
       }
     })
     expect((await ask(end(1))).applied!.transactions).toHaveLength(1)
-    expect(await node.engine.judgements(other.txid)).toBeDefined()
+    expect(await node.engine.admissions(other.txid)).toBeDefined()
   })
 })
 

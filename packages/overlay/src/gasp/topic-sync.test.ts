@@ -213,7 +213,7 @@ describe('of a Quoin node', () => {
     isDown = false
     await pullLater(flaky)
     await same()
-    expect((await b.engine.judgements(first.txid))![TOPIC]!.outputsToAdmit).toEqual([0])
+    expect((await b.engine.admissions(first.txid))![TOPIC]!.outputsToAdmit).toEqual([0])
   })
 })
 

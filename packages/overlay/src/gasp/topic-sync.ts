@@ -36,7 +36,7 @@ import {
   type GraphLimits,
   oldestFirst
 } from './graph.ts'
-import { isJudged, type Kind, Listing } from './listing.ts'
+import { isEvaluated, type Kind, Listing } from './listing.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
 import { count, readState, type State } from './queue-state.ts'
 
@@ -214,7 +214,7 @@ export class TopicSync {
     { pending }: State,
     { fetched, signal, limit }: Fetching
   ): Promise<Graph> {
-    if (await isJudged(this.#engine.outputs, this.topic, txidOf(item))) return []
+    if (await isEvaluated(this.#engine.outputs, this.topic, txidOf(item))) return []
     const { transactions } = this.#engine.outputs
     try {
       return await fetchGraph(item, {
@@ -226,7 +226,7 @@ export class TopicSync {
           const [isVerified] = await transactions.areVerified([txid])
           return (
             isVerified === true &&
-            (kind === 'applied' || (await isJudged(this.#engine.outputs, this.topic, txid)))
+            (kind === 'applied' || (await isEvaluated(this.#engine.outputs, this.topic, txid)))
           )
         },
         // Of a Quoin node the history comes by itself; what else the topic needs does not.

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Installed, installPlugins } from '../plugin.ts'
+import { type InstalledPlugins, installPlugins } from '../plugin.ts'
 import { closeHosts, FIXTURES, fixture, hostOf } from './hosting.testing.ts'
 import { importPlugin } from './in-process.ts'
 import type { ModuleSpec } from './spec.ts'
 
 afterEach(closeHosts)
 
-const installed = async (spec: ModuleSpec): Promise<Installed & { readonly name: string }> => {
+const installed = async (spec: ModuleSpec): Promise<InstalledPlugins & { readonly name: string }> => {
   const { host } = await hostOf([spec])
   const [plugin] = await Promise.all(host.inProcess.map(importPlugin))
   const store = await openStore('memory:')

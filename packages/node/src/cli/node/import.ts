@@ -3,7 +3,7 @@
  * so that it goes on there when it was interrupted, however that was; what is imported twice is there once. Tokens that
  * are active are brought up to date with it.
  */
-import { type FileRecord, fileSize, parseBeefText, recordsOf } from '@quoin/chain'
+import { beefOfRecord, type FileRecord, fileSize, recordsOf } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
 import { bytes, count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { FileProgress } from '@quoin/txo'
@@ -85,14 +85,13 @@ const catchUp = async ({ sync }: OpenNode): Promise<void> => {
 
 /** To topics when some are named, and otherwise into the index alone. */
 const taker = async (node: OpenNode, config: Config, topics: readonly string[]): Promise<Take> => {
-  const { nodeIndexer, toTopics, withTokens } = await server()
+  const { toTopics, withTokens } = await server()
   if (topics.length > 0) return withTokens(node, toTopics(node, topics))
   if (config.index === 'off') {
     throw new QuoinError('ERR_USAGE', 'there is nothing to do: the index is off, and no --topic is named')
   }
-  const indexer = nodeIndexer(node, config)
   return withTokens(node, async beef => {
-    await indexer.index(beef)
+    await node.engine.indexer.index(beef)
   })
 }
 
@@ -112,9 +111,7 @@ const importFile = async (file: string, work: Work): Promise<Outcome> => {
   const progress = progressLine(file, from, size, !quiet)
   let [imported, failed, done] = [0, 0, from]
   const finishPart = async (part: readonly FileRecord[]): Promise<void> => {
-    const results = await Promise.allSettled(
-      part.map(async ({ content }) => take(typeof content === 'string' ? parseBeefText(content) : content))
-    )
+    const results = await Promise.allSettled(part.map(async record => take(beefOfRecord(record))))
     for (const [i, result] of results.entries()) {
       if (result.status === 'fulfilled') {
         imported++

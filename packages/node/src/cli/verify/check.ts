@@ -1,7 +1,7 @@
 /** All checks of a store, one after the other: each finding, and the way to mend it where there is one. */
 import type { Finding } from '@quoin/chain'
 import type { AnyKeyspace } from '@quoin/keyspace'
-import type { JudgementFinding } from '@quoin/overlay'
+import type { AdmissionFinding } from '@quoin/overlay'
 import { formatOutpoint, type Outpoint, shortHex, type Txid } from '@quoin/primitives'
 import type { Store, StoreReads } from '@quoin/store'
 import type { Difference } from '@quoin/txo'
@@ -11,7 +11,7 @@ export interface Found {
   readonly finding: Finding
   /** Of a proof that is not right. */
   readonly proofOf?: Txid
-  readonly judgement?: JudgementFinding
+  readonly admission?: AdmissionFinding
   readonly difference?: Difference
 }
 
@@ -20,10 +20,10 @@ export interface Checks {
   readonly progress: Progress
 }
 
-/** Facts that stand beside the index: proofs, judgements. */
+/** Facts that stand beside the index: proofs, admissions. */
 export const checkFacts = async (reads: StoreReads, { report, progress }: Checks): Promise<void> => {
   const { checkedTransactions } = await import('@quoin/chain')
-  const { verifyJudgements } = await import('@quoin/overlay')
+  const { verifyAdmissions } = await import('@quoin/overlay')
   let done = 0
   for await (const { txid, findings } of checkedTransactions(reads)) {
     progress.report('proofs', ++done)
@@ -32,8 +32,8 @@ export const checkFacts = async (reads: StoreReads, { report, progress }: Checks
     }
   }
   done = 0
-  for await (const judgement of verifyJudgements(reads, () => progress.report('judgements', ++done))) {
-    await report({ finding: judgement.finding, judgement })
+  for await (const admission of verifyAdmissions(reads, () => progress.report('admissions', ++done))) {
+    await report({ finding: admission.finding, admission })
   }
 }
 

@@ -11,7 +11,7 @@ const TEMP = 'directory for the temporary index, which takes about as much disk 
 export const addVerifyCommands = (program: Command): void => {
   program
     .command('verify')
-    .description('check proofs, BEEFs, judgements, spends and the index of a store against its transactions')
+    .description('check proofs, BEEFs, admissions, spends and the index of a store against its transactions')
     .argument('<store>', STORES)
     .option('--temp <dir>', TEMP)
     .option('--limit <n>', 'findings to list at most; all are counted', '1000')

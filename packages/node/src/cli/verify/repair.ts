@@ -143,9 +143,9 @@ class Repair {
     const { tokenLedger } = await import('@quoin/bsv21')
     const outputs = new OutputStore(this.#store, { events: nodeEvents(), ledger: tokenLedger })
     const lookups = await shippedLookups(outputs)
-    const mendFact = async ({ proofOf, judgement }: Found): Promise<boolean> => {
+    const mendFact = async ({ proofOf, admission }: Found): Promise<boolean> => {
       if (proofOf) await repairProof(outputs, storedRoots(this.#store), proofOf)
-      else await judgement!.mend!(outputs, lookups)
+      else await admission!.mend!(outputs, lookups)
       return true
     }
     await ofOneState(this.#url, this.#store, reads =>
@@ -154,7 +154,7 @@ class Repair {
         report: async found => {
           const { finding } = found
           const name = `${finding.kind} ${finding.subject}`
-          const isMendable = found.proofOf !== undefined || found.judgement?.mend !== undefined
+          const isMendable = found.proofOf !== undefined || found.admission?.mend !== undefined
           if (!isMendable || this.#facts.has(name)) outcome.left.add(finding)
           else if (dryRun || (await attempt(outcome, finding, () => mendFact(found)))) {
             this.#facts.add(name)

@@ -125,9 +125,9 @@ const recordOf = async (store: Store, txid: Txid): Promise<TransactionRecord> =>
   transactionRecord.codec.decode((await store.hget(SPENDS, txid))!)
 const setRecord = (store: Store, txid: Txid, record: TransactionRecord) =>
   store.hset(SPENDS, txid, transactionRecord.codec.encode(record))
-const judgementKey = (txid: Txid) => overlay.collections.judgements.encode(txid)
-const setJudged = (store: Store, txid: Txid, judgement: unknown) =>
-  store.set(judgementKey(txid), Buffer.from(JSON.stringify({ [TOPIC]: judgement })))
+const admissionsKey = (txid: Txid) => overlay.collections.judgements.encode(txid)
+const setAdmission = (store: Store, txid: Txid, admission: unknown) =>
+  store.set(admissionsKey(txid), Buffer.from(JSON.stringify({ [TOPIC]: admission })))
 const stateOf = async (): Promise<unknown> => {
   const store = await openStore(url)
   try {
@@ -202,10 +202,10 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
         true
       ]
     ],
-    'judgement-orphan': [
+    'admission-orphan': [
       [
         store =>
-          setJudged(store, new Uint8Array(32).fill(5) as Txid, {
+          setAdmission(store, new Uint8Array(32).fill(5) as Txid, {
             outputsToAdmit: [],
             coinsToRetain: [],
             coinsRemoved: []
@@ -215,13 +215,13 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
       [store => store.hdel(SPENDS, mined.txid), true],
       [store => store.hdel(SPENDS, late.txid), true]
     ],
-    'judgement-topic': [
+    'admission-topic': [
       [
         async store => setRecord(store, mined.txid, { ...(await recordOf(store, mined.txid)), topics: [] }),
         true
       ]
     ],
-    'judgement-output': [
+    'admission-output': [
       [
         async store => {
           const fields = await store.hgetall(output(mined, 0))
@@ -230,7 +230,7 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
         true
       ]
     ],
-    'judgement-unadmitted': [
+    'admission-unadmitted': [
       [
         async store => {
           const [field] = (await store.hgetall(output(mined, 0))).filter(({ field }) => field[0] === 0x69)
@@ -316,11 +316,11 @@ describe('a fact that the store does not have twice', () => {
     ],
     ['beef-incomplete', (store: Store) => store.del(txidKey(coin.txid)), () => formatTxid(late.txid)],
     [
-      'judgement-damaged',
-      (store: Store) => store.set(judgementKey(coin.txid), Buffer.from('[1')),
+      'admission-damaged',
+      (store: Store) => store.set(admissionsKey(coin.txid), Buffer.from('[1')),
       () => formatTxid(coin.txid)
     ],
-    ['judgement-missing', (store: Store) => store.del(judgementKey(coin.txid)), () => formatTxid(coin.txid)]
+    ['admission-missing', (store: Store) => store.del(admissionsKey(coin.txid)), () => formatTxid(coin.txid)]
   ] as const)('%s is left, with advice', async (kind, change, subject) => {
     await changed(change)
     expect(kindsOf(await verified())).toContain(kind)

@@ -1,7 +1,7 @@
 /** The routes of an overlay node (BRC-22, BRC-24), byte for byte as overlay-express has them. */
 
 import { type BeefTransaction, Bump, writeBeef } from '@quoin/chain'
-import { type AnsweredOutput, answerBeef, type Submitted, why } from '@quoin/overlay'
+import { type AnsweredOutput, answerBeef, type SubmissionRequest, why } from '@quoin/overlay'
 import {
   formatTxid,
   fromHex,
@@ -74,7 +74,7 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
     }
   })
 
-const split = (body: Uint8Array): Pick<Submitted, 'beef' | 'offChainValues'> => {
+const split = (body: Uint8Array): Pick<SubmissionRequest, 'beef' | 'offChainValues'> => {
   const reader = new Reader(body, 'ERR_BEEF_FORMAT')
   const beef = reader.bytes(reader.varint())
   return { beef, offChainValues: reader.bytes(reader.remaining) }

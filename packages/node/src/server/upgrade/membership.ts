@@ -6,7 +6,7 @@
 import { bytesKey } from '@quoin/chain'
 import { outpoint, topic, txid } from '@quoin/chain/components'
 import { collection, json, keyspace, logOf } from '@quoin/keyspace'
-import { type Judgement, overlay } from '@quoin/overlay'
+import { type Admission, overlay } from '@quoin/overlay'
 import {
   makeOutpoint,
   type Outpoint,
@@ -141,7 +141,7 @@ class TopicMigration {
     ]
   }
 
-  async #coins(arrived: Txid, { previousCoins }: Judgement): Promise<Outpoint[]> {
+  async #coins(arrived: Txid, { previousCoins }: Admission): Promise<Outpoint[]> {
     if (previousCoins.length === 0) return []
     const transaction = await this.#outputs.transactions.get(arrived)
     return previousCoins.flatMap(input => {

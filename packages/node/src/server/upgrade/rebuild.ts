@@ -3,14 +3,14 @@
  * again, parents before children. Transactions and proofs must have their present layouts. Topics and times of arrival
  * come from the old store where the layout of its records is the present one.
  */
-import { bytesKey, chain, TransactionStore } from '@quoin/chain'
+import { Beef, bytesKey, chain, TransactionStore } from '@quoin/chain'
 import type { AnyKeyspace, Collection } from '@quoin/keyspace'
 import type { Logger, Plugin } from '@quoin/overlay'
 import { formatTxid, QuoinError, successor, type Txid } from '@quoin/primitives'
 import { claimLayouts, type KeyValue, type Layouts, layoutsOf, openStore, type Store } from '@quoin/store'
 import { outputEvents, outputFields, outputs, spendFields, type TransactionRecord } from '@quoin/txo'
 import { nodeStore } from '../../keyspaces.ts'
-import { isAboutTheTransaction, nodeIndexer, toTopics, withTokens } from '../intake.ts'
+import { isAboutTheTransaction, toTopics, withTokens } from '../intake.ts'
 import { type OpenNode, openNode } from '../node.ts'
 import type { Config } from '../settings.ts'
 import { rangeOf } from './migration.ts'
@@ -115,7 +115,7 @@ const replay = async (
   const order = await replayOrder(from, transactionsOf)
   const hasRecords = includesLayouts(recorded, pickLayouts(outputs, ['spends']))
   const hasOutputs = includesLayouts(recorded, pickLayouts(outputs, ['output']))
-  const indexer = nodeIndexer(node, config)
+  const { indexer } = node.engine
   const refused: Refusal[] = []
   for (const [done, txid] of order.entries()) {
     signal?.throwIfAborted()
@@ -125,7 +125,7 @@ const replay = async (
     const [topics, missing] = topicsOf(node, record)
     for (const topic of missing) refuse(refused, txid, unhosted(topic))
     try {
-      const beef = await transactionsOf.beef(txid)
+      const beef = Beef.of(await transactionsOf.ancestry([txid]))
       if (wanted) await indexer.index(beef, record?.seen)
       else await indexer.indexAncestor(beef, record?.seen)
       await withTokens(node, topics.length > 0 ? toTopics(node, topics) : async () => undefined)(beef)

@@ -1,6 +1,6 @@
 /** A plug-in of Quoin's form that is set up apart from the node: without its store, so with topics alone. */
 import { QuoinError, reasonOf } from '@quoin/primitives'
-import type { Installed, Plugin, PluginContext } from '../../plugin.ts'
+import type { InstalledPlugins, Plugin, PluginContext } from '../../plugin.ts'
 import { pluginError } from '../module-exports.ts'
 import type { ModuleSpec } from '../spec.ts'
 
@@ -27,7 +27,7 @@ export const setUpIsolated = async (
       return refuse('reads outputs')
     }
   } satisfies Record<keyof PluginContext, unknown> & { options: unknown }
-  let made: Partial<Installed>
+  let made: Partial<InstalledPlugins>
   try {
     made = await plugin.setup(context as unknown as PluginContext)
   } catch (error) {

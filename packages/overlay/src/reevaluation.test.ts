@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mint, ones, pay, TestNode, TOPIC, token } from './gasp/node.testing.ts'
 import { overlay } from './keys.ts'
 import type { QuoinTopic } from './types.ts'
-import { verifyJudgements } from './verify.ts'
+import { verifyAdmissions } from './verify-admissions.ts'
 
 let chain: DevChain
 let node: TestNode
@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   expect((await verifyIndex(node.store)).differences).toEqual([])
-  for await (const { finding } of verifyJudgements(node.store)) expect(finding).toBeUndefined()
+  for await (const { finding } of verifyAdmissions(node.store)) expect(finding).toBeUndefined()
   await node.close()
 })
 
@@ -30,7 +30,7 @@ const sent = async (transaction: Transaction): Promise<Transaction> => {
 }
 const name = ({ txid }: Transaction, vout: number): string => formatOutpoint(makeOutpoint(txid, vout))
 const members = async (): Promise<string[]> => (await node.state()).members
-const judged = async ({ txid }: Transaction) => (await node.engine.judgements(txid))?.[TOPIC]
+const judged = async ({ txid }: Transaction) => (await node.engine.admissions(txid))?.[TOPIC]
 
 describe('a transaction that comes before the one that it spends', () => {
   it('is judged again when another process, or one that was killed, has queued it', async () => {

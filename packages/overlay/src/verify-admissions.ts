@@ -1,6 +1,6 @@
 /**
- * Judgements of a store: each belongs to a transaction of the index, names topics that it was applied to, and admits
- * outputs that are in the topic or left it for a reason that is stored. Read in pages.
+ * Verification of stored admissions: each belongs to an indexed transaction, names topics that are in its record, and
+ * admits outputs that are in the topic or left it for a stored reason.
  */
 
 import type { Finding } from '@quoin/chain'
@@ -27,11 +27,18 @@ import {
   type TransactionRecord,
   TxUpdate
 } from '@quoin/txo'
-import { admitOutputs } from './admission.ts'
-import { type Judgement, type Judgements, overlay } from './keys.ts'
+import { type AdmittedOutputs, admitOutputs } from './admit-outputs.ts'
+import {
+  type Admission,
+  type Admissions,
+  admissions,
+  evictions,
+  readmissionQueue,
+  reevaluationQueue
+} from './keys.ts'
+import { spentBy } from './submission.ts'
 import type { AnyLookup } from './types.ts'
 
-const { judgements, evictions, admitAgain, judgeAgain } = overlay.collections
 const { spends, output } = outputs.collections
 const { inputs: admittedInputs } = outputFields.collections
 const { transaction: recordField } = spendFields.collections
@@ -39,47 +46,41 @@ const { log } = chain.collections
 const SPENDS = spends.encode()
 const PREFIX = new TextEncoder().encode('t:')
 const PAGE = 500
-/** Steps of a walk along spenders. */
-const MOST_SPENDERS = 1000
+/** Spenders visited in search of the reason of a removal. */
+const MAX_SPENDERS = 1000
 
-/** A finding, and the change of the index that removes it, where the store has enough to make it. */
-export interface JudgementFinding {
+/** A finding, with the update of the index that repairs it if the store has the data for that. */
+export interface AdmissionFinding {
   readonly finding: Finding
   readonly mend?:
     | ((outputs: OutputStore, lookups: ReadonlyMap<string, AnyLookup>) => Promise<void>)
     | undefined
 }
 
-/** Outputs of a transaction that an operator evicted. */
-export const evictedOutputs = async (reads: StoreReads, txid: Txid): Promise<ReadonlySet<number>> => {
-  const prefix = evictions.encode(txid, 0).slice(0, -4)
-  const rows = await reads.range(prefix)
-  return new Set(rows.filter(({ key }) => evictions.owns(key)).map(({ key }) => evictions.decode(key)[1]))
-}
-
-export async function* verifyJudgements(
+/** Reads all admissions of a store, page by page. */
+export async function* verifyAdmissions(
   reads: StoreReads,
-  onJudgement?: () => void
-): AsyncGenerator<JudgementFinding, void, undefined> {
-  let keepsJudgements = false
+  onAdmissions?: () => void
+): AsyncGenerator<AdmissionFinding, void, undefined> {
+  let keepsAdmissions = false
   let start: Uint8Array = PREFIX
   for (;;) {
     const rows = await reads.range({ start, end: prefixEnd(PREFIX), reverse: false }, { limit: PAGE })
     for (const { key, value } of rows) {
-      if (!judgements.owns(key)) continue
-      keepsJudgements = true
-      onJudgement?.()
-      const [txid] = judgements.decode(key)
+      if (!admissions.owns(key)) continue
+      keepsAdmissions = true
+      onAdmissions?.()
+      const [txid] = admissions.decode(key)
       yield* new Check(reads, txid).run(value)
     }
     if (rows.length < PAGE) break
     start = successor(rows.at(-1)!.key)
   }
-  if (keepsJudgements) yield* missingJudgements(reads)
+  if (keepsAdmissions) yield* missingAdmissions(reads)
 }
 
-/** Transactions that were applied to topics without a judgement. */
-async function* missingJudgements(reads: StoreReads): AsyncGenerator<JudgementFinding, void, undefined> {
+/** Transactions whose records name topics, without an admission. */
+async function* missingAdmissions(reads: StoreReads): AsyncGenerator<AdmissionFinding, void, undefined> {
   let cursor: Uint8Array | undefined
   do {
     const page = await reads.hscan(SPENDS, cursor, PAGE)
@@ -88,14 +89,14 @@ async function* missingJudgements(reads: StoreReads): AsyncGenerator<JudgementFi
       if (field.length !== 32) continue
       const topics = decoded(() => recordField.value.codec.decode(value))?.topics ?? []
       const txid = field as Txid
-      if (topics.length === 0 || (await reads.get(judgements.encode(txid)))) continue
+      if (topics.length === 0 || (await reads.get(admissions.encode(txid)))) continue
       yield {
         finding: {
-          kind: 'judgement-missing',
+          kind: 'admission-missing',
           subject: formatTxid(txid),
-          found: `applied to ${topics.join(', ')}, without a judgement`,
-          expected: 'a judgement by each topic',
-          advice: `submit the transaction again to ${topics.join(', ')} (quoin submit): it is judged anew`
+          found: `applied to ${topics.join(', ')}, without an admission`,
+          expected: 'an admission by each topic',
+          advice: `submit the transaction again to ${topics.join(', ')} (quoin submit): it is evaluated again`
         }
       }
     }
@@ -113,16 +114,16 @@ class Check {
     this.#subject = formatTxid(txid)
   }
 
-  async *run(value: Uint8Array): AsyncGenerator<JudgementFinding, void, undefined> {
-    const judged = decoded(() => judgements.value.codec.decode(value))
-    if (!judged || typeof judged !== 'object' || !Object.values(judged).every(isJudgement)) {
-      yield this.#finding('judgement-damaged', 'bytes that are no judgements', 'judgements as JSON', {
-        advice: 'submit the transaction again (quoin submit): it is judged anew',
+  async *run(value: Uint8Array): AsyncGenerator<AdmissionFinding, void, undefined> {
+    const stored = decoded(() => admissions.value.codec.decode(value))
+    if (!stored || typeof stored !== 'object' || !Object.values(stored).every(isAdmission)) {
+      yield this.#finding('admission-damaged', 'bytes that do not decode', 'admissions as JSON', {
+        advice: 'submit the transaction again (quoin submit): it is evaluated again',
         mend: outputs =>
           outputs.store
             .batch()
-            .ifValue(judgements.encode(this.#txid), value)
-            .del(judgements.encode(this.#txid))
+            .ifValue(admissions.encode(this.#txid), value)
+            .del(admissions.encode(this.#txid))
             .commit()
       })
       return
@@ -130,51 +131,51 @@ class Check {
     const { transaction } = await checkedTransaction(this.#reads, this.#txid)
     const record = await this.#record()
     if (!record && !transaction) {
-      yield this.#finding('judgement-orphan', 'a judgement', 'a transaction that is indexed', {
+      yield this.#finding('admission-orphan', 'an admission', 'a transaction that is indexed', {
         mend: outputs =>
           outputs.store
             .batch()
             .ifField(SPENDS, this.#txid, undefined)
-            .del(judgements.encode(this.#txid))
+            .del(admissions.encode(this.#txid))
             .commit()
       })
       return
     }
-    yield* this.#topics(judged, record, transaction)
+    yield* this.#topics(stored, record, transaction)
     if (transaction) {
       yield* this.#spends(transaction)
-      for (const [topic, judgement] of Object.entries(judged)) {
-        yield* this.#outputs(topic as Topic, judgement, transaction)
+      for (const [topic, admission] of Object.entries(stored)) {
+        yield* this.#outputs(topic as Topic, admission, transaction)
       }
     }
   }
 
-  *#topics(judged: Judgements, record: TransactionRecord | undefined, transaction: Transaction | undefined) {
-    const topics = Object.keys(judged) as Topic[]
+  *#topics(stored: Admissions, record: TransactionRecord | undefined, transaction: Transaction | undefined) {
+    const topics = Object.keys(stored) as Topic[]
     const missing = topics.filter(topic => !record?.topics.includes(topic))
     if (missing.length === 0) return
     const [kind, found] = record
-      ? (['judgement-topic', `a record that names ${record.topics.join(', ') || 'no topic'}`] as const)
-      : (['judgement-orphan', 'no record of the transaction'] as const)
+      ? (['admission-topic', `a record that names ${record.topics.join(', ') || 'no topic'}`] as const)
+      : (['admission-orphan', 'no record of the transaction'] as const)
     yield this.#finding(kind, found, `a record that names ${missing.join(', ')}`, {
       mend: async outputs => {
         const position = await outputs.transactions.proof(this.#txid)
         const index = position?.offsetOf(this.#txid)
         const seen = await outputs.store.use(log).at('pending').score(this.#txid)
-        const change = new TxUpdate(this.#txid, {
+        const update = new TxUpdate(this.#txid, {
           seen,
           vouts: transaction?.outputs.length ?? record?.vouts ?? 0,
           ...(position &&
             index !== undefined && { position: { height: position.height, index: BigInt(index) } })
         })
-        for (const topic of missing) change.markApplied(topic)
-        await outputs.commit(change)
+        for (const topic of missing) update.markApplied(topic)
+        await outputs.commit(update)
       }
     })
   }
 
-  /** A submission spends all its inputs. */
-  async *#spends(transaction: Transaction): AsyncGenerator<JudgementFinding, void, undefined> {
+  /** A submitted transaction spends all its inputs. */
+  async *#spends(transaction: Transaction): AsyncGenerator<AdmissionFinding, void, undefined> {
     if (transaction.isCoinbase) return
     const outpoints = transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
     const spenders = await this.#reads.hmget(SPENDS, outpoints)
@@ -199,34 +200,35 @@ class Check {
 
   async *#outputs(
     topic: Topic,
-    judgement: Judgement,
+    admission: Admission,
     transaction: Transaction
-  ): AsyncGenerator<JudgementFinding, void, undefined> {
+  ): AsyncGenerator<AdmissionFinding, void, undefined> {
     const vouts = [...transaction.outputs.keys()]
     const outpoints = vouts.map(vout => makeOutpoint(this.#txid, vout))
     const hashes = await this.#reads.mhgetall(vouts.map(vout => output.encode(this.#txid, vout)))
     const field = admittedInputs.encode(topic)
     for (const [i, vout] of vouts.entries()) {
       const isIn = hashes[i]!.some(each => compareBytes(each.field, field) === 0)
-      const isAdmitted = judgement.outputsToAdmit.includes(vout)
+      const isAdmitted = admission.outputsToAdmit.includes(vout)
       const subject = formatOutpoint(outpoints[i]!)
       if (isAdmitted && !isIn && !(await this.#hasLeft(topic, outpoints[i]!))) {
         yield {
           finding: {
-            kind: 'judgement-output',
+            kind: 'admission-output',
             subject,
             found: `not in ${topic}: neither evicted nor removed with a coin`,
-            expected: `in ${topic}, whose judgement admits it`
+            expected: `in ${topic}, whose admission admits it`
           },
-          mend: (outputs, lookups) => this.#admit(outputs, lookups, { topic, vout, judgement, transaction })
+          mend: (outputs, lookups) =>
+            this.#admit(outputs, lookups, { transaction, topic, vouts: [vout] }, admission)
         }
       } else if (!isAdmitted && isIn) {
         yield {
           finding: {
-            kind: 'judgement-unadmitted',
+            kind: 'admission-unadmitted',
             subject,
             found: `in ${topic}`,
-            expected: `not in ${topic}, whose judgement does not admit it`
+            expected: `not in ${topic}, whose admission does not admit it`
           },
           mend: async outputs => {
             await outputs.commit(new TxUpdate(this.#txid).removeFromTopic(topic, vout))
@@ -239,52 +241,37 @@ class Check {
   async #admit(
     outputs: OutputStore,
     lookups: ReadonlyMap<string, AnyLookup>,
-    {
-      topic,
-      vout,
-      judgement,
-      transaction
-    }: {
-      readonly topic: Topic
-      readonly vout: number
-      readonly judgement: Judgement
-      readonly transaction: Transaction
-    }
+    admitted: Omit<AdmittedOutputs, 'inputs'>,
+    { coinsToRetain }: Admission
   ): Promise<void> {
-    const change = new TxUpdate(this.#txid, { vouts: transaction.outputs.length })
-    const inputs = judgement.coinsToRetain.flatMap(input => {
-      const spent = transaction.inputs[input]
-      return spent ? [makeOutpoint(spent.txid, spent.vout)] : []
-    })
-    await admitOutputs(change, {
-      lookups,
+    const { transaction } = admitted
+    const update = new TxUpdate(this.#txid, { vouts: transaction.outputs.length })
+    const inputs = spentBy(
       transaction,
-      topic,
-      vouts: [vout],
-      inputs,
-      offChainValues: undefined
-    })
-    await outputs.commit(change)
+      coinsToRetain.filter(input => input < transaction.inputs.length)
+    )
+    await admitOutputs(update, lookups, { ...admitted, inputs })
+    await outputs.commit(update)
   }
 
-  /** Whether an output left the topic for a reason that is stored, or is about to come back. */
+  /** Whether an output left the topic for a stored reason, or is queued to return. */
   async #hasLeft(topic: Topic, outpoint: Outpoint): Promise<boolean> {
     if ((await this.#reads.use(evictions).get(this.#txid, voutOf(outpoint))) !== undefined) return true
-    if (await this.#isWaiting(outpoint)) return true
+    if (await this.#isQueued(outpoint)) return true
     const text = formatOutpoint(outpoint)
-    const seen = new Set<string>()
-    const waiting = [outpoint]
-    // Removed by its spender, or with a coin whose history it was: by a spender of that.
-    for (let next = waiting.pop(); next && seen.size < MOST_SPENDERS; next = waiting.pop()) {
+    const visited = new Set<string>()
+    const open = [outpoint]
+    // Its spender removed it, or a descendant removed a coin that kept it as history.
+    for (let next = open.pop(); next && visited.size < MAX_SPENDERS; next = open.pop()) {
       const spender = (await this.#reads.hget(SPENDS, next)) as Txid | undefined
-      if (!spender || seen.has(bytesKey(spender))) continue
-      seen.add(bytesKey(spender))
-      const judgement = (await this.#judgements(spender))?.[topic]
-      if (!judgement) continue
+      if (!spender || visited.has(bytesKey(spender))) continue
+      visited.add(bytesKey(spender))
+      const admission = (await this.#admissionsOf(spender))?.[topic]
+      if (!admission) continue
       const coin = await this.#inputOf(spender, next)
-      if (judgement.forgotten?.includes(text)) return true
-      if (next === outpoint && coin !== undefined && judgement.coinsRemoved.includes(coin)) return true
-      waiting.push(...judgement.outputsToAdmit.map(vout => makeOutpoint(spender, vout)))
+      if (admission.forgotten?.includes(text)) return true
+      if (next === outpoint && coin !== undefined && admission.coinsRemoved.includes(coin)) return true
+      open.push(...admission.outputsToAdmit.map(vout => makeOutpoint(spender, vout)))
     }
     return false
   }
@@ -297,17 +284,17 @@ class Check {
     return input === -1 ? undefined : input
   }
 
-  /** Queued to be judged or admitted again: the node has yet to settle it. */
-  async #isWaiting(outpoint: Outpoint): Promise<boolean> {
+  /** Whether a re-evaluation or readmission is pending. */
+  async #isQueued(outpoint: Outpoint): Promise<boolean> {
     return (
-      (await isQueued(this.#reads, admitAgain.encode(), outpoint)) ||
-      (await isQueued(this.#reads, judgeAgain.encode(), this.#txid))
+      (await isQueued(this.#reads, readmissionQueue.encode(), outpoint)) ||
+      (await isQueued(this.#reads, reevaluationQueue.encode(), this.#txid))
     )
   }
 
-  async #judgements(txid: Txid): Promise<Judgements | undefined> {
-    const value = await this.#reads.get(judgements.encode(txid))
-    return value && decoded(() => judgements.value.codec.decode(value))
+  async #admissionsOf(txid: Txid): Promise<Admissions | undefined> {
+    const value = await this.#reads.get(admissions.encode(txid))
+    return value && decoded(() => admissions.value.codec.decode(value))
   }
 
   async #record(): Promise<TransactionRecord | undefined> {
@@ -319,8 +306,8 @@ class Check {
     kind: Finding['kind'],
     found: string,
     expected: string,
-    { advice, mend }: { advice?: string; mend?: JudgementFinding['mend'] }
-  ): JudgementFinding {
+    { advice, mend }: { advice?: string; mend?: AdmissionFinding['mend'] }
+  ): AdmissionFinding {
     return {
       finding: { kind, subject: this.#subject, found, expected, ...(advice && { advice }) },
       mend
@@ -337,8 +324,8 @@ const isQueued = async (reads: StoreReads, queue: Uint8Array, item: Uint8Array):
   return false
 }
 
-const isJudgement = (value: unknown): value is Judgement => {
-  const { outputsToAdmit, coinsToRetain, coinsRemoved } = (value ?? {}) as Partial<Judgement>
+const isAdmission = (value: unknown): value is Admission => {
+  const { outputsToAdmit, coinsToRetain, coinsRemoved } = (value ?? {}) as Partial<Admission>
   return [outputsToAdmit, coinsToRetain, coinsRemoved].every(each => Array.isArray(each))
 }
 

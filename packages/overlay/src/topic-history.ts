@@ -1,13 +1,13 @@
 /**
- * Coins that a topic does not retain leave it, and with them whatever was in its history only because they had consumed
- * it.
+ * The history of a topic: an output keeps the coins that its transaction consumed. A coin that the topic does not retain
+ * is removed, and with it the outputs that were kept only as history of removed ones.
  */
 import { type Outpoint, type Topic, toHex, txidOf, voutOf } from '@quoin/primitives'
 import { type OutputStore, outputFields, outputs as outputKeys } from '@quoin/txo'
 
 const { inputs } = outputFields.collections
 
-/** What outputs consumed, as the topic saw it, or any topic. */
+/** The coins that outputs keep: in one topic, or in any. */
 export const consumedInputs = async (
   { store }: OutputStore,
   outpoints: readonly Outpoint[],
@@ -28,24 +28,24 @@ export const consumedInputs = async (
   return [...consumed.values()]
 }
 
-/** The outputs that leave a topic with these coins. */
-export const leavingWith = async (
+/** The outputs that a topic loses with these coins, the coins included. */
+export const cascadeRemoval = async (
   outputs: OutputStore,
   topic: Topic,
   coins: readonly Outpoint[]
 ): Promise<Outpoint[]> => {
-  const leaving = new Map(coins.map(coin => [toHex(coin), coin]))
+  const removed = new Map(coins.map(coin => [toHex(coin), coin]))
   let next = [...coins]
   while (next.length > 0) {
     const consumed = await consumedInputs(outputs, next, topic)
     next = []
     for (const input of consumed) {
-      if (leaving.has(toHex(input)) || !(await outputs.isInTopic(topic, input))) continue
+      if (removed.has(toHex(input)) || !(await outputs.isInTopic(topic, input))) continue
       const consumers = await outputs.consumedBy(input, topic)
-      if (consumers.some(each => !leaving.has(toHex(each)))) continue
-      leaving.set(toHex(input), input)
+      if (consumers.some(each => !removed.has(toHex(each)))) continue
+      removed.set(toHex(input), input)
       next.push(input)
     }
   }
-  return [...leaving.values()]
+  return [...removed.values()]
 }

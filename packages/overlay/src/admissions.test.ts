@@ -10,7 +10,7 @@ import { OutputStore, outputs as outputKeys, verifyIndex } from '@quoin/txo'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
 import { type RedisServer, startRedis } from '../../store/src/redis/server.testing.ts'
-import { isJudged } from './gasp/listing.ts'
+import { isEvaluated } from './gasp/listing.ts'
 import { Engine, type QuoinTopic } from './index.ts'
 
 const TOPIC = 'tm_ones' as Topic
@@ -86,7 +86,7 @@ describe.each([
     const [admitted] = outpointsOf(transaction)
     expect(await outputs.loadOutput(admitted!, { includeTopics: true })).toMatchObject({ topics: [TOPIC] })
     expect(await outputs.isInTopic(TOPIC, admitted!)).toBe(true)
-    expect(await isJudged(outputs, TOPIC, transaction.txid)).toBe(true)
+    expect(await isEvaluated(outputs, TOPIC, transaction.txid)).toBe(true)
     const spent = transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
     expect(await outputs.spends(spent)).toEqual([transaction.txid])
   }
@@ -97,8 +97,8 @@ describe.each([
     await expectWhole(transaction)
     await lose(outputs, transaction)
     expect(await outputs.loadOutput(outpointsOf(transaction)[0]!)).toBeNull()
-    expect(await engine.judgements(transaction.txid)).toHaveProperty(TOPIC)
-    expect(await isJudged(outputs, TOPIC, transaction.txid)).toBe(false)
+    expect(await engine.admissions(transaction.txid)).toHaveProperty(TOPIC)
+    expect(await isEvaluated(outputs, TOPIC, transaction.txid)).toBe(false)
 
     expect(await submit(transaction)).toEqual(first)
     await expectWhole(transaction)

@@ -1,0 +1,63 @@
+/**
+ * Stored admissions: the decisions of topics on a transaction, under `t:{txid}:judged`. An admission and the record of
+ * its transaction are written in one commit. A database that has lost writes may have the admission alone; then it
+ * vouches for outputs that are not there, and does not count.
+ */
+import type { Topic, Txid } from '@quoin/primitives'
+import type { Batch, ReadPlan, StoreReads } from '@quoin/store'
+import type { OutputStore } from '@quoin/txo'
+import { type Admissions, admissions, evictions, offChainValues } from './keys.ts'
+
+/** Admissions whose topics are in the record of the transaction. An unknown transaction costs one read. */
+export const confirmedAdmissions = (outputs: OutputStore, txid: Txid): Promise<Admissions> =>
+  outputs.store.run(planConfirmed(outputs, txid))
+
+function* planConfirmed(outputs: OutputStore, txid: Txid): ReadPlan<Admissions> {
+  const stored = yield* outputs.store.use(admissions).plan(txid)
+  if (!stored) return {}
+  const { topics = [] } = (yield* outputs.recordPlan(txid)) ?? {}
+  return Object.fromEntries(Object.entries(stored).filter(([topic]) => topics.includes(topic as Topic)))
+}
+
+/** Outputs of a transaction that an operator evicted. */
+export const evictedOutputs = async (reads: StoreReads, txid: Txid): Promise<ReadonlySet<number>> => {
+  const prefix = evictions.encode(txid, 0).slice(0, -4)
+  const rows = await reads.range(prefix)
+  return new Set(rows.filter(({ key }) => evictions.owns(key)).map(({ key }) => evictions.decode(key)[1]))
+}
+
+/** For each output, the topics that admitted it, whether it is a member or not; none for an evicted output. */
+export function* topicsEverAdmitting(
+  { store }: OutputStore,
+  coins: readonly { readonly txid: Txid; readonly vout: number }[]
+): ReadPlan<string[][]> {
+  const stored = yield* store.use(admissions).planMany(coins.map(({ txid }) => [txid]))
+  const topics = coins.map(({ vout }, i) =>
+    Object.entries(stored[i] ?? {}).flatMap(([topic, { outputsToAdmit }]) =>
+      outputsToAdmit.includes(vout) ? topic : []
+    )
+  )
+  if (topics.every(({ length }) => length === 0)) return topics
+  const evicted = yield* store.use(evictions).planMany(coins.map(({ txid, vout }) => [txid, vout]))
+  return topics.map((each, i) => (evicted[i] === undefined ? each : []))
+}
+
+/** The off-chain values that a transaction was submitted with. */
+export const readOffChainValues = async (reads: StoreReads, txid: Txid): Promise<Uint8Array | undefined> => {
+  const stored = await reads.use(offChainValues).get(txid)
+  return stored === undefined ? undefined : new Uint8Array(Buffer.from(stored, 'base64'))
+}
+
+export const saveOffChainValuesIn = (batch: Batch, txid: Txid, values: Uint8Array): void => {
+  batch.use(offChainValues).at(txid).set(Buffer.from(values).toString('base64'))
+}
+
+/** Part of the commit that rolls back a transaction. */
+export const removeAdmissionsIn = async (reads: StoreReads, batch: Batch, txid: Txid): Promise<void> => {
+  const stored = await reads.use(admissions).get(txid)
+  if (!stored) return
+  batch.use(admissions).at(txid).delete()
+  batch.use(offChainValues).at(txid).delete()
+  const vouts = new Set(Object.values(stored).flatMap(({ outputsToAdmit }) => outputsToAdmit))
+  for (const vout of vouts) batch.use(evictions).at(txid, vout).delete()
+}

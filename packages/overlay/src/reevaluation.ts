@@ -1,0 +1,232 @@
+/**
+ * The re-evaluation queue makes the state of a topic independent of the order in which transactions arrive.
+ *
+ * A transaction that is evaluated before its parent is evaluated without the parent's coins: once the parent is admitted,
+ * it is evaluated again, and then its spenders. A coin that a spender removed from a topic is admitted again when the
+ * spender is rolled back. Each item is enqueued in the commit that causes it.
+ */
+import type { Transaction } from '@quoin/chain'
+import {
+  formatOutpoint,
+  formatTxid,
+  makeOutpoint,
+  type Outpoint,
+  parseOutpoint,
+  reasonOf,
+  SourceHealth,
+  type Topic,
+  type Txid,
+  toHex,
+  txidOf,
+  voutOf
+} from '@quoin/primitives'
+import type { Batch, Queue } from '@quoin/store'
+import { type OutputStore, TxUpdate } from '@quoin/txo'
+import { type Admissions, admissions, evictions, readmissionQueue, reevaluationQueue } from './keys.ts'
+import { healthLog, type Logger } from './logger.ts'
+
+const BATCH_SIZE = 100
+/** For the items of one batch. */
+const LEASE_SECONDS = 300
+const POLL_MS = 1000
+/** Outputs visited in search of a transaction that removed one. */
+const MAX_VISITED = 10_000
+
+export interface ReevaluationSteps {
+  /** Evaluates a transaction again if its coins have changed; returns whether they had. */
+  readonly reevaluate: (txid: Txid) => Promise<boolean>
+  /** Adds an output that a topic admits again to an update. */
+  readonly readmit: (update: TxUpdate, transaction: Transaction, topic: Topic, vout: number) => Promise<void>
+}
+
+export class ReevaluationQueue {
+  readonly #outputs: OutputStore
+  readonly #steps: ReevaluationSteps
+  readonly #logger: Logger
+  readonly #health: SourceHealth
+  readonly #reevaluations: Queue<Txid>
+  readonly #readmissions: Queue<Outpoint>
+  /** True until the first pass has checked for items of a previous run, and after each enqueue. */
+  #isDue = true
+  /** Time of the last failure, in unix milliseconds. */
+  #failedAt: number | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** The pass in progress. */
+  #pass: Promise<unknown> | undefined
+
+  constructor(outputs: OutputStore, steps: ReevaluationSteps, logger: Logger) {
+    const options = { attempts: 20, backoff: 1, backoffLimit: 300 }
+    this.#outputs = outputs
+    this.#steps = steps
+    this.#logger = logger
+    this.#health = new SourceHealth({ onChange: healthLog(logger, 'the re-evaluation of transactions', {}) })
+    this.#reevaluations = outputs.store.queueAt(reevaluationQueue, [], options)
+    this.#readmissions = outputs.store.queueAt(readmissionQueue, [], options)
+  }
+
+  /**
+   * Part of the commit of admissions. Enqueues the spenders of outputs that became coins or ceased to be coins, and the
+   * outputs that the transaction removed before and does not remove any more.
+   */
+  async enqueueSpendersIn(batch: Batch, txid: Txid, before: Admissions, admitted: Admissions): Promise<void> {
+    for (const [topic, { outputsToAdmit, forgotten = [] }] of Object.entries(admitted)) {
+      const old = before[topic]
+      const restored = (old?.forgotten ?? []).filter(outpoint => !forgotten.includes(outpoint))
+      this.#enqueueReadmissionsIn(batch, restored)
+      const oldOutputs = old?.outputsToAdmit ?? []
+      const changed = [
+        ...outputsToAdmit.filter(vout => !oldOutputs.includes(vout)),
+        ...oldOutputs.filter(vout => !outputsToAdmit.includes(vout))
+      ]
+      if (changed.length === 0) continue
+      const spenders = await this.#outputs.spends(changed.map(vout => makeOutpoint(txid, vout)))
+      for (const spender of spenders) {
+        if (!spender || !(await this.#admissionsOf(spender))[topic]) continue
+        this.#reevaluations.enqueueIn(batch, spender, 0)
+        this.#isDue = true
+      }
+    }
+  }
+
+  /** Part of the commit that rolls back a transaction: the outputs that it removed are admitted again. */
+  async enqueueRemovedIn(batch: Batch, txid: Txid): Promise<void> {
+    for (const { forgotten = [] } of Object.values(await this.#admissionsOf(txid))) {
+      this.#enqueueReadmissionsIn(batch, forgotten)
+    }
+  }
+
+  #enqueueReadmissionsIn(batch: Batch, outpoints: readonly string[]): void {
+    for (const outpoint of outpoints) {
+      this.#readmissions.enqueueIn(batch, parseOutpoint(outpoint), 0)
+      this.#isDue = true
+    }
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS).unref()
+    void this.settle()
+  }
+
+  /** Finds items that another process enqueued or leased, and items of commits that landed after the last pass. */
+  async #poll(): Promise<void> {
+    try {
+      for (const queue of [this.#readmissions, this.#reevaluations]) {
+        const { due, leased, waiting } = await queue.stats()
+        if (due + leased + waiting > 0) this.#isDue = true
+      }
+    } catch (error) {
+      this.#health.failed(reasonOf(error))
+    }
+    await this.settle()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.settle()
+  }
+
+  /** Works on all due items. Failed items are retried by later passes. */
+  async settle(): Promise<void> {
+    const isRetryDue = this.#failedAt !== undefined && Date.now() > this.#failedAt + POLL_MS
+    if (this.#isDue || isRetryDue) {
+      this.#isDue = true
+      this.#failedAt = undefined
+      const pass = (this.#pass ?? Promise.resolve())
+        .then(() => this.#run())
+        .then(
+          () => this.#health.succeeded(),
+          error => this.#fail(error)
+        )
+        .finally(() => {
+          if (this.#pass === pass) this.#pass = undefined
+        })
+      this.#pass = pass
+    }
+    if (this.#pass) await this.#pass
+  }
+
+  #fail(error: unknown): void {
+    this.#failedAt = Date.now()
+    this.#health.failed(reasonOf(error))
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false
+      await this.#serve(this.#readmissions, outpoint => this.#readmit(outpoint), formatOutpoint)
+      await this.#serve(this.#reevaluations, txid => this.#reevaluate(txid), formatTxid)
+    }
+  }
+
+  async #serve<T>(
+    queue: Queue<T>,
+    work: (item: T) => Promise<void>,
+    format: (item: T) => string
+  ): Promise<void> {
+    for (;;) {
+      // A poll by a read would miss the items of a commit in flight; the commit of a lease follows it.
+      const leases = await queue.lease(BATCH_SIZE, LEASE_SECONDS)
+      if (leases.length === 0) return
+      for (const lease of leases) {
+        try {
+          await work(lease.item)
+          await queue.acknowledge(lease)
+        } catch (error) {
+          const reason = reasonOf(error)
+          this.#logger.warn('re-evaluation failed', { item: format(lease.item), reason })
+          this.#failedAt = Date.now()
+          await queue.fail(lease, { outcome: 'retry', reason })
+        }
+      }
+    }
+  }
+
+  /** Repeats until the coins stay the same: an item in progress is not enqueued again. */
+  async #reevaluate(txid: Txid): Promise<void> {
+    while (await this.#steps.reevaluate(txid)) {
+      // The coins may have changed during the evaluation.
+    }
+  }
+
+  /** Admits an output to each topic that admitted it before and in which no descendant removes it any more. */
+  async #readmit(outpoint: Outpoint): Promise<void> {
+    const { store, transactions } = this.#outputs
+    const [txid, vout] = [txidOf(outpoint), voutOf(outpoint)]
+    const transaction = await transactions.get(txid)
+    if (!transaction || (await store.use(evictions).get(txid, vout)) !== undefined) return
+    for (const [name, { outputsToAdmit }] of Object.entries(await this.#admissionsOf(txid))) {
+      const topic = name as Topic
+      if (!outputsToAdmit.includes(vout) || (await this.#outputs.isInTopic(topic, outpoint))) continue
+      if (await this.#isRemoved(topic, outpoint)) continue
+      const update = new TxUpdate(txid).dependOn(txid)
+      await this.#steps.readmit(update, transaction, topic, vout)
+      await this.#outputs.commit(update)
+    }
+  }
+
+  /** Whether a descendant of an output has removed it from the topic. */
+  async #isRemoved(topic: Topic, outpoint: Outpoint): Promise<boolean> {
+    const removed = formatOutpoint(outpoint)
+    const visited = new Set<string>()
+    let next = [outpoint]
+    while (next.length > 0 && visited.size < MAX_VISITED) {
+      const spenders = new Map<string, Txid>()
+      for (const spender of await this.#outputs.spends(next)) {
+        if (spender) spenders.set(toHex(spender), spender)
+      }
+      next = []
+      for (const [key, spender] of spenders) {
+        if (visited.has(key)) continue
+        visited.add(key)
+        const admission = (await this.#admissionsOf(spender))[topic]
+        if (admission?.forgotten?.includes(removed)) return true
+        for (const vout of admission?.outputsToAdmit ?? []) next.push(makeOutpoint(spender, vout))
+      }
+    }
+    return false
+  }
+
+  async #admissionsOf(txid: Txid): Promise<Admissions> {
+    return (await this.#outputs.store.use(admissions).get(txid)) ?? {}
+  }
+}
