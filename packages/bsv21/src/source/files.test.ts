@@ -51,7 +51,10 @@ describe('a file', () => {
     taker.follow(source)
     await taker.done()
     expect(taker.txids).toEqual(ids)
-    expect(taker.staged[599]).toMatchObject({ beef: beefs[599], mined: { height: 700, index: 599n } })
+    expect(taker.staged[599]).toMatchObject({
+      beef: { bytes: beefs[599] },
+      mined: { height: 700, index: 599n }
+    })
     const size = lines.join('\n').length
     expect(source.status).toEqual({
       state: 'ended',
