@@ -80,7 +80,7 @@ console.log('bob holds', held.length, 'output')
 const inflation = spending(transfer, 1, alice.unlock())
 inflation.addOutput(await bob.output(41, 1))
 console.log('41 from 40: admitted', await submit(inflation))
-const admissions = await engine.judgements(parseTxid(inflation.id('hex')))
+const admissions = await engine.admissions(parseTxid(inflation.id('hex')))
 console.log(admissions!['tm_token']!.refused)
 
 await engine.close()
