@@ -1,4 +1,4 @@
-/** Somebody else's layout, proved as our own are: the verdict on each collection and on the pairs. */
+/** Audits a layout that somebody else declared: a verdict on each collection and on the pairs. */
 import type { LayoutFile } from './layout-file.ts'
 import { keyPattern, walkOrder } from './notation.ts'
 import type { Finding } from './proof/findings.ts'
@@ -14,14 +14,14 @@ export interface AuditReport {
     readonly key: string
     /** Whether the collection is sound by itself. */
     readonly sound: boolean
-    /** How its keys walk, component by component. */
+    /** The order of its keys, component by component. */
     readonly order: string
   }[]
   readonly pairs: { readonly checked: number; readonly overlapping: readonly (readonly string[])[] }
   readonly verdicts: readonly Verdict[]
 }
 
-/** Proves a layout that `parseLayout` has read. */
+/** Proves a layout of `parseLayout`. */
 export const auditLayout = ({ name, subjects }: LayoutFile): AuditReport => {
   const { sound, findings, verdicts, orders } = prove(subjects)
   const alone = new Set(findings.flatMap(({ collections }) => (collections.length === 1 ? collections : [])))

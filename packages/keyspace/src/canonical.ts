@@ -27,14 +27,14 @@ const canonicalShape = (shape: Shape): string => {
   return `hash {${fields.all.map(field => `${field.name}: ${canonicalLayout(field)}`).join('; ')}}`
 }
 
-/** The fields of a hash are a keyspace of their own where they are declared. */
+/** The fields of a hash may be declared as a keyspace. */
 const hasCollections = (
   fields: object
 ): fields is { readonly name: string; readonly all: readonly Collection[] } => 'all' in fields
 
 const canonicalLanguages = new WeakMap<Language, string>()
 
-/** The minimal automaton, its states numbered as a walk reaches them that takes the edges in the order of bytes. */
+/** The minimal automaton, its states numbered in the order of a walk along edges sorted by byte. */
 const canonicalLanguage = (language: Language): string => {
   const known = canonicalLanguages.get(language)
   if (known !== undefined) return known

@@ -1,7 +1,7 @@
 /**
- * A codec ties the values of one key component to the words of one regular language, one to one. The language
- * is what is proved about; writing and reading are held to it: every word is checked against the language
- * when it is written, and `read` is only ever given words of it.
+ * A codec is a bijection between the values of a key component and the words of a regular language. Proofs are about
+ * the language, and both directions keep to it: a written word is checked against the language, and `read` gets words
+ * only.
  */
 import { printValue, QuoinError, toHex, writeUtf8 } from '@quoin/primitives'
 import type { Language } from './language/language.ts'
@@ -9,28 +9,28 @@ import type { Language } from './language/language.ts'
 export interface CodecOptions<T> {
   /** The short name, as in layout files: `u64be`, `decimal`. */
   readonly name: string
-  /** How documentation says it, with the component's name after "of": `8 byte big endian encoding`. */
+  /** The codec in documentation, before "of" and the component's name: `8 byte big endian encoding`. */
   readonly phrase: string
   readonly language: Language
   /**
-   * How the order of values shows in their words: `bytes` when the words sort as the values do; `shortlex`
-   * when a shorter word is the smaller value and words of one length sort as the values do; otherwise two
-   * values, the smaller first, whose words sort the other way.
+   * The order of words against the order of values: `bytes` when they agree; `shortlex` when a shorter word is the
+   * smaller value and words of one length agree; otherwise two values, the smaller first, whose words sort the other
+   * way.
    */
   readonly order: 'bytes' | 'shortlex' | readonly [T, T]
-  /** What the order of values is called: numbers are `numeric`, everything else `lexicographic`. */
+  /** The name of the order of values: `numeric` for numbers, otherwise `lexicographic`. */
   readonly orderName: 'numeric' | 'lexicographic'
   /** The value of the word `source[start..end)`. */
   read(source: Uint8Array, start: number, end: number): T
-  /** The value as people write it. */
+  /** The value as text for people. */
   show(value: T): string
-  /** Writes at `offset` and returns the offset after; past the end of `target` it may write nothing. */
+  /** Writes at `offset` and returns the offset after the word. Without room for the word it may write nothing. */
   put?(value: T, target: Uint8Array, offset: number): number
-  /** Instead of `put`: the text that stands for the value, as UTF-8. */
+  /** Instead of `put`: the word as text, which is written as UTF-8. */
   text?(value: T): string
 }
 
-/** Use `write`, which checks; `put` and `text` are the unchecked halves of it. */
+/** Callers use `write`, which checks; `put` and `text` do not. */
 export class Codec<T> {
   readonly name: string
   readonly phrase: string
@@ -41,7 +41,9 @@ export class Codec<T> {
   readonly show: CodecOptions<T>['show']
   readonly put: CodecOptions<T>['put']
   readonly text: CodecOptions<T>['text']
-  /** The width of a word when any bytes of it are one, or else -1; known from the first write on. */
+  /**
+   * The width of words when every sequence of that many bytes is a word, or else -1; known from the first write on.
+   */
   #width: number | undefined
 
   constructor({ name, phrase, language, order, orderName, read, show, put, text }: CodecOptions<T>) {
@@ -60,8 +62,8 @@ export class Codec<T> {
   }
 
   /**
-   * Writes the word of `value` and returns the offset after it. What was written is checked here, whoever wrote
-   * it, so that nothing outside the language is ever produced.
+   * Writes the word of `value` and returns the offset after it. The written bytes are checked, so `put` cannot
+   * produce anything outside of the language.
    */
   write(value: T, target: Uint8Array, offset: number): number {
     if (!this.put) return this.#writeText(value, target, offset)
@@ -76,7 +78,7 @@ export class Codec<T> {
     const text = this.text!(value)
     const fast = this.language.matcher.writeAscii(text, target, offset)
     if (fast >= 0) return fast
-    // Text that is not ASCII, does not fit, or is no word: the slow way, which can tell which.
+    // Text that is not ASCII, does not fit or is not a word: the slow path tells which.
     const end = writeUtf8(text, target, offset)
     if (end > target.length) throw bufferError(end, target.length)
     if (this.language.matcher.departs(target, offset, end) === -1) return end

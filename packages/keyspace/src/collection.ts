@@ -1,6 +1,6 @@
 /**
- * A collection in use: keys to bytes and back, and the ranges that walk it. Everything here rests on what was
- * proved when its keyspace was defined.
+ * A collection in use: encodes and decodes keys, and gives the ranges of scans. All of it relies on the proofs of its
+ * keyspace.
  */
 import { QuoinError, shortHex, toHex, valueError } from '@quoin/primitives'
 import type { After, Declaration, KeyOf, KeyPart, PrefixOf } from './declaration.ts'
@@ -10,7 +10,7 @@ import { keyPattern, printable } from './notation.ts'
 import type { PromisedScan, Subject } from './proof/findings.ts'
 import { type OrderOfPart, ordersOf } from './proof/order.ts'
 import { type KeyRange, type RangeOptions, Ranges } from './range.ts'
-import { written } from './scratch.ts'
+import { copyWritten } from './scratch-buffer.ts'
 import { stepsOf } from './step.ts'
 import type { Shape } from './value.ts'
 
@@ -30,7 +30,7 @@ export class Collection<
   #orders: readonly OrderOfPart[] | undefined
   readonly #ranges: Ranges
 
-  /** @internal Collections are made by `keyspace`, which proves them first. */
+  /** @internal `keyspace` constructs collections, after their proof. */
   constructor(keyspace: string, subject: Subject, declaration: Declaration<P, S, V>) {
     this.keyspace = keyspace
     this.name = subject.name
@@ -39,7 +39,7 @@ export class Collection<
     this.value = declaration.value
     this.about = declaration.about
     this.#ranges = new Ranges(subject.name, subject.layout, subject.scans, () => this.orders)
-    // The first key generates the functions for the ones after it: a program uses few of the collections it loads.
+    // The first key generates the functions for later ones: a program uses few of the collections it loads.
     this.#write = (target, offset, ...key) => {
       this.#write = keyWriter(stepsOf(this.layout))
       return this.#write(target, offset, ...key)
@@ -52,7 +52,7 @@ export class Collection<
     }
   }
 
-  /** The order that each part of the key gives. */
+  /** The order of each part of the key. */
   get orders(): readonly OrderOfPart[] {
     this.#orders ??= ordersOf(this.layout)
     return this.#orders
@@ -68,12 +68,12 @@ export class Collection<
     return this.#write
   }
 
-  /** The key as bytes of its own. */
+  /** Encodes a key into bytes of its own. */
   encode(...key: KeyOf<P>): Uint8Array {
-    return written(target => this.#write(target, 0, ...key))
+    return copyWritten(target => this.#write(target, 0, ...key))
   }
 
-  /** The components of a key; a coded error names the byte where the bytes are not one. */
+  /** Decodes a key. An error names the first byte that does not belong to one. */
   decode(key: Uint8Array): KeyOf<P> {
     const values = this.#read(bytesOnly(key))
     if (!values) throw this.#stray(key)
@@ -111,7 +111,7 @@ export class Collection<
   }
 }
 
-/** A key is bytes; anything else that a program hands in is refused with a code. */
+/** Refuses a key that is not bytes, which JavaScript may pass. */
 export const bytesOnly = (key: Uint8Array): Uint8Array => {
   if (!(key instanceof Uint8Array)) throw valueError('key', key, 'bytes')
   return key

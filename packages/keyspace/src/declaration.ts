@@ -1,6 +1,6 @@
 /**
- * How a collection is declared: a key of literals and components, what is held under it, and the scans it
- * promises. The types of the key, and of each promised prefix of it, follow from the declaration.
+ * Declarations of collections: a key of literals and components, a value, and promised scans. The types of keys and
+ * prefixes follow from the declaration.
  */
 import { copyOf, fromHex, isWellFormed, QuoinError, quote } from '@quoin/primitives'
 import { Codec, type Component } from './codec.ts'
@@ -8,14 +8,14 @@ import { literal, type Part } from './layout.ts'
 import type { PromisedScan } from './proof/findings.ts'
 import { rawValue, type Shape } from './value.ts'
 
-/** A string is literal text, bytes are literal bytes, everything else is a component. */
+/** A string is literal text, bytes are literal bytes, any other part is a component. */
 // biome-ignore lint/suspicious/noExplicitAny: a key mixes components of any value types; each is inferred.
 export type KeyPart = string | Uint8Array | Component<string, any>
 
 /** Literal bytes in hexadecimal: `raw('01')`. */
 export const raw = (hexadecimal: string): Uint8Array => fromHex(hexadecimal)
 
-/** The values of a key, in order: `[bigint, bigint]`. Of a key that is not known in the types, any values. */
+/** The values of a key, in order: `[bigint, bigint]`. Any values when the types do not know the key. */
 export type KeyOf<P extends readonly KeyPart[]> = number extends P['length']
   ? // biome-ignore lint/suspicious/noExplicitAny: nothing is known of them.
     any[]
@@ -35,12 +35,12 @@ export type NamesOf<P extends readonly KeyPart[]> = P extends readonly [
     : NamesOf<Tail>
   : []
 
-/** Every beginning of a tuple, the empty one and the whole included. */
+/** Every prefix of a tuple, including the empty one and the whole. */
 export type Prefixes<T extends readonly unknown[]> = T extends readonly [...infer Init, unknown]
   ? T | Prefixes<Init>
   : []
 
-/** What remains of a tuple after a beginning of it. */
+/** The rest of a tuple after a prefix. */
 export type After<T extends readonly unknown[], Begin extends readonly unknown[]> = Begin extends readonly [
   unknown,
   ...infer B
@@ -51,9 +51,9 @@ export type After<T extends readonly unknown[], Begin extends readonly unknown[]
   : T
 
 /**
- * A promise: iteration under these leading components finds exactly the keys that have them. With
- * `order: 'value'` it also promises that the remaining components come in the order of their values. The prefix
- * runs to the start of the next component; with `trailing: false` it ends with the last one named.
+ * A promised scan: iteration under these leading components finds exactly the keys that have them. With `order:
+ * 'value'` it also promises that the remaining components are in the order of their values. The prefix includes the
+ * literal before the next component, unless `trailing` is false.
  */
 export type Scan<Names extends readonly string[] = readonly string[]> =
   | Names
@@ -67,7 +67,7 @@ type TakeAs<T extends readonly unknown[], N> = N extends readonly [unknown, ...i
     : []
   : []
 
-/** The values of each promised prefix; where no scan is promised, none can be given. */
+/** The values of each promised prefix; never, without promised scans. */
 export type PrefixOf<P extends readonly KeyPart[], S extends readonly unknown[]> = number extends P['length']
   ? KeyOf<P>
   : S extends readonly []
@@ -99,7 +99,7 @@ export interface Declaration<
  * ticks.decode(ticks.encode(1n, -5n)) // [ 1n, -5n ]
  * toHex(ticks.range([1n]).start) // '0100000000000000013a'
  */
-// NoInfer: what `keyspace` expects of declarations must not be taken for what this one says.
+// NoInfer: the constraint in `keyspace` must not widen the types of the declaration.
 export const collection = <
   const P extends readonly KeyPart[],
   const S extends readonly Scan<Prefixes<NamesOf<P>>>[] = readonly [],
@@ -129,7 +129,10 @@ export const partsOf = (key: readonly KeyPart[]): readonly Part[] => {
       continue
     }
     if (!(each?.codec instanceof Codec) || typeof each.name !== 'string') {
-      throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'a part of a key is text, bytes or a component')
+      throw new QuoinError(
+        'ERR_KEYSPACE_DECLARATION',
+        'invalid part of a key: expected text, bytes or a component'
+      )
     }
     if (names.has(each.name)) {
       throw new QuoinError('ERR_KEYSPACE_DECLARATION', `two components are called ${each.name}`, {
@@ -151,8 +154,8 @@ const literalText = (text: string): Uint8Array => {
 }
 
 /**
- * The scan under `names`, which must be components of the key, each named once. They may come in any order, but
- * must be the leading ones (P7); without `trailing` the prefix ends with the last of them.
+ * The scan under `names`, in any order, distinct components of the key. They must lead the key (P7); without
+ * `trailing` the prefix ends with the last of them.
  */
 export const promisedScan = (
   parts: readonly Part[],

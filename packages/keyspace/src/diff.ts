@@ -10,7 +10,7 @@ import type { Layout } from './layout.ts'
 import { keyPattern, walkOrder } from './notation.ts'
 import { commonKey } from './proof/overlap.ts'
 
-/** A collection on one side: its key as a pattern, and the order its keys walk in. */
+/** A collection on one side: the pattern of its key, and the order of its keys. */
 interface Side {
   readonly key: string
   readonly order: string
@@ -21,7 +21,7 @@ export interface CollectionChange {
   readonly change: 'same' | 'changed' | 'only in first' | 'only in second'
   readonly first?: Side
   readonly second?: Side
-  /** Of a changed one: a key that is one of both layouts, so that old and new keys cannot be told apart. */
+  /** Of a changed collection: a key of both layouts, if there is one. Old and new keys then cannot be told apart. */
   readonly sharedKey?: string
 }
 
@@ -56,7 +56,7 @@ const sameKeys = (a: Layout, b: Layout): boolean =>
   a.parts.length === b.parts.length &&
   a.parts.every((part, i) => part.kind === b.parts[i]!.kind && sameWords(part.language, b.parts[i]!.language))
 
-/** Minimal automata numbered in the order of reaching are equal exactly when their languages are. */
+/** Minimal automata with canonical numbers are equal exactly when their languages are. */
 const sameWords = (a: Language, b: Language): boolean =>
   a.size === b.size &&
   a.accepting.every((accepts, state) => accepts === b.accepting[state]) &&

@@ -1,4 +1,4 @@
-/** The key reference: every keyspace as a table (like seed 000) and in words (the notation of seed 004). */
+/** The key reference: every keyspace as a table (like seed 000) and in the notation of seed 004. */
 import { toHex } from '@quoin/primitives'
 import type { Collection } from './collection.ts'
 import type { AnyKeyspace } from './keyspace.ts'
@@ -78,7 +78,7 @@ export interface KeyspaceDescription {
       | { readonly component: string; readonly codec: string; readonly walksBy: 'value' | 'word' | 'neither' }
     )[]
     readonly minLength: number
-    /** Null when there is no longest key. */
+    /** Null without an upper bound. */
     readonly maxLength: number | null
     readonly scans: readonly { readonly components: readonly string[]; readonly order: string }[]
     readonly holds: string

@@ -1,4 +1,4 @@
-/** What a raw key is: its owner and its components byte by byte, or how near it comes to something. */
+/** Explains a raw key: its owner and the bytes of each component, or the nearest collection. */
 
 import { toHex } from '@quoin/primitives'
 import { bytesOnly, type Collection, describeDeparture } from './collection.ts'
@@ -9,10 +9,10 @@ export interface ExplainedSpan {
   readonly start: number
   readonly end: number
   readonly hex: string
-  /** The component's name; none for a literal. */
+  /** The component's name; undefined for a literal. */
   readonly component?: string
   readonly codec?: string
-  /** The value as people write it, or the text of a literal. */
+  /** The value as text for people, or the text of a literal. */
   readonly text: string
 }
 
@@ -26,7 +26,7 @@ export type Explanation =
     }
   | {
       readonly found: false
-      /** The collection that reads furthest into the key; none when there are no collections. */
+      /** The collection that accepts the most bytes of the key; undefined without collections. */
       readonly nearest?: {
         readonly keyspace: string
         readonly collection: string

@@ -1,7 +1,7 @@
 /**
- * `writeKey` and `readKey` unrolled into a function for one collection, as source text. The engine sees each
- * codec at a place of its own and inlines it, which about halves the time of a key; see `npm run bench --
- * keyspace`. Where a page's security policy forbids making functions from text, the loops do the same work.
+ * Generates the source of `writeKey` and `readKey`, unrolled for one collection. V8 then inlines each codec at its
+ * own place, which about halves the time of a key (`npm run bench -- keyspace`). Where a Content-Security-Policy
+ * forbids functions from text, the loops of step.ts do the same work.
  */
 import type { ByteSet } from './language/byteset.ts'
 import type { Language } from './language/language.ts'
@@ -40,7 +40,7 @@ export const keyReader = (steps: Steps, canGenerate = allowed): KeyReader => {
   ) as KeyReader
 }
 
-/** Content-Security-Policy without `unsafe-eval` makes this throw. */
+/** Throws under a Content-Security-Policy without `unsafe-eval`. */
 const allowed = (() => {
   try {
     return new Function('return true')() as boolean
@@ -49,7 +49,7 @@ const allowed = (() => {
   }
 })()
 
-/** The source with what it refers to: c0 c1 … are the codecs, p0 t0 m0 r0 … their functions. */
+/** The source, and the values it refers to: c0 c1 … are the codecs, p0 t0 m0 r0 … their functions. */
 const generate = (steps: Steps, source: string): unknown => {
   const scope: Record<string, unknown> = { steps, writeKey }
   steps.steps.forEach(({ codec }, i) => {
@@ -67,7 +67,7 @@ const generate = (steps: Steps, source: string): unknown => {
 const writeLiteral = (literal: Uint8Array): string =>
   `${Array.from(literal, (byte, i) => `target[end + ${i}] = ${byte};`).join(' ')} end += ${literal.length};\n`
 
-/** What the fast way cannot do, or refuses, `Codec.write` does, or refuses with the reason. */
+/** `Codec.write` is the slow path: it writes the rest, or refuses with the reason. */
 const writeComponent = ({ codec, cut, width }: Step, i: number): string => {
   if (codec.text) {
     return `start = end; end = m${i}.writeAscii(t${i}(v${i}), target, start)
@@ -105,8 +105,8 @@ const readComponent = ({ cut, width }: Step, i: number): string => {
 }
 
 /**
- * Whether the bytes at `start` begin a word, where the first two decide and any others will do: a tick is one by
- * its sign byte and the top bit after it. Undefined where more than two bytes matter.
+ * A test of the bytes at `start` when the first two decide and all others are free: a tick is valid by its sign byte
+ * and the top bit after it. Undefined when more than two bytes decide.
  */
 const headTest = (language: Language): string | undefined => {
   const free = freeTails(language)

@@ -1,6 +1,6 @@
 /**
  * A keyspace is a set of named collections, proved when it is defined: an unsound one is refused with a witness.
- * Keyspaces that share one store form a group, proved pair by pair as each joins.
+ * Keyspaces that share a store form a group, proved pair by pair as each joins.
  */
 import { QuoinError } from '@quoin/primitives'
 import { Collection } from './collection.ts'
@@ -47,7 +47,7 @@ export class Keyspace<D extends Declarations = Declarations> {
     ) as CollectionsOf<D>
   }
 
-  /** All seven properties of the collections, decided here and not taken from the build. */
+  /** The verdicts on all seven properties, decided here and not taken from the build. */
   get proof(): Proof {
     if (!this.#proof) {
       const { orders: _, ...proof } = prove(this.subjects)
@@ -56,7 +56,7 @@ export class Keyspace<D extends Declarations = Declarations> {
     return this.#proof
   }
 
-  /** Whose key this is, or which collection it comes nearest to. */
+  /** Explains a raw key: its collection, or the nearest one. */
   explain(key: Uint8Array): Explanation {
     return explain(key, [this])
   }
@@ -117,17 +117,17 @@ export class KeyspaceGroup {
     )
   }
 
-  /** A digest of the members, in the order of their joining. */
+  /** A digest of the members, in the order of joining. */
   get fingerprint(): string {
     return groupFingerprint(this.#members)
   }
 
-  /** Proves a keyspace against all that are here and adds it, or refuses it and changes nothing. */
+  /** Proves a keyspace against all members and adds it, or refuses it and changes nothing. */
   add(member: AnyKeyspace): void {
     if (this.#members.some(({ name }) => name === member.name)) {
       throw new QuoinError(
         'ERR_KEYSPACE_DECLARATION',
-        `${this.name} has a keyspace called ${member.name} already`
+        `${this.name} already has a keyspace called ${member.name}`
       )
     }
     const findings = this.#members.flatMap(other => proveDisjointKeyspaces(member, other).findings)
@@ -154,7 +154,7 @@ const proveDisjointKeyspaces = (one: AnyKeyspace, other: AnyKeyspace): Proof => 
 const groupFingerprint = (members: readonly AnyKeyspace[]): string =>
   fingerprintOf(members.map(({ name, fingerprint }) => `${name} ${fingerprint}`))
 
-/** The subjects of a keyspace under names that tell them from those of its neighbours. */
+/** The subjects of a keyspace under names that are unique in the group. */
 const qualified = ({ name, subjects }: AnyKeyspace): Subject[] =>
   subjects.map(subject => ({ ...subject, name: `${name}.${subject.name}` }))
 
@@ -167,7 +167,7 @@ const subjectOf = (name: string, { key, scans }: Declaration): Subject => {
   }
 }
 
-/** A scan as it was declared, which in JavaScript may be anything. */
+/** Checks a declared scan, since JavaScript may pass any value. */
 const declaredScan = (collection: string, parts: readonly Part[], scan: Scan): PromisedScan => {
   const refuse = (reason: string): QuoinError =>
     new QuoinError('ERR_KEYSPACE_DECLARATION', `a scan of ${collection} ${reason}`, { collection })
@@ -181,11 +181,11 @@ const declaredScan = (collection: string, parts: readonly Part[], scan: Scan): P
     throw refuse(`claims an order ${order}; only 'value' can be claimed`)
   const names = parts.flatMap(part => (part.kind === 'component' ? [part.component.name] : []))
   for (const [i, name] of prefix.entries()) {
-    if (!names.includes(name)) throw refuse(`names ${name}, which is no component of its key`)
+    if (!names.includes(name)) throw refuse(`names ${name}, which is not a component of its key`)
     if (prefix.indexOf(name) !== i) throw refuse(`names ${name} twice`)
   }
   if (trailing !== undefined && typeof trailing !== 'boolean')
-    throw refuse('has a trailing that is neither true nor false')
+    throw refuse('has an invalid trailing: expected true or false')
   return promisedScan(parts, prefix, order, trailing)
 }
 

@@ -1,6 +1,6 @@
 /**
- * A layout file: somebody else's layout, from JSON, `{ name, collections: [{ name, key, scans }] }`. Parsed
- * strictly: an error has the JSON path. The format is described in `docs/audit.md`.
+ * Layout files: layouts of other systems as JSON, `{ name, collections: [{ name, key, scans }] }`. Parsing is strict,
+ * and errors have the JSON path. `docs/audit.md` describes the format.
  */
 import { fromHex, QuoinError, reasonOf } from '@quoin/primitives'
 import { type Codec, type Component, component } from './codec.ts'
@@ -19,7 +19,7 @@ export interface LayoutFile {
   readonly subjects: readonly Subject[]
 }
 
-/** Limits on what a file may ask for, so that no file costs more than a bounded amount of time. */
+/** Limits of a file, which bound the time of its proofs. */
 const MAX_COLLECTIONS = 1000
 const MAX_PARTS = 64
 const MAX_LENGTH = 512
@@ -56,7 +56,7 @@ export const parseLayout = (source: string, components: LayoutComponents = {}): 
     subjects: list.map((each, i) => {
       const subject = parseCollection(each, `$.collections[${i}]`, codecs)
       if (names.has(subject.name))
-        throw malformed(`$.collections[${i}].name`, `${subject.name} is there twice`)
+        throw malformed(`$.collections[${i}].name`, `${subject.name} is declared twice`)
       names.add(subject.name)
       return subject
     })
@@ -66,7 +66,7 @@ export const parseLayout = (source: string, components: LayoutComponents = {}): 
 interface Codecs {
   /** The codecs that a file may name. */
   readonly known: Readonly<Record<string, LayoutCodec>>
-  /** Codecs by name and options: a file of many collections has few, and each is made and checked once. */
+  /** Codecs by name and options: a file of many collections has few, and each is constructed and checked once. */
   readonly made: Map<string, Codec<unknown>>
 }
 
@@ -129,13 +129,13 @@ export const LAYOUT_CODECS = Object.keys(CODECS)
 
 const atMost = (max: bigint | undefined, width: number): { max?: number } => {
   if (max === undefined) return {}
-  if (max > BigInt(width)) throw new QuoinError('ERR_KEY_VALUE', `max is more than ${width}`)
+  if (max > BigInt(width)) throw new QuoinError('ERR_KEY_VALUE', `invalid max: expected at most ${width}`)
   return { max: Number(max) }
 }
 
 const lengths = ({ length, max }: Options): { length?: number; max?: number } => {
   if (max !== undefined && max > BigInt(MAX_LENGTH))
-    throw new QuoinError('ERR_KEY_VALUE', `max is more than ${MAX_LENGTH} bytes`)
+    throw new QuoinError('ERR_KEY_VALUE', `invalid max: expected at most ${MAX_LENGTH} bytes`)
   return { ...(length === undefined ? {} : { length }), ...(max === undefined ? {} : { max: Number(max) }) }
 }
 
@@ -187,7 +187,7 @@ const parseOption = (option: keyof Options, given: unknown, path: string): numbe
     case 'bits':
       return integer(given, path, 1, 256)
     case 'max':
-      // Above 2^53 a JSON number is not exact, so a string of digits is taken as well.
+      // A JSON number above 2^53 is not exact, so a string of digits is accepted too.
       if (typeof given === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(given)) return BigInt(given)
       if (typeof given === 'number' && given > Number.MAX_SAFE_INTEGER)
         throw malformed(path, 'write numbers above 2^53 as a string of digits')
@@ -222,7 +222,7 @@ const parseScan = (given: unknown, parts: readonly Part[], path: string): Promis
 const malformed = (path: string, message: string, cause?: unknown): QuoinError =>
   new QuoinError('ERR_AUDIT_FORMAT', `${path}: ${message}`, { path, cause })
 
-/** Runs what may refuse a declaration, and says where in the file the refused part is. */
+/** Adds the path in the file to the error of a declaration. */
 const located = <T>(path: string, make: () => T): T => {
   try {
     return make()
@@ -250,7 +250,7 @@ const array = (given: unknown, path: string, most: number): unknown[] => {
 
 const nonEmpty = (given: unknown, path: string): string => {
   if (typeof given !== 'string' || given === '') throw malformed(path, 'a name is needed')
-  // Names are printed, and such a character could make a terminal do or show other things.
+  // Names are printed, and these characters could control a terminal.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(given))
     throw malformed(path, 'a name has no control or formatting characters')
   return given

@@ -1,7 +1,7 @@
 /**
- * A key layout as an automaton: the automata of its parts, one after the other. A state is a state of one part,
- * so a run over a key says of every byte which part it belongs to, and two runs over one key are two readings.
- * Every state is live: whatever has been read so far, some key completes it.
+ * A key layout as an automaton: the automata of its parts, concatenated. A state belongs to one part, so a run over a
+ * key assigns each byte to a part, and two runs over one key are two readings. Every state is live: any prefix that
+ * has been read can be completed.
  */
 import { QuoinError, toHex } from '@quoin/primitives'
 import type { Component } from './codec.ts'
@@ -12,7 +12,7 @@ export type Part =
   | { readonly kind: 'literal'; readonly bytes: Uint8Array; readonly language: Language }
   | { readonly kind: 'component'; readonly component: Component; readonly language: Language }
 
-/** One byte of a run and the state it leads to. */
+/** One byte of a run, and the state after it. */
 interface Step {
   readonly byte: number
   readonly state: number
@@ -20,8 +20,8 @@ interface Step {
 
 export type Run = readonly Step[]
 
-/** A key with the components that a run finds in it. */
-export interface Reading {
+/** A key with the components of one run over it. */
+export interface ParsedKey {
   readonly key: Uint8Array
   readonly spans: readonly Span[]
 }
@@ -32,14 +32,14 @@ export interface Span {
   readonly end: number
 }
 
-/** Where bytes stop being the beginning of a key. */
+/** The offset at which bytes leave the layout. */
 export interface Departure {
   readonly offset: number
-  /** The bytes that could stand there. */
+  /** The bytes that may stand there. */
   readonly expected: ByteSet
-  /** Whether the key could end there. */
+  /** Whether a key may end there. */
   readonly mayEnd: boolean
-  /** The parts that could go on there. */
+  /** The parts that may continue there. */
   readonly parts: readonly Part[]
 }
 
@@ -60,7 +60,7 @@ export class Layout {
     this.parts = parts
   }
 
-  /** Built when it is first needed: writing and reading most keys does without. */
+  /** Built on first use: most keys are written and read without it. */
   get #graph(): Graph {
     this.#built ??= graphOf(this.parts)
     return this.#built
@@ -102,7 +102,7 @@ export class Layout {
     return this.parts.reduce((sum, part) => sum + part.language.maxLength, 0)
   }
 
-  /** Whether the bytes read so far can be exactly the first `count` parts. */
+  /** Whether the bytes so far can be exactly the first `count` parts. */
   endsPrefix(state: number, count: number): boolean {
     const at = this.#graph.part[state]!
     if (at >= count) return count === 0 && state === 0
@@ -110,7 +110,7 @@ export class Layout {
     return this.parts.slice(at + 1, count).every(part => part.language.acceptsEmpty)
   }
 
-  /** The shortest way to complete the part of `state` and all that follow. */
+  /** The shortest completion of the part of `state` and of all later parts. */
   complete(state: number): Run {
     const at = this.#graph.part[state]!
     return [
@@ -119,7 +119,7 @@ export class Layout {
     ]
   }
 
-  /** The run of the shortest word of every part from number `from` to `to`, which is not included. */
+  /** The run of the shortest words of parts `from` to `to`, which is not included. */
   shortest(from: number, to = this.parts.length): Run {
     return this.parts
       .slice(from, to)
@@ -143,10 +143,11 @@ export class Layout {
   }
 
   /**
-   * Reads a key: the states it can be in after each byte, then back from the end along the ones that lead
-   * there. With P1 proved there is one way back. Otherwise says where no state is left, and what could follow.
+   * Parses a key: the set of states after each byte, then back from the end along states that lead there. With P1
+   * proved there is one path back. Otherwise gives the offset at which no state is left, and the bytes that may stand
+   * there.
    */
-  parse(key: Uint8Array): Reading | Departure {
+  parse(key: Uint8Array): ParsedKey | Departure {
     const reached: number[][] = [[0]]
     for (const byte of key) {
       const from = reached.at(-1)!
@@ -179,7 +180,7 @@ export class Layout {
     }
   }
 
-  reading(run: Run): Reading {
+  reading(run: Run): ParsedKey {
     const key = Uint8Array.from(run, step => step.byte)
     const spans: Span[] = []
     let end = 0
@@ -216,16 +217,16 @@ const graphOf = (parts: readonly Part[]): Graph => {
   return { moves, accepting, rest, part: parts.flatMap((part, i) => part.language.edges.map(() => i)), first }
 }
 
-/** The value of each component of a reading, by name. */
-export const valuesOf = ({ key, spans }: Reading): Map<string, unknown> =>
+/** The value of each component of a parsed key, by name. */
+export const valuesOf = ({ key, spans }: ParsedKey): Map<string, unknown> =>
   new Map(
     spans.flatMap(({ part, start, end }) =>
       part.kind === 'component' ? [[part.component.name, part.component.codec.read(key, start, end)]] : []
     )
   )
 
-/** A reading in words: `pool=1 tick=-5`, or `no components`. */
-export const inWords = (reading: Reading): string => {
+/** A parsed key as text: `pool=1 tick=-5`, or `no components`. */
+export const inWords = (reading: ParsedKey): string => {
   const words = reading.spans.flatMap(({ part, start, end }) => {
     if (part.kind === 'literal') return []
     const { name, codec } = part.component

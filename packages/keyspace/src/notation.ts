@@ -1,9 +1,9 @@
-/** How keys and their order are written for people. */
+/** Keys and their order as text for people. */
 import { toHex } from '@quoin/primitives'
 import type { Part } from './layout.ts'
 import type { OrderOfPart } from './proof/order.ts'
 
-/** The key as a pattern: `z:own:{address}`, `{0x01}{pool}{tick}`. Bytes that are not text stand in braces too. */
+/** The key as a pattern: `z:own:{address}`, `{0x01}{pool}{tick}`. Bytes that are not text are in braces too. */
 export const keyPattern = (parts: readonly Part[]): string =>
   parts
     .map(part =>
@@ -28,7 +28,7 @@ export const inNotation = (parts: readonly Part[]): string =>
     })
     .join(' || ')
 
-/** The order in which each component after the first `from` parts walks. */
+/** The order of each component after the first `from` parts. */
 export const walkOrder = (parts: readonly Part[], orders: readonly OrderOfPart[], from: number): string =>
   parts
     .flatMap((part, i) => {
@@ -40,7 +40,7 @@ export const walkOrder = (parts: readonly Part[], orders: readonly OrderOfPart[]
     })
     .join(', then ')
 
-/** Literal bytes as text in quotes where they are text, as `0x…` where not: `'h:'`, `0x01`, `0x04 '|'`. */
+/** Literal bytes: text in quotes, other bytes as `0x…`: `'h:'`, `0x01`, `0x04 '|'`. */
 export const printable = (bytes: Uint8Array): string => {
   const runs: { ascii: boolean; bytes: number[] }[] = []
   for (const byte of bytes) {

@@ -1,6 +1,6 @@
 /**
- * Ranges of keys: a promised scan, and parts of it between bounds. They are half open in bytes whatever the bounds
- * say in values, so that any ordered store can walk them, in either direction.
+ * Ranges of keys: promised scans, and parts of them between bounds. In bytes they are half open, whatever the bounds
+ * on values, so that any ordered store can walk them in either direction.
  */
 import { compareBytes, prefixEnd, QuoinError, successor, valueError } from '@quoin/primitives'
 import { type Prefixes, partsSpanned } from './declaration.ts'
@@ -8,10 +8,10 @@ import { type Layout, valuesOf } from './layout.ts'
 import type { PromisedScan } from './proof/findings.ts'
 import type { OrderOfPart } from './proof/order.ts'
 import { inexactScan } from './proof/scan.ts'
-import { written } from './scratch.ts'
+import { copyWritten } from './scratch-buffer.ts'
 import { type Steps, stepsOf, writeKey } from './step.ts'
 
-/** Keys from `start` up to but not including `end`; null has no end. Walked from the end when `reverse`. */
+/** Keys from `start` up to but not including `end`; null means no upper bound. Walked from the end when `reverse`. */
 export interface KeyRange {
   readonly start: Uint8Array
   readonly end: Uint8Array | null
@@ -21,8 +21,8 @@ export interface KeyRange {
 type Bound<Rest extends readonly unknown[]> = Exclude<Prefixes<Rest>, readonly []>
 
 /**
- * Which part of a scan to walk. `gt gte lt lte` compare values: the components after the prefix, some or all.
- * `after` and `before` are places in the walk itself, for resuming it: all components after the prefix.
+ * Bounds of a walk in a scan. `gt gte lt lte` compare values: the components after the prefix, some or all. `after`
+ * and `before` are keys of the walk, to resume it: all components after the prefix.
  */
 export interface RangeOptions<Rest extends readonly unknown[]> {
   readonly gt?: Bound<Rest>
@@ -44,9 +44,9 @@ export class Ranges {
   readonly #orders: () => readonly OrderOfPart[]
   /** The number of components of a whole key. */
   readonly #components: number
-  /** How to write the first so many parts. */
+  /** The steps to write the first parts, by number of parts. */
   readonly #steps: Steps[] = []
-  /** For each number of components, whether a prefix of that many finds exactly the keys that have them. */
+  /** By number of components: whether a prefix of as many finds exactly the keys that have them. */
   readonly #exact: boolean[] = []
 
   constructor(
@@ -62,7 +62,7 @@ export class Ranges {
     this.#components = layout.parts.filter(part => part.kind === 'component').length
   }
 
-  /** The part of the scan under `prefix` that the options leave. */
+  /** The part of the scan under `prefix` within the bounds. */
   range(
     prefix: Values,
     { gt, gte, lt, lte, after, before, reverse = false }: RangeOptions<Values> = {}
@@ -87,11 +87,11 @@ export class Ranges {
     const start = starts.reduce((a, b) => (isBelow(a, b) ? b : a))
     const end = ends.reduce((a, b) => (isBelow(a, b) ? a : b))
     if (start && isBelow(start, end)) return { start, end, reverse }
-    // Nothing lies between the bounds.
+    // The bounds exclude each other.
     return { start: base, end: base, reverse }
   }
 
-  /** The number of parts that the promised scan under so many components spans. */
+  /** The number of parts of the promised scan under as many components. */
   #promised(prefix: Values): number {
     const scan = this.#scans.find(({ components }) => components.length === prefix.length)
     if (scan?.parts !== undefined) return scan.parts
@@ -103,12 +103,12 @@ export class Ranges {
     )
   }
 
-  /** The least bytes of the keys whose next components are `bound` or above it. */
+  /** The least bytes of keys whose next components are at or above `bound`. */
   #from(prefix: Values, bound: Values): Uint8Array {
     return this.#encode([...prefix, ...bound], this.#comparable(prefix, bound))
   }
 
-  /** The least bytes above the keys whose next components are `bound`; null when nothing is above them. */
+  /** The least bytes above keys whose next components are `bound`; null when there are none. */
   #past(prefix: Values, bound: Values): Uint8Array | null {
     const bytes = this.#encode([...prefix, ...bound], this.#comparable(prefix, bound))
     return prefix.length + bound.length === this.#components ? successor(bytes) : prefixEnd(bytes)
@@ -123,7 +123,7 @@ export class Ranges {
     )
   }
 
-  /** The number of parts up to the end of a bound, once it is sure that comparing with it means something. */
+  /** The number of parts up to the end of a bound. Refuses a bound whose order the keys do not have. */
   #comparable(prefix: Values, bound: Values): number {
     const count = prefix.length + bound.length
     const parts = partsSpanned(this.#layout.parts, count)
@@ -154,7 +154,7 @@ export class Ranges {
   #encode(values: Values, parts: number): Uint8Array {
     this.#steps[parts] ??= stepsOf(this.#layout, parts)
     const steps = this.#steps[parts]
-    return written(target => writeKey(steps, values, target, 0))
+    return copyWritten(target => writeKey(steps, values, target, 0))
   }
 }
 

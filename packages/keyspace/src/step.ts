@@ -1,32 +1,31 @@
 /**
- * A key as it is written and read: steps, each a literal and the component after it.
- *
- * Most layouts can be cut from left to right without trying alternatives: a component of one length, one that
- * ends itself, one up to a byte that it cannot contain, or the one before a tail of one length. Any other layout
- * is read through its automaton. Either way the cuts are the only possible ones (P1).
+ * Keys as steps, each a literal and the component after it, for writing and reading.
+ * Most layouts can be divided from left to right without trying alternatives: a component of fixed length, one that
+ * delimits itself, one up to a byte that it cannot contain, or the one before a tail of fixed length. Any other
+ * layout is read through its automaton. Either way the division is the only possible one (P1).
  */
 import { QuoinError } from '@quoin/primitives'
 import { bufferError, type Codec } from './codec.ts'
 import type { Language } from './language/language.ts'
 import type { Layout, Part } from './layout.ts'
 
-/** How the end of a component is found. */
+/** The way to find the end of a component. */
 type Cut =
-  /** It has one length, and any bytes will do. */
+  /** Fixed length, any bytes. */
   | 'width'
-  /** It has one length. */
+  /** Fixed length, checked by its automaton. */
   | 'checked width'
-  /** As far as its automaton goes: the literal after it begins with a byte that it cannot have. */
+  /** As far as its automaton goes: the next literal begins with a byte outside of its alphabet. */
   | 'run'
-  /** Where it can first end: none of its words begins another. */
+  /** The first accepting state: no word is a prefix of another. */
   | 'first end'
-  /** All but the parts after it, which have one length. */
+  /** All bytes but those of the parts after it, which have a fixed length. */
   | 'tail'
-  /** Only through the automaton of the whole key. */
+  /** Only by the automaton of the whole key. */
   | 'none'
 
 export interface Step {
-  /** What stands before the component. */
+  /** The literal before the component. */
   readonly literal: Uint8Array
   readonly codec: Codec<unknown>
   readonly cut: Cut
@@ -36,7 +35,7 @@ export interface Step {
 
 export interface Steps {
   readonly steps: readonly Step[]
-  /** What stands after the last component. */
+  /** The literal after the last component. */
   readonly last: Uint8Array
 }
 
@@ -67,7 +66,7 @@ const cutOf = (language: Language, next: Part | undefined, tail: number): Cut =>
   return endsItself(language) ? 'first end' : 'none'
 }
 
-/** No word is the beginning of another: the first end is the only one. */
+/** Whether no word is a prefix of another, so that the first end is the only one. */
 const endsItself = (language: Language): boolean =>
   language.edges.every((out, state) => !language.accepting[state] || out.length === 0)
 
@@ -90,9 +89,9 @@ export const writeKey = (
 }
 
 const offsetError = (offset: number): QuoinError =>
-  new QuoinError('ERR_KEY_BUFFER', `${offset} is no offset in a buffer`, { offset: String(offset) })
+  new QuoinError('ERR_KEY_BUFFER', `invalid offset in a buffer: ${offset}`, { offset: String(offset) })
 
-/** The components of a key that can be cut, or undefined when the bytes are not one. */
+/** The components of a key that can be divided, or undefined when the bytes are not a key. */
 export const readKey = ({ steps, last }: Steps, key: Uint8Array): unknown[] | undefined => {
   const values: unknown[] = []
   let at = 0
@@ -105,11 +104,11 @@ export const readKey = ({ steps, last }: Steps, key: Uint8Array): unknown[] | un
   return literalEnd(last, key, at) === key.length ? values : undefined
 }
 
-/** The offset after the literal, or -1 when it is not there. */
+/** The offset after the literal, or -1 when the bytes differ. */
 const literalEnd = (literal: Uint8Array, key: Uint8Array, offset: number): number =>
   literal.every((byte, i) => key[offset + i] === byte) ? offset + literal.length : -1
 
-/** The end of the component that starts at `start`, or -1 when no word of it is there. */
+/** The end of the component at `start`, or -1 when no word begins there. */
 const endOf = ({ codec, cut, width }: Step, key: Uint8Array, start: number): number => {
   const { matcher } = codec.language
   switch (cut) {

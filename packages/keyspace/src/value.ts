@@ -1,10 +1,10 @@
 /**
- * What a collection holds under each key: one encoded value, or one of the structures of the store (a hash with
- * declared fields, a set, a sorted set, a log, a queue). The store binds to these; here they only say what is there.
+ * The value of a collection's keys: one encoded value, or a structure of a store (a hash with declared fields, a set,
+ * a sorted set, a log, a queue). A declaration only records it; a store binds to it.
  */
 import { encodeText, QuoinError, readText, reasonOf, toHex, valueError } from '@quoin/primitives'
 import type { Codec, Component } from './codec.ts'
-import { written } from './scratch.ts'
+import { copyWritten } from './scratch-buffer.ts'
 
 export interface ValueCodec<T> {
   readonly name: string
@@ -34,7 +34,7 @@ export interface Members<Kind extends MembersKind, T> {
 }
 
 export const value = <T>(codec: ValueCodec<T>): Value<T> => ({ kind: 'value', codec })
-/** A hash whose fields are the keys of a keyspace of their own. */
+/** A hash whose fields are the keys of a keyspace. */
 export const hash = <F extends { readonly name: string }>(fields: F): Hash<F> => ({ kind: 'hash', fields })
 export const setOf = <T>({ codec }: Component<string, T>): Members<'set', T> => ({
   kind: 'set',
@@ -53,7 +53,7 @@ export const queueOf = <T>({ codec }: Component<string, T>): Members<'queue', T>
   member: codec
 })
 
-/** How documentation names what is held. */
+/** The value in documentation. */
 export const describeShape = (shape: Shape): string => {
   if (shape.kind === 'value') return shape.codec.name
   if (shape.kind === 'hash') return `hash of ${shape.fields.name}`
@@ -63,20 +63,20 @@ export const describeShape = (shape: Shape): string => {
 const decodeError = (name: string, bytes: Uint8Array, reason: string): QuoinError =>
   new QuoinError('ERR_VALUE_DECODE', `${name}: ${reason}`, { bytes: toHex(bytes.subarray(0, 64)) })
 
-/** The bytes themselves. `name` says what they are, for documentation. */
+/** Plain bytes, with a name for documentation. */
 export const rawValue = (name = 'bytes'): Value<Uint8Array> =>
   value({ name, encode: bytes => bytes, decode: bytes => bytes })
 
-/** One value of a key component, alone. */
+/** One component's value, alone. */
 export const single = <T>({ codec }: Component<string, T>): Value<T> => value(wordCodec(codec))
 
-/** Values of one width, one after the other: `listOf(txid('txid'))` is N × 32 bytes. */
+/** Values of one width, one after the other: `listOf(u64('id'))` is N × 8 bytes. */
 export const listOf = <T>({ codec }: Component<string, T>): Value<readonly T[]> => {
   const width = codec.language.fixedLength
   if (!width)
     throw new QuoinError(
       'ERR_KEYSPACE_DECLARATION',
-      `a list needs items of one width, ${codec.name} has none`
+      `a list needs items of one width; ${codec.name} has several`
     )
   const item = wordCodec(codec)
   const name = `list of ${codec.name}`
@@ -99,7 +99,7 @@ export const listOf = <T>({ codec }: Component<string, T>): Value<readonly T[]> 
   })
 }
 
-/** JSON as UTF-8. The caller checks what is in it. */
+/** JSON as UTF-8. The caller checks its content. */
 export const json = <T>(): Value<T> =>
   value({
     name: 'JSON',
@@ -108,7 +108,7 @@ export const json = <T>(): Value<T> =>
       try {
         text = JSON.stringify(item)
       } catch {
-        // A bigint or a cycle: refused below, like anything else that JSON has no text for.
+        // A bigint or a cycle: refused below, like any value without a JSON text.
       }
       if (text === undefined) throw valueError('JSON', item, 'something JSON can say')
       return encodeText(text)
@@ -122,10 +122,10 @@ export const json = <T>(): Value<T> =>
     }
   })
 
-/** A component's codec for a value that stands alone: all of the bytes are the word, or it is refused. */
+/** A component's codec for a value that stands alone: all bytes must be one word. */
 export const wordCodec = <T>(codec: Codec<T>): ValueCodec<T> => ({
   name: codec.name,
-  encode: item => written(target => codec.write(item, target, 0)),
+  encode: item => copyWritten(target => codec.write(item, target, 0)),
   decode(bytes) {
     const offset = codec.language.matcher.departs(bytes, 0, bytes.length)
     if (offset !== -1) throw decodeError(codec.name, bytes, `not one: byte ${offset}`)

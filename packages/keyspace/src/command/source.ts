@@ -1,4 +1,4 @@
-/** The keyspaces that a command works on, and where they come from. */
+/** The keyspaces of a command, and their source. */
 import { QuoinError } from '@quoin/primitives'
 import type { AnyKeyspace, KeyspaceGroup } from '../keyspace.ts'
 import type { LayoutComponents } from '../layout-file.ts'
@@ -11,7 +11,7 @@ export interface LoadedKeyspaces {
 }
 
 export interface KeyspaceSource {
-  /** Called by a command that needs them, so that an unsound declaration is an answer of `check`, not a crash. */
+  /** Called by commands that need keyspaces, so that an unsound declaration is a result of `check`, not a crash. */
   readonly load: () => Promise<LoadedKeyspaces>
   /** Components that layout files may use beside those of this package. */
   readonly components?: LayoutComponents

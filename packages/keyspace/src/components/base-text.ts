@@ -16,7 +16,7 @@ export const base58 = <const N extends string>(
   component(name, asciiCodec('base58', 'base58 text', repeat(chars(BASE58), min, max)))
 
 export interface Bech32Options extends Length {
-  /** The part before the separator `1`, for example `osmo`. Any lower-case letters and digits unless given. */
+  /** The part before the separator `1`, for example `osmo`. By default any lower-case letters and digits. */
   readonly hrp?: string
 }
 

@@ -1,4 +1,7 @@
-/** Raw bytes in a key: of one length, as hexadecimal text, with their length before them, or to the end. */
+/**
+ * Raw bytes in a key: of one length, as hexadecimal text, after their length, ended by 00, or up to the end of the
+ * key.
+ */
 import { copyOf, readHex, toHex, valueError, writeHex } from '@quoin/primitives'
 import { Codec, type Component, component } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
@@ -24,7 +27,7 @@ const onlyOne = (codec: string, length: number | undefined, max: number | undefi
 const lengths = (min: number, max: number): string =>
   min === max ? `${min} bytes` : max === FOREVER ? `at least ${min} bytes` : `${min} to ${max} bytes`
 
-/** Bytes as they are, of `length`, the one codec behind every fixed-width component that is not a number. */
+/** The codec of all bytes of one `length`, shared by every fixed-width component that is not a number. */
 export const fixedBytesCodec = <T extends Uint8Array>(
   name: string,
   phrase: string,
@@ -72,7 +75,7 @@ export const bytes = <const N extends string>(
 }
 
 export interface HexOptions {
-  /** The number of bytes (half the number of digits), where it is fixed. */
+  /** The number of bytes (half the number of digits), if fixed. */
   readonly length?: number
   /** The largest number of bytes. */
   readonly max?: number
@@ -105,8 +108,8 @@ export const hex = <const N extends string>(
 }
 
 /**
- * One byte of length, then that many bytes. It ends itself, so anything may follow; but it sorts by length
- * first. Where order matters, use `terminated`.
+ * One byte of length, then that many bytes. It delimits itself, so anything may follow; it sorts by length first.
+ * Where order matters, use `terminated`.
  */
 export const lengthPrefixed = <const N extends string>(
   name: N,
@@ -134,7 +137,7 @@ export const lengthPrefixed = <const N extends string>(
   )
 }
 
-/** State n > 0 has n bytes to come, and the last state is the end: a pattern would spell out every length. */
+/** State n > 0 expects n more bytes, and the last state is the end. A pattern would spell out every length. */
 const countedBytes = (min: number, max: number): Language => {
   const start = Array.from({ length: max - min + 1 }, (_, i) => ({
     set: ByteSet.of(min + i),

@@ -1,7 +1,7 @@
 /**
- * Unsigned integers as base-10 text without sign or leading zeros ("string encoding" in seed 004). The words
- * do not sort as the numbers do, and no word may end a scan prefix by itself: 1 begins 10. Kept because real
- * stores have such keys; a layout of one's own should use `u64`.
+ * Unsigned integers as base-10 text without sign or leading zeros ("string encoding" in seed 004). Words do not sort
+ * as numbers do, and a word may begin another (1 and 10), so it cannot end a scan prefix. For existing layouts; a new
+ * one should use `u64`.
  */
 
 import { readAscii, valueError } from '@quoin/primitives'
@@ -10,9 +10,9 @@ import { Language } from '../language/language.ts'
 import { decimalUpTo } from '../language/pattern.ts'
 
 export interface DecimalOptions {
-  /** The width of the integer the text stands for. 64 unless said otherwise. */
+  /** The width of the integer in bits; 64 by default. */
   readonly bits?: number
-  /** The largest value, where it is less than the width allows. */
+  /** The largest value, if less than the width allows. */
   readonly max?: bigint
 }
 

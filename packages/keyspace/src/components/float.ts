@@ -1,6 +1,6 @@
 /**
- * A float64 whose bytes sort as the numbers do (the score8 of the seeds): IEEE-754 bits with the sign bit
- * flipped for positive numbers and every bit flipped for negative ones. -0 is written as 0; NaN is refused.
+ * A float64 whose bytes sort as the numbers do (the score8 of the seeds): IEEE-754 bits with the sign bit flipped for
+ * positive numbers and every bit flipped for negative ones. -0 is written as 0; NaN is refused.
  */
 import { valueError } from '@quoin/primitives'
 import { Codec, type Component, component } from '../codec.ts'
@@ -13,7 +13,7 @@ const bytesOf = (hex: string): number[] => hex.match(/../g)!.map(pair => Number.
 const f64Codec = new Codec<number>({
   name: 'f64',
   phrase: 'sortable float64 encoding',
-  // From -infinity up to the least negative number, then from 0 to +infinity: no NaN, and no word for -0.
+  // From -infinity to the greatest negative number, then from 0 to +infinity: no NaN, and no word for -0.
   language: Language.of(
     alt(
       between(bytesOf('000fffffffffffff'), bytesOf('7ffffffffffffffe')),

@@ -8,8 +8,8 @@ import { Language } from '../language/language.ts'
 import { any, between, repeat } from '../language/pattern.ts'
 
 /**
- * A view of the bytes last written or read. Keys go through one buffer or come from few, and a view is several
- * times faster than handling eight bytes one by one.
+ * The view of the last buffer. Most keys share one buffer, and a cached view is several times faster than eight
+ * single bytes.
  */
 let viewed: Uint8Array = new Uint8Array()
 let view: DataView = new DataView(viewed.buffer)
@@ -24,13 +24,13 @@ const isUnsigned = (value: bigint): boolean =>
   typeof value === 'bigint' && BigInt.asUintN(64, value) === value
 const isSigned = (value: bigint): boolean => typeof value === 'bigint' && BigInt.asIntN(64, value) === value
 
-/** The low 64 bits of `value`, where they fit. */
+/** Writes the low 64 bits of `value`, if they fit. */
 const put64 = (value: bigint, target: Uint8Array, offset: number): number => {
   if (offset + 8 <= target.length) viewOf(target).setBigUint64(offset, value)
   return offset + 8
 }
 
-/** In two halves: values come one to an array, and a view of each would take ten times as long. */
+/** In two halves: each value may be in another array, and a new view for each would take ten times as long. */
 const readU64 = (source: Uint8Array, start: number): bigint => {
   const high = readU32(source, start)
   const low = BigInt(readU32(source, start + 4))
@@ -94,7 +94,7 @@ const unsigned64 = (max?: bigint): Codec<bigint> => {
     order: 'bytes',
     orderName: 'numeric',
     put(value, target, offset) {
-      // A value above `max` is caught by the language, like any other word that is not in it.
+      // A value above `max` is refused by the check of the language.
       if (!isUnsigned(value)) throw valueError('u64be', value, `a bigint from 0 to ${high}`)
       return put64(value, target, offset)
     },
@@ -125,18 +125,18 @@ const U32 = small(4, false)
 const U64 = unsigned64()
 const I32 = small(4, true)
 
-export interface Bounded<T> {
-  /** The largest value, where it is less than the width allows. */
+export interface MaxOption<T> {
+  /** The largest value, if less than the width allows. */
   readonly max?: T
 }
 
-export const u8 = <const N extends string>(name: N, { max }: Bounded<number> = {}): Component<N, number> =>
+export const u8 = <const N extends string>(name: N, { max }: MaxOption<number> = {}): Component<N, number> =>
   component(name, max === undefined ? U8 : small(1, false, max))
-export const u16 = <const N extends string>(name: N, { max }: Bounded<number> = {}): Component<N, number> =>
+export const u16 = <const N extends string>(name: N, { max }: MaxOption<number> = {}): Component<N, number> =>
   component(name, max === undefined ? U16 : small(2, false, max))
-export const u32 = <const N extends string>(name: N, { max }: Bounded<number> = {}): Component<N, number> =>
+export const u32 = <const N extends string>(name: N, { max }: MaxOption<number> = {}): Component<N, number> =>
   component(name, max === undefined ? U32 : small(4, false, max))
-export const u64 = <const N extends string>(name: N, { max }: Bounded<bigint> = {}): Component<N, bigint> =>
+export const u64 = <const N extends string>(name: N, { max }: MaxOption<bigint> = {}): Component<N, bigint> =>
   component(name, max === undefined ? U64 : unsigned64(max))
 export const i32 = <const N extends string>(name: N): Component<N, number> => component(name, I32)
 export const i64 = <const N extends string>(name: N): Component<N, bigint> => component(name, signed64)

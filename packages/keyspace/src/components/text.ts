@@ -1,7 +1,7 @@
 /**
- * Text in a key. `text` keeps the characters as they are and refuses the ones that would break the layout;
- * `escaped` takes any text and writes reserved characters in another way; `alphabet` and `word` say exactly
- * which texts there are. Order is by code point, which is the order of the UTF-8 bytes (not of UTF-16).
+ * Text in a key. `text` keeps characters as they are and excludes some; `escaped` takes any text and escapes reserved
+ * characters; `alphabet` and `word` declare the exact set of texts. Order is by code point, which is the order of
+ * UTF-8 bytes (not of UTF-16).
  */
 
 import { quote, readAscii, readText, valueError } from '@quoin/primitives'
@@ -33,7 +33,7 @@ export const asciiCodec = <T extends string>(
     show: value => value
   })
 
-/** The bytes of text that must be ASCII; `what` says whose it is. */
+/** The bytes of text that must be ASCII; errors name it by `what`. */
 export const asciiBytes = (what: string, text: string): number[] =>
   Array.from(text, char => {
     if (char > '\x7f') throw valueError(what, char, 'an ASCII character')
@@ -66,7 +66,7 @@ export const text = <const N extends string>(
     })
   )
 
-/** Text over the ASCII characters written out in `characters`. */
+/** Text over the given ASCII characters. */
 export const alphabet = <const N extends string>(
   name: N,
   characters: string,
@@ -74,25 +74,25 @@ export const alphabet = <const N extends string>(
 ): Component<N, string> =>
   component(name, asciiCodec('alphabet', 'text', repeat(set(asciiSet('alphabet', characters)), min, max)))
 
-/** One of a few ASCII words, and no other. */
+/** One of a few ASCII words. */
 export const word = <const N extends string, const W extends string>(
   name: N,
   ...words: W[]
 ): Component<N, W> =>
   component(name, asciiCodec<W>('word', 'word', alt(...words.map(each => exactly(asciiBytes('word', each))))))
 
-/** What `escaped` reserves unless told otherwise: NUL and the separators in common use. */
+/** Reserved by default: NUL and common separators. */
 export const SEPARATORS = '\0/:|'
 
 /**
- * The code of each character that is not written as itself: the reserved ones, and the unreserved neighbour that
- * they are written behind. With `:` reserved, `:` is `;0` and `;` is `;1`: both still sort between `9` and `<`,
- * so texts sort as their codes do, and no reserved character is ever written.
+ * The escape code of each reserved character, and of the unreserved neighbour that serves as the lead of the code.
+ * With `:` reserved, `:` is `;0` and `;` is `;1`: both still sort between `9` and `<`, so texts sort as their codes
+ * do, and no reserved character is ever written.
  */
 const escapeCodes = (reserved: ByteSet): ReadonlyMap<string, string> => {
   const codes = new Map<string, string>()
-  // For each lead, the first byte that is written behind it. Two runs of reserved bytes may share the lead
-  // between them: its digits then go on counting.
+  // For each lead, the first byte that is written behind it. Two runs of reserved bytes may share the lead between
+  // them: its digits then go on counting.
   const begins = new Map<string, number>()
   const digits = [...ByteSet.chars('0123456789abcdefghijklmnopqrstuvwxyz').minus(reserved)]
   const isCommon = (byte: number): boolean => /[0-9A-Za-z]/.test(String.fromCharCode(byte))
@@ -100,7 +100,7 @@ const escapeCodes = (reserved: ByteSet): ReadonlyMap<string, string> => {
     if (!reserved.has(low)) continue
     let high = low
     while (reserved.has(high + 1)) high++
-    // Of the two neighbours, the one that ordinary text has less of; the other must be ASCII too.
+    // Of the two neighbours, the one that is rarer in ordinary text; it must be ASCII.
     const [below, above] = [low - 1, high + 1]
     const upwards = above < 0x80 && (below < 0 || !isCommon(above) || isCommon(below))
     const [first, last] = upwards ? [low, above] : [below, high]

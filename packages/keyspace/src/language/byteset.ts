@@ -16,14 +16,14 @@ export class ByteSet {
     return new ByteSet(words)
   }
 
-  /** Every byte from `low` to `high`, both included. */
+  /** The bytes from `low` to `high`, both included. */
   static range(low: number, high: number): ByteSet {
     const words = new Uint32Array(8)
     for (let byte = low; byte <= high; byte++) words[byte >> 5]! |= 1 << (byte & 31)
     return new ByteSet(words)
   }
 
-  /** The bytes of ASCII characters written out, for example `ByteSet.chars('0123456789')`. */
+  /** The bytes of ASCII characters, for example `ByteSet.chars('0123456789')`. */
   static chars(text: string): ByteSet {
     return ByteSet.from(Array.from(text, char => char.charCodeAt(0)))
   }
@@ -44,7 +44,7 @@ export class ByteSet {
     return new ByteSet(this.#words.map((word, i) => word & ~other.#words[i]!))
   }
 
-  /** Whether any byte is in both: the inner loop of every product of automata. */
+  /** Whether the sets share a byte. The inner loop of every product of automata. */
   intersects(other: ByteSet): boolean {
     const a = this.#words
     const b = other.#words
@@ -69,7 +69,7 @@ export class ByteSet {
     return -1
   }
 
-  /** The member that reads best in a witness: 00 among raw bytes, otherwise a familiar character. */
+  /** The most readable member, for witnesses: 00 among raw bytes, otherwise a common character. */
   get sample(): number {
     if (this.has(0x00) && this.has(0xff)) return 0x00
     return (this.has(Z) ? LETTERS : DIGITS).find(byte => this.has(byte)) ?? this.min
@@ -88,7 +88,7 @@ export class ByteSet {
     return Array.from(this.#words, word => word.toString(36)).join('.')
   }
 
-  /** For people: `'0'-'9' 'a'-'f'`, `'|'`, `any byte`, `80-ff`. */
+  /** Text for people: `'0'-'9' 'a'-'f'`, `'|'`, `any byte`, `80-ff`. */
   toString(): string {
     const ranges: [number, number][] = []
     for (const byte of this) {

@@ -1,15 +1,15 @@
 /**
- * From a pattern to its minimal deterministic automaton: Thompson's construction, subsets, then Hopcroft's
- * minimisation. The alphabet is first cut into the few classes of bytes that the pattern tells apart.
+ * Compiles a pattern to its minimal deterministic automaton: Thompson's construction, subsets, then Hopcroft's
+ * minimisation. The alphabet is first divided into the classes of bytes that the pattern distinguishes.
  */
 import { QuoinError } from '@quoin/primitives'
 import { ByteSet } from './byteset.ts'
 import type { Automaton, Edge } from './language.ts'
 import type { Length, Pattern } from './pattern.ts'
 
-/** A component that needs more states than this is refused: proofs take time in the square of it. */
+/** The limit on states of a component: proofs take time in the square of it. */
 export const MAX_STATES = 4096
-/** States on the way there, which only cost the time to make them smaller. */
+/** The limit on states before minimisation. */
 const MAX_INTERIM = 16 * MAX_STATES
 
 /** The automaton of the words of a pattern whose length in bytes is within bounds. */
@@ -128,7 +128,7 @@ const subsets = (nfa: Nfa, atoms: ByteSet[]): Table => {
   return { next, accepting: members.map(list => list.includes(nfa.end)) }
 }
 
-/** The words whose length is within bounds: the product with a counter, which stops counting at `min` if it may. */
+/** The words with a length within bounds: the product with a counter that stops at `min` when there is no maximum. */
 const bounded = (table: Table, { min = 0, max = Number.POSITIVE_INFINITY }: Length): Table => {
   if (min === 0 && max === Number.POSITIVE_INFINITY) return table
   const top = max === Number.POSITIVE_INFINITY ? min : max + 1
@@ -152,7 +152,7 @@ const minimise = (table: Table, atoms: ByteSet[]): Automaton => {
   const live = liveBlocks(next, accepting, block)
   if (!live.has(block[0]!)) return { edges: [], accepting: [] }
 
-  // Number the blocks in the order in which they are first reached, so that equal languages are equal data.
+  // Blocks are numbered in the order of a breadth-first walk, so that equal languages have equal data.
   const number = new Map([[block[0]!, 0]])
   const order = [0]
   const edges: Edge[][] = []
@@ -175,9 +175,8 @@ const minimise = (table: Table, atoms: ByteSet[]): Automaton => {
 }
 
 /**
- * The block of each state, where states of one block accept the same completions: Hopcroft's algorithm. A block
- * that turns out to lead into a splitter from some of its states only is cut in two, and the smaller half splits
- * others in turn.
+ * The block of each state; states of one block accept the same completions. Hopcroft's algorithm: a block that leads
+ * into a splitter from only some of its states is split, and the smaller half becomes a splitter.
  */
 const blocksOf = ({ next, accepting }: Table, atoms: number): number[] => {
   const sources = Array.from({ length: atoms }, (): number[][] => next.map(() => []))
@@ -208,7 +207,7 @@ const blocksOf = ({ next, accepting }: Table, atoms: number): number[] => {
           whole.delete(state)
           block[state] = fresh
         }
-        // Splitting by either half is enough, unless the block itself is still to be split by.
+        // Splitting by either half is enough, unless the block itself is still a splitter.
         pending.push(pending.includes(id) || states.length <= whole.size ? fresh : id)
       }
     }

@@ -1,6 +1,6 @@
 /**
- * A regular language over bytes, held as its minimal deterministic automaton without dead states: from every
- * state some word can still be completed. That last fact is what lets the proofs stop as soon as two runs meet.
+ * A regular language over bytes, as its minimal deterministic automaton without dead states: every state has a
+ * completion. So a proof may stop as soon as two runs meet.
  */
 import { QuoinError, toHex } from '@quoin/primitives'
 import { ByteSet } from './byteset.ts'
@@ -20,7 +20,7 @@ export interface Automaton {
 }
 
 /** An automaton with the measures of its words. */
-interface Measured extends Automaton {
+interface AutomatonMeasures extends Automaton {
   readonly shortest: readonly number[]
   readonly longest: readonly number[]
   readonly isAllBytes: boolean
@@ -30,7 +30,7 @@ export class Language {
   /** Text that determines the automaton without building it: equal texts are equal languages. */
   readonly notation: string
   readonly #build: () => Automaton
-  #measured: Measured | undefined
+  #measured: AutomatonMeasures | undefined
   #matcher: Matcher | undefined
 
   private constructor(notation: string, build: () => Automaton) {
@@ -44,8 +44,8 @@ export class Language {
   }
 
   /**
-   * The words of a pattern. Equal patterns share one automaton, built when it is first needed; at once where it may be
-   * refused, being empty or too large.
+   * The language of a pattern. Equal patterns share one automaton, built on first use, or at once where it may be
+   * empty or too large.
    */
   static of(pattern: Pattern, { min = 0, max = Number.POSITIVE_INFINITY }: Length = {}): Language {
     checkLength({ min, max })
@@ -60,7 +60,7 @@ export class Language {
     return language
   }
 
-  /** The language of these bytes alone: literals are most of what keys are declared with, and need no search. */
+  /** The language of one word. Most parts are literals, which need no determinisation. */
   static word(bytes: Uint8Array): Language {
     return new Language(toHex(bytes), () => ({
       edges: [...Array.from(bytes, (byte, i) => [{ set: ByteSet.of(byte), to: i + 1 }]), []],
@@ -91,12 +91,12 @@ export class Language {
     return this.minLength === this.maxLength ? this.minLength : undefined
   }
 
-  /** Whether any bytes of the fixed length are a word, so that a length check is the whole check. */
+  /** Whether every sequence of the fixed length is a word, so that a length check is enough. */
   get isAllBytes(): boolean {
     return this.#automaton.isAllBytes
   }
 
-  get #automaton(): Measured {
+  get #automaton(): AutomatonMeasures {
     this.#measured ??= measured(this.#build())
     return this.#measured
   }
@@ -117,25 +117,25 @@ export class Language {
     return this.accepting[0]!
   }
 
-  /** The bytes that occur in some word. */
+  /** The bytes that occur in words. */
   get alphabet(): ByteSet {
     return this.edges.flat().reduce((sum, edge) => sum.union(edge.set), NONE)
   }
 
-  /** The automaton made fast to run, made when it is first needed. */
+  /** The automaton compiled for speed, on first use. */
   get matcher(): Matcher {
     this.#matcher ??= new Matcher(this)
     return this.#matcher
   }
 
-  /** What could stand at `offset` instead, given the bytes before it. */
+  /** The bytes that may stand at `offset`, after the bytes before it. */
   expected(bytes: Uint8Array, start: number, offset: number): ByteSet {
     let state = 0
     for (let i = start; i < offset; i++) state = this.edges[state]!.find(edge => edge.set.has(bytes[i]!))!.to
     return this.edges[state]!.reduce((sum, edge) => sum.union(edge.set), NONE)
   }
 
-  /** The shortest word that completes `state`, in readable bytes. */
+  /** The shortest completion of `state`, in readable bytes. */
   completion(state: number): number[] {
     const bytes: number[] = []
     let at = state
@@ -147,7 +147,7 @@ export class Language {
     return bytes
   }
 
-  /** A word other than the shortest one, or the shortest again where the language has no other. */
+  /** A word other than the shortest one, or the shortest when it is the only one. */
   get otherWord(): number[] {
     const shortest = this.completion(0)
     let state = 0
@@ -161,7 +161,7 @@ export class Language {
     return shortest
   }
 
-  /** The longest word that completes `state`, or one longer than `beyond` bytes where there is no longest. */
+  /** The longest completion of `state`, or one longer than `beyond` bytes when there is no longest. */
   stretch(state: number, beyond: number): number[] {
     const bytes: number[] = []
     let at = state
@@ -191,7 +191,7 @@ const notationOf = (pattern: Pattern): string => {
   }
 }
 
-/** The sets of bytes that a word passes, each repetition counted; 0 where no word can pass. */
+/** The number of byte sets in a pattern with its repetitions expanded; 0 for a pattern without words. */
 const sizeOf = (pattern: Pattern): number => {
   switch (pattern.kind) {
     case 'set':
@@ -210,9 +210,9 @@ const sizeOf = (pattern: Pattern): number => {
   }
 }
 
-const measured = (automaton: Automaton): Measured => {
+const measured = (automaton: Automaton): AutomatonMeasures => {
   if (automaton.edges.length === 0) {
-    throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'the component has no possible value')
+    throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'the component has no values')
   }
   const shortest = shortestCompletions(automaton)
   const longest = longestCompletions(automaton)
@@ -238,7 +238,7 @@ const shortestCompletions = ({ edges, accepting }: Automaton): number[] => {
   return distance
 }
 
-/** Longest path, or infinity through a cycle: every state is live, so every cycle can be pumped. */
+/** The longest path, or infinity through a cycle: every state is live, so every cycle can be pumped. */
 const longestCompletions = ({ edges }: Automaton): number[] => {
   const longest: (number | 'open' | undefined)[] = edges.map(() => undefined)
   const visit = (state: number): number => {

@@ -1,16 +1,16 @@
 /**
- * An automaton made fast to run. From the start it often has no choices for a while (every txid begins with 64
- * digits): there a byte only has to be looked up, and no state depends on the one before. This stretch is the
- * `line`; where it ends, the table of all transitions takes over. And often, after a while, any bytes will do (a
- * tick is checked in its first two): there only the number of bytes is left to check.
+ * An automaton compiled for speed, in three stretches. At the start it often has one edge per state (every
+ * hexadecimal txid begins with 64 digits): the `line`, where each byte is looked up without a state. A table of all
+ * transitions follows. At the end often any byte is accepted (a tick is decided by two bytes): there only the number
+ * of bytes is checked.
  */
 import { ByteSet } from './byteset.ts'
 import type { Automaton } from './language.ts'
 
 interface Run {
-  /** 1 for each byte that may stand in the run. */
+  /** 1 for each byte of the run's set. */
   readonly member: Uint8Array
-  /** The same for ASCII alone: looking up any other character finds nothing. */
+  /** The same for ASCII, so that looking up any other character gives undefined. */
   readonly ascii: Uint8Array
   /** The position after the run, from the start of the word. */
   readonly until: number
@@ -18,11 +18,13 @@ interface Run {
 
 export class Matcher {
   readonly #line: readonly Run[]
-  /** Whether a word can end at each position of the line. */
+  /** Whether a word may end at each position of the line. */
   readonly #mayEnd: Uint8Array
   /** The state after the line, times 256. */
   readonly #after: number
-  /** By state times 256 and byte: the next state times 256, or -1, or -2 - n when any n bytes end the word. */
+  /**
+   * Indexed by state times 256 and byte: the next state times 256, or -1, or -2 - n when any n bytes end the word.
+   */
   readonly #next: Int32Array
   readonly #accepting: Uint8Array
 
@@ -58,7 +60,9 @@ export class Matcher {
     })
   }
 
-  /** Where `bytes[start..end)` stops being a word, `end` when it only begins one, -1 when it is one. */
+  /**
+   * The offset at which `bytes[start..end)` leaves the language, `end` for a proper prefix of a word, -1 for a word.
+   */
   departs(bytes: Uint8Array, start: number, end: number): number {
     let i = start
     for (let r = 0; r < this.#line.length; r++) {
@@ -76,7 +80,7 @@ export class Matcher {
     return this.#accepting[state >> 8] ? -1 : end
   }
 
-  /** Reads from `start` as far as the automaton goes: the end, or -1 when what was read is not a word. */
+  /** Runs from `start` as far as the automaton goes: the end, or -1 when the bytes are not a word. */
   runEnd(bytes: Uint8Array, start: number): number {
     const { length } = bytes
     let i = start
@@ -107,7 +111,7 @@ export class Matcher {
     return this.#accepting[state >> 8] ? bytes.length : -1
   }
 
-  /** Writes ASCII text that is a word: the offset after it, or -1 when it is not one or does not fit. */
+  /** Writes ASCII text that is a word: the offset after it, or -1 when it is not a word or does not fit. */
   writeAscii(text: string, target: Uint8Array, offset: number): number {
     const { length } = text
     if (offset + length > target.length) return -1
@@ -145,7 +149,10 @@ export class Matcher {
   }
 }
 
-/** The first of `bytes[from..to)` that is no member, or `to`. Four at a time: half the cost of this loop is the loop. */
+/**
+ * The offset of the first byte of `bytes[from..to)` outside of the set, or `to`. Four at a time: half the cost of
+ * this loop is the loop.
+ */
 const membersEnd = (member: Uint8Array, bytes: Uint8Array, from: number, to: number): number => {
   let i = from
   while (
@@ -158,10 +165,10 @@ const membersEnd = (member: Uint8Array, bytes: Uint8Array, from: number, to: num
   return i
 }
 
-/** Where a word of fixed length departs: at its end when it is too short, after its last byte when too long. */
+/** The departure of a word of fixed length: its end when too short, the byte after its last one when too long. */
 const lengthDeparts = (last: number, end: number): number => (last === end ? -1 : Math.min(last, end))
 
-/** For each state, the n for which exactly the sequences of n bytes complete a word from it, or -1. */
+/** For each state, the n when its completions are exactly all sequences of n bytes, or -1. */
 export const freeTails = ({ edges, accepting }: Automaton): readonly number[] => {
   const free: number[] = []
   const visit = (state: number): number => {

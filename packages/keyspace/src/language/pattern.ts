@@ -1,6 +1,6 @@
 /**
- * Regular expressions over bytes, as plain values. A component states the bytes it may produce as a pattern;
- * `Language.of` turns the pattern into the minimal automaton that every proof works on.
+ * Regular expressions over bytes, as plain values. A component states its words as a pattern; `Language.of` compiles
+ * the pattern to the minimal automaton that all proofs work on.
  */
 import { QuoinError } from '@quoin/primitives'
 import { ByteSet } from './byteset.ts'
@@ -30,7 +30,7 @@ export interface Length {
 export const checkLength = ({ min = 0, max = Number.POSITIVE_INFINITY }: Length): void => {
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0
   if (isCount(min) && (isCount(max) || max === Number.POSITIVE_INFINITY) && min <= max) return
-  throw new QuoinError('ERR_KEYSPACE_DECLARATION', `from ${min} to ${max} is no range of lengths`, {
+  throw new QuoinError('ERR_KEYSPACE_DECLARATION', `invalid range of lengths: ${min} to ${max}`, {
     min,
     max
   })

@@ -1,11 +1,11 @@
 /**
- * P1, every key decodes one way: two runs of one layout over the same bytes that differ somewhere and both end.
- * Runs determine readings, so there is such a pair exactly when some key has two readings.
+ * P1, every key decodes one way: a search for two accepting runs of one layout that differ over the same bytes. Runs
+ * determine readings, so the pair exists exactly when some key has two readings.
  */
-import type { Layout, Reading, Run } from '../layout.ts'
+import type { Layout, ParsedKey, Run } from '../layout.ts'
 import { type Effort, shortestPath } from './search.ts'
 
-export const ambiguity = (layout: Layout, effort: Effort): readonly [Reading, Reading] | undefined => {
+export const ambiguity = (layout: Layout, effort: Effort): readonly [ParsedKey, ParsedKey] | undefined => {
   const { size, moves, accepting, rest } = layout
   // (p, q) is p * size + q; equal states before the runs part; `size * size + p` when they have met again.
   const met = size * size

@@ -1,8 +1,8 @@
 /**
- * P5, the decoder accepts exactly what the encoder produces. By construction both stay within the language: a
- * component is read, and what was written is kept, only after its automaton has accepted the bytes. What
- * remains to show is that `read` and `write` undo each other. They are run over a transition cover: for every edge of the
- * minimal automaton a word through it, with the least and the greatest byte of the edge.
+ * P5, the decoder accepts exactly the words of the encoder. Both stay within the language by construction, since the
+ * automaton checks every component that is read or written. It remains to show that `read` and `write` are inverse:
+ * they run over a transition cover, for every edge of the minimal automaton a word through it, with the least and the
+ * greatest byte of the edge.
  */
 
 import { compareBytes } from '@quoin/primitives'
@@ -10,13 +10,13 @@ import type { Codec } from '../codec.ts'
 
 export interface NotCanonical {
   readonly word: Uint8Array
-  /** What comes back when the word is read and written again, or what went wrong. */
+  /** The result of reading the word and writing it again, or the error. */
   readonly back: Uint8Array | Error
 }
 
 const verdicts = new WeakMap<object, NotCanonical | null>()
 
-/** A word of the codec's language that does not come back as itself. The answer is kept for each codec. */
+/** A word of the codec's language that does not round-trip. Memoized for each codec. */
 export const notCanonical = (codec: Codec<unknown>): NotCanonical | undefined => {
   let verdict = verdicts.get(codec)
   if (verdict === undefined) {
@@ -51,7 +51,7 @@ const firstFailure = (codec: Codec<unknown>): NotCanonical | undefined => {
   return undefined
 }
 
-/** Read and written again. `target` is a little longer, so that writing too much shows as a difference. */
+/** Reads a word and writes it again. `target` has room to spare, so that extra bytes are a difference. */
 const again = (codec: Codec<unknown>, word: Uint8Array): Uint8Array | Error => {
   const target = new Uint8Array(word.length + 64)
   try {

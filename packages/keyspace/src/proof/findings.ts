@@ -1,7 +1,7 @@
-/** Each property asked of its subject, and a failure put into words. */
+/** The checks of each property, and their failures as text. */
 import { toHex } from '@quoin/primitives'
 import type { Component } from '../codec.ts'
-import { inWords, type Layout, type Reading } from '../layout.ts'
+import { inWords, type Layout, type ParsedKey } from '../layout.ts'
 import { ambiguity } from './ambiguity.ts'
 import { notCanonical } from './canonical.ts'
 import type { OrderOfPart } from './order.ts'
@@ -11,7 +11,7 @@ import type { Effort } from './search.ts'
 
 export type Property = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7'
 
-/** What is proved of a collection. */
+/** A collection, as proofs see it. */
 export interface Subject {
   readonly name: string
   readonly layout: Layout
@@ -19,7 +19,7 @@ export interface Subject {
 }
 
 export interface PromisedScan {
-  /** The components that are given. */
+  /** The leading components of the scan. */
   readonly components: readonly string[]
   /** The number of parts that the scan prefix spans, or undefined when the components do not lead the key. */
   readonly parts: number | undefined
@@ -32,7 +32,7 @@ export interface Finding {
   /** Two keys in hexadecimal; the same one twice when it is one key with two meanings. */
   readonly witness: readonly [string, string]
   readonly message: string
-  /** The scan prefix in hexadecimal, where the finding is about a scan. */
+  /** The scan prefix in hexadecimal, of a finding about a scan. */
   readonly prefix?: string
 }
 
@@ -52,7 +52,7 @@ export const strayUnderScan = (subject: Subject, scan: PromisedScan, effort: Eff
   return [finding('P2', [subject], [asked, caught], message, prefix)]
 }
 
-/** A key of both, and keys of the one under the scans of the other. */
+/** Keys of both collections, and keys of one under the scans of the other. */
 export const overlaps = (a: Subject, b: Subject, effort: Effort): Finding[] => {
   const shared = commonKey(a.layout, b.layout, effort)
   const both = shared?.map(inWords)
@@ -72,7 +72,7 @@ export const overlaps = (a: Subject, b: Subject, effort: Effort): Finding[] => {
   ]
 }
 
-/** The widest promised scan of `a` catches everything that a narrower one does, so it is the one to ask. */
+/** Only the widest promised scan of `a`: it catches every key that a narrower one does. */
 const strayUnderOther = (a: Subject, b: Subject, effort: Effort): Finding[] => {
   const leading = a.scans.flatMap(({ parts, components }) =>
     parts === undefined ? [] : [{ parts, components }]
@@ -88,7 +88,7 @@ const strayUnderOther = (a: Subject, b: Subject, effort: Effort): Finding[] => {
   ]
 }
 
-/** The shortest of the keys that two collections share, as a key with two owners. */
+/** The shortest key that two collections share, as a key with two owners. */
 export const twoOwners = (overlapping: readonly Finding[]): Finding[] => {
   const shared = overlapping.filter(({ prefix }) => prefix === undefined)
   const [shortest] = shared.sort((a, b) => a.witness[0].length - b.witness[0].length)
@@ -97,7 +97,7 @@ export const twoOwners = (overlapping: readonly Finding[]): Finding[] => {
   return [{ ...shortest, property: 'P6', message }]
 }
 
-/** Components that do not walk by value although a scan claims so; each once, under the widest such scan. */
+/** Components that are not in the order of values although a scan claims so; each once, under the widest scan. */
 export const wrongOrders = (subject: Subject, orders: readonly OrderOfPart[]): Finding[] => {
   const claims = subject.scans.flatMap(({ order, parts }) => (order && parts !== undefined ? [parts] : []))
   return orders.flatMap((order, i) => {
@@ -126,7 +126,7 @@ export const notItself = (subject: Subject, { name, codec }: Component): Finding
   ]
 }
 
-/** Two keys that the scan asks for and that no one prefix finds, as a component it leaves out differs. */
+/** Two keys of the scan that no one prefix finds, since they differ in a component that the scan leaves out. */
 export const notLeading = (subject: Subject, { components, parts }: PromisedScan): Finding[] => {
   if (parts !== undefined) return []
   const { layout } = subject
@@ -137,7 +137,7 @@ export const notLeading = (subject: Subject, { components, parts }: PromisedScan
     part.kind === 'component' && i < last && !components.includes(part.component.name) ? [{ part, i }] : []
   )
   const one = layout.reading(layout.shortest(0))
-  // A component with a single word cannot differ; if all that are left out are such, one key stands for two.
+  // A component with a single word cannot differ; when all omitted components have one word, one key stands for two.
   const { part, i } =
     left.find(each => each.part.language.otherWord.join() !== each.part.language.completion(0).join()) ??
     left[0]!
@@ -151,10 +151,10 @@ export const notLeading = (subject: Subject, { components, parts }: PromisedScan
   return [finding('P7', [subject], [one, other], message)]
 }
 
-const key = (reading: Reading): string => `key ${toHex(reading.key)}`
+const key = (reading: ParsedKey): string => `key ${toHex(reading.key)}`
 
-/** Some components of a reading: `pool=1`. */
-const named = (components: readonly string[], reading: Reading): string => {
+/** Some components of a parsed key: `pool=1`. */
+const named = (components: readonly string[], reading: ParsedKey): string => {
   const spans = reading.spans.filter(
     ({ part }) => part.kind === 'component' && components.includes(part.component.name)
   )
@@ -164,7 +164,7 @@ const named = (components: readonly string[], reading: Reading): string => {
 const finding = (
   property: Property,
   subjects: readonly Subject[],
-  [first, second]: readonly [Reading, Reading],
+  [first, second]: readonly [ParsedKey, ParsedKey],
   message: string,
   prefix?: Uint8Array
 ): Finding => ({

@@ -1,23 +1,23 @@
 /**
- * P4, the order of keys: whether keys that first differ in one component sort as its values do, or else as its
- * words do. Two keys sort by their first differing byte. If that byte lies in the component for both, their
- * words differ there too. Otherwise one word is the beginning of the other, so the shorter is the smaller in
- * either order, and the bytes that follow it decide where the keys go: the separator may well sort above.
+ * P4, the order of keys: keys that first differ in one component sort as its values do, or as its words do, or as
+ * neither. Two keys sort by their first differing byte. If that byte lies in the component for both, their words
+ * differ there too. Otherwise one word is a prefix of the other, so the shorter is the smaller in either order, and
+ * the bytes after it decide the order of the keys: the separator may sort above.
  */
 
 import type { Edge } from '../language/language.ts'
-import type { Layout, Reading, Run } from '../layout.ts'
+import type { Layout, ParsedKey, Run } from '../layout.ts'
 import { type Effort, type Path, shortestPath } from './search.ts'
 
-/** Two keys, the one with the smaller value first, whose bytes sort the other way. */
-type Disorder = readonly [Reading, Reading]
+/** Two keys in the order of their values, whose bytes sort the other way. */
+type Disorder = readonly [ParsedKey, ParsedKey]
 
 export interface OrderOfPart {
-  /** Keys sort by the values, by the words that stand for them, or by neither. */
+  /** Keys sort by values, by words, or by neither. */
   readonly by: 'value' | 'word' | 'neither'
-  /** Why not by the values. */
+  /** A counterexample to the order of values. */
   readonly value?: Disorder
-  /** Why not by the words. */
+  /** A counterexample to the order of words. */
   readonly word?: Disorder
 }
 
@@ -32,7 +32,7 @@ const orderOfPart = (layout: Layout, part: number, effort: Effort): OrderOfPart 
   return word ? { by: 'neither', value, word } : { by: 'word', value }
 }
 
-/** Two values of the component whose words alone already sort the wrong way. */
+/** Two values of the component whose words sort the wrong way. */
 const valueDisorder = (layout: Layout, part: number, effort: Effort): Disorder | undefined => {
   const at = layout.parts[part]!
   if (at.kind === 'literal' || at.component.codec.order === 'bytes') return undefined
@@ -77,7 +77,7 @@ const valueDisorder = (layout: Layout, part: number, effort: Effort): Disorder |
   const shortTail = language.completion(layout.local(short.to))
   const longTail = language.stretch(layout.local(long.to), shortTail.length)
   const common = steps(path, state => state)
-  const key = (edge: Edge, byte: number, tail: readonly number[]): Reading =>
+  const key = (edge: Edge, byte: number, tail: readonly number[]): ParsedKey =>
     layout.reading([
       ...common,
       { byte, state: edge.to },
@@ -87,13 +87,13 @@ const valueDisorder = (layout: Layout, part: number, effort: Effort): Disorder |
   return [key(short, short.set.max, shortTail), key(long, low, longTail)]
 }
 
-/** One word begins the other, and what follows it sorts above the rest of the longer one. */
+/** One word is a prefix of the other, and the bytes after it sort above the rest of the longer word. */
 const prefixDisorder = (layout: Layout, part: number, effort: Effort): Disorder | undefined => {
   const { size, moves, accepting, rest } = layout
   const isInside = ({ to }: Edge): boolean => layout.partOf(to) === part
   const isPast = ({ to }: Edge): boolean => layout.partOf(to) > part
-  // While both keys are the same, the state p of both; afterwards size + p * size + q, where p has left the
-  // component and q is still in it or has left it later.
+  // While both keys are equal, the state p of both; afterwards size + p * size + q, where p has left the component and
+  // q is still in it or has left it later.
   const split = (state: number): [number, number] => {
     const pair = state < size ? state * size + state : state - size
     return [Math.floor(pair / size), pair % size]
@@ -108,7 +108,7 @@ const prefixDisorder = (layout: Layout, part: number, effort: Effort): Disorder 
     pairs(state)
       .filter(([e, f]) => e.set.max > f.set.min)
       .sort(([a, b], [c, d]) => rest[a.to]! + rest[b.to]! - rest[c.to]! - rest[d.to]!)[0]
-  /** The longer word's key ends here, while the shorter one's goes on: a prefix sorts first. */
+  /** The key with the longer word ends here while the other continues: a prefix sorts first. */
   const wrongEnd = (state: number): Edge | undefined => {
     const [p, q] = split(state)
     return state >= size && accepting[q] ? moves[p]![0] : undefined
@@ -138,7 +138,7 @@ const prefixDisorder = (layout: Layout, part: number, effort: Effort): Disorder 
   const short = steps(path, state => split(state)[0])
   const long = steps(path, state => split(state)[1])
   const wrong = wrongByte(last)
-  const go = (run: Run, edge: Edge, byte: number): Reading =>
+  const go = (run: Run, edge: Edge, byte: number): ParsedKey =>
     layout.reading([...run, { byte, state: edge.to }, ...layout.complete(edge.to)])
   if (wrong) return [go(short, wrong[0], wrong[0].set.max), go(long, wrong[1], wrong[1].set.min)]
   const end = wrongEnd(last)!

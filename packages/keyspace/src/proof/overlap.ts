@@ -1,9 +1,16 @@
-/** P3, two layouts in one store: a key of both, or a key of one under a promised scan of the other. */
-import type { Layout, Reading } from '../layout.ts'
+/**
+ * P3, disjoint layouts in one store: a search for a key of both, or for a key of one under a promised scan of the
+ * other.
+ */
+import type { Layout, ParsedKey } from '../layout.ts'
 import { type Effort, type Path, shortestPath } from './search.ts'
 
-/** One key that both layouts have, as each reads it. */
-export const commonKey = (a: Layout, b: Layout, effort: Effort): readonly [Reading, Reading] | undefined => {
+/** A key of both layouts, parsed by each. */
+export const commonKey = (
+  a: Layout,
+  b: Layout,
+  effort: Effort
+): readonly [ParsedKey, ParsedKey] | undefined => {
   const path = together(
     a,
     b,
@@ -19,15 +26,15 @@ export const commonKey = (a: Layout, b: Layout, effort: Effort): readonly [Readi
 }
 
 /**
- * A key of `b` that begins with the first `count` parts of some key of `a`, so that a scan of `a` finds it; and
- * that key of `a`.
+ * A key of `b` that begins with the first `count` parts of a key of `a`, so that a scan of `a` finds it; and that key
+ * of `a`.
  */
 export const strayKey = (
   a: Layout,
   count: number,
   b: Layout,
   effort: Effort
-): readonly [Reading, Reading] | undefined => {
+): readonly [ParsedKey, ParsedKey] | undefined => {
   const path = together(
     a,
     b,
@@ -46,7 +53,7 @@ export const strayKey = (
 const runOf = (path: Path, of: (state: number) => number): { byte: number; state: number }[] =>
   path.states.map((state, i) => ({ byte: path.bytes[i]!, state: of(state) }))
 
-/** Both layouts over the same bytes, `a` no further than its first `count` parts. */
+/** Both layouts over the same bytes, `a` up to its first `count` parts. */
 const together = (
   a: Layout,
   b: Layout,

@@ -1,6 +1,6 @@
 /**
- * Proves collections that share a store. The proof is complete: each property is decided, and a failure comes
- * with the shortest keys that show it.
+ * Proves collections that share a store. The proof is complete: each property is decided, and a failure comes with
+ * the shortest keys that show it.
  */
 import {
   type Finding,
@@ -30,9 +30,9 @@ export const PROPERTIES: Readonly<Record<Property, string>> = {
 export interface Verdict {
   readonly property: Property
   readonly holds: boolean
-  /** How many things were decided: collections, scans, pairs, components. */
+  /** The number of decisions: collections, scans, pairs, components. */
   readonly checks: number
-  /** How many states of product automata were visited to decide them. */
+  /** The number of states of product automata visited. */
   readonly visited: number
   readonly milliseconds: number
 }
@@ -48,7 +48,7 @@ export interface Proof {
 /** For each collection, the order that each part of its key gives. */
 export type Orders = ReadonlyMap<Subject, readonly OrderOfPart[]>
 
-/** All seven properties of collections that belong together. */
+/** Decides all seven properties of the collections of a keyspace. */
 export const prove = (subjects: readonly Subject[]): Proof & { readonly orders: Orders } => {
   const scans = subjects.flatMap(subject => subject.scans.map(scan => ({ subject, scan })))
   const components = subjects.flatMap(subject =>
@@ -73,7 +73,7 @@ export const prove = (subjects: readonly Subject[]): Proof & { readonly orders: 
   return { ...proof, orders }
 }
 
-/** That collections proved by themselves are also disjoint from neighbours in the same store: P3 and P6. */
+/** Proves collections disjoint from neighbours in the same store: P3 and P6. */
 export const proveDisjoint = (subjects: readonly Subject[], neighbours: readonly Subject[]): Proof =>
   gather(subjects, disjointness(subjects.flatMap(a => neighbours.map((b): Pair => [a, b]))))
 

@@ -1,17 +1,17 @@
 /**
- * P2, a promised scan is exact: a key found by its prefix that has other components than were asked for. The
- * prefix is a run over the first `count` parts, the key another run over the same bytes and more; the key is
- * a stray one when the runs differ, or when it goes on in a part that the prefix has ended.
+ * P2, a promised scan is exact: a search for a key under its prefix with other components. The prefix is a run over
+ * the first `count` parts, the key another run over the same bytes and more. The key is stray when the runs differ,
+ * or when it continues a part that the prefix has ended.
  */
-import type { Layout, Reading, Run } from '../layout.ts'
+import type { Layout, ParsedKey, Run } from '../layout.ts'
 import { type Effort, shortestPath } from './search.ts'
 
 export interface InexactScan {
   readonly prefix: Uint8Array
-  /** A key that was asked for. */
-  readonly asked: Reading
-  /** A key that the prefix finds as well. */
-  readonly caught: Reading
+  /** A key of the scan. */
+  readonly asked: ParsedKey
+  /** A key with other components that the prefix finds as well. */
+  readonly caught: ParsedKey
 }
 
 export const inexactScan = (layout: Layout, count: number, effort: Effort): InexactScan | undefined => {

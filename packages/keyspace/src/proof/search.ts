@@ -1,21 +1,22 @@
 /**
- * The shortest path through a product of automata, breadth first. States are numbers; `cost` says how many more
- * bytes end the search from a state (infinity: not from here), so that what is found is shortest as a whole.
+ * Breadth-first search for the shortest path through a product of automata. States are numbers; `cost` is the number
+ * of bytes from a state to the end of the search (infinity when it cannot end there), so that the whole path is
+ * shortest.
  */
 import { QuoinError } from '@quoin/primitives'
 import type { ByteSet } from '../language/byteset.ts'
 
-/** A proof that visits more states than this in one search, or in all, is given up with an error, never answered. */
+/** The limit on states visited in one search; a search beyond it is refused, never answered. */
 const MAX_VISITED = 4_000_000
 const MAX_VISITED_IN_ALL = 100_000_000
 
 export interface Path {
-  /** Every state after the start. */
+  /** The states after the start. */
   readonly states: readonly number[]
   readonly bytes: readonly number[]
 }
 
-/** How much work proofs have been. */
+/** The work of proofs so far. */
 export interface Effort {
   visited: number
 }
@@ -66,7 +67,7 @@ export const shortestPath = (
   return { states: path.states.reverse(), bytes: path.bytes.reverse() }
 }
 
-/** Which numbers have been seen: those below a limit in an array that all searches share, the others in a set. */
+/** A set of numbers: those below a limit in an array that all searches share, the others in a Set. */
 class Marks {
   static readonly #shared = new Uint32Array(1 << 22)
   static #generation = 0
@@ -74,7 +75,7 @@ class Marks {
   readonly #others = new Set<number>()
 
   constructor() {
-    // After four billion searches the marks of the first would come back.
+    // After four billion searches the first generation would recur.
     if (Marks.#generation === 0xffffffff) {
       Marks.#generation = 0
       Marks.#shared.fill(0)
@@ -82,7 +83,7 @@ class Marks {
     this.#mine = ++Marks.#generation
   }
 
-  /** Marks a number; false when it was marked already. */
+  /** Adds a number; false when it is in the set already. */
   mark(state: number): boolean {
     if (state < Marks.#shared.length) {
       if (Marks.#shared[state] === this.#mine) return false

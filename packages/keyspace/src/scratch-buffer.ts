@@ -1,11 +1,13 @@
-/** A buffer for keys and values that are encoded to bytes of their own; it is kept, and grows with the longest. */
+/** A shared scratch buffer for encoding keys and values of unknown length. It grows with the longest. */
 import { copyOfPart, hasCode } from '@quoin/primitives'
 
 let kept: Uint8Array | undefined
 
-/** What `write` wrote from the start of a buffer, as a copy. `write` returns the end, or throws ERR_KEY_BUFFER. */
-export const written = (write: (target: Uint8Array) => number): Uint8Array => {
-  // Taken while in use: a codec may itself encode a key.
+/**
+ * Copies the bytes that `write` wrote from the start of a buffer. `write` returns the end, or throws ERR_KEY_BUFFER.
+ */
+export const copyWritten = (write: (target: Uint8Array) => number): Uint8Array => {
+  // Removed while in use: a codec may encode a key itself.
   let buffer = kept ?? new Uint8Array(512)
   kept = undefined
   try {
