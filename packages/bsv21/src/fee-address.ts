@@ -6,7 +6,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { formatAddress, fromBase58, hash160, sha256, sha256d } from '@quoin/chain'
-import { parseOutpoint, QuoinError, type TokenId, txidOf, voutOf } from '@quoin/primitives'
+import { equalBytes, parseOutpoint, QuoinError, type TokenId, txidOf, voutOf } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 
 const XPUB_VERSION = 0x0488b21e
@@ -46,8 +46,7 @@ export const pathOf = (token: TokenId): [first: number, second: number] => {
 const readExtendedKey = (xpub: string): ExtendedKey => {
   const bytes = xpub.length <= 112 ? fromBase58(xpub) : undefined
   const isWhole =
-    bytes?.length === 82 &&
-    Buffer.compare(sha256d(bytes.subarray(0, 78)).subarray(0, 4), bytes.subarray(78)) === 0
+    bytes?.length === 82 && equalBytes(sha256d(bytes.subarray(0, 78)).subarray(0, 4), bytes.subarray(78))
   if (!isWhole || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) !== XPUB_VERSION) {
     throw notAKey('it is no extended public key (xpub…)')
   }

@@ -6,8 +6,8 @@
  * The state is a list of coins. A transaction takes the coins that it spends out of the hands of their holders, and puts
  * new ones into others'. Everything else is counted from the list at the end.
  */
-import { bytesKey, type Transaction } from '@quoin/chain'
-import { formatOutpoint, makeOutpoint } from '@quoin/primitives'
+import type { Transaction } from '@quoin/chain'
+import { bytesKey, formatOutpoint, makeOutpoint } from '@quoin/primitives'
 import { decodeBsv21, decodeCosign, decodeOrdLock, decodeOwner } from '@quoin/txo'
 
 interface SpecifiedCoin {

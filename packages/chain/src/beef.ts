@@ -4,9 +4,8 @@
  * bytes, whatever the shape of the ancestry; nothing is verified here beyond that the parts fit together.
  */
 
-import { copyOfPart, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
+import { bytesKey, copyOfPart, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
 import { ancestryOf, parentsAmong, parentsFirst } from './ancestry.ts'
-import { bytesKey } from './hash.ts'
 import { Bump } from './merkle/bump.ts'
 import { readTransaction, type Transaction } from './transaction.ts'
 import { TxidIndex } from './txid-index.ts'

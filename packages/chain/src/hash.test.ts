@@ -1,8 +1,8 @@
 import { Hash } from '@bsv/sdk'
-import { fromHex, toHex } from '@quoin/primitives'
+import { bytesKey, fromHex, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { bytesKey, hash160, ripemd160, sha256, sha256d } from './hash.ts'
+import { hash160, ripemd160, sha256, sha256d } from './hash.ts'
 
 it.each([
   [sha256, '', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],

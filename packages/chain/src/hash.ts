@@ -28,11 +28,3 @@ export const sha256d = (data: Uint8Array): Uint8Array => sha256(bytesOf(digest('
 
 /** RIPEMD-160 of SHA-256: what a public key or a script is paid by. */
 export const hash160 = (data: Uint8Array): Uint8Array => ripemd160(bytesOf(digest('sha256', data), between))
-
-const { latin1Slice } = Buffer.prototype as unknown as { latin1Slice: (this: Uint8Array) => string }
-
-/**
- * Bytes as a string, for a Map or a Set, which know bytes only by identity. What Buffers have for it is called on the
- * bytes themselves: making a Buffer of them first would be half of the work.
- */
-export const bytesKey = (bytes: Uint8Array): string => latin1Slice.call(bytes)

@@ -22,7 +22,7 @@ export {
 export { beefOfRecord, type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
 export { beefOf, parseBeefText } from './beef-text.ts'
 export type { Finding, FindingKind } from './finding.ts'
-export { bytesKey, hash160, ripemd160, sha256, sha256d } from './hash.ts'
+export { hash160, ripemd160, sha256, sha256d } from './hash.ts'
 export { MAX_SIDE_DEPTH, type Reorg } from './headers/addition.ts'
 export { Branch } from './headers/branch.ts'
 export {
@@ -36,7 +36,6 @@ export {
   parseHash,
   parseHeader,
   readHeaders,
-  sameBytes,
   writeHeader
 } from './headers/header.ts'
 export { blockHeadersServiceSource, chaintracksSource, peerSource } from './headers/header-services.ts'

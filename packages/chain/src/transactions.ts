@@ -2,10 +2,9 @@
  * Transactions and their proofs (D5): stored once each, by txid, apart from one another. Writes are parts of somebody's
  * batch, since a transaction is stored in the commit that makes use of it. BEEF is put together on demand.
  */
-import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
+import { bytesKey, formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch, StoreReads } from '@quoin/store'
 import { type BeefTransaction, writeBeef } from './beef.ts'
-import { bytesKey } from './hash.ts'
 import { chain, type StoredTransaction } from './keys.ts'
 import { Bump } from './merkle/bump.ts'
 import { parseTransaction, type Transaction } from './transaction.ts'

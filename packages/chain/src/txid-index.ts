@@ -1,5 +1,4 @@
-import { compareBytes, type Txid } from '@quoin/primitives'
-import { bytesKey } from './hash.ts'
+import { bytesKey, compareBytes, type Txid } from '@quoin/primitives'
 
 /** So few are looked through: that takes less than to make a name of each. */
 const FEW = 8

@@ -1,8 +1,8 @@
 /** Blocks of a development chain: real headers with real proof of work, at a difficulty of two hashes a block. */
 
 import type { Transaction } from '@quoin/chain'
-import { Bump, type ChainHeader, formatHash, type Header, sameBytes, workOf, writeHeader } from '@quoin/chain'
-import { QuoinError, type Txid } from '@quoin/primitives'
+import { Bump, type ChainHeader, formatHash, type Header, workOf, writeHeader } from '@quoin/chain'
+import { equalBytes, QuoinError, type Txid } from '@quoin/primitives'
 
 export class Block implements ChainHeader {
   readonly header: Header
@@ -33,7 +33,7 @@ export class Block implements ChainHeader {
   /** A block that was mined before. Throws unless the header is of these transactions. */
   static of(header: Header, parent: ChainHeader, transactions: readonly Transaction[]): Block {
     const bump = bumpOf(parent, transactions)
-    if (sameBytes(bump.root, header.merkleRoot)) return new Block(header, parent, transactions, bump)
+    if (equalBytes(bump.root, header.merkleRoot)) return new Block(header, parent, transactions, bump)
     const hash = formatHash(header.hash)
     throw new QuoinError('ERR_HEADER_INVALID', `block ${hash} is not of its transactions`, { hash })
   }

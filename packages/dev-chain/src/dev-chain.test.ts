@@ -2,7 +2,6 @@
 import { P2PKH, PrivateKey, SatoshisPerKilobyte, Transaction as SdkTransaction } from '@bsv/sdk'
 import {
   Beef,
-  bytesKey,
   formatHash,
   HEADER_LENGTH,
   HeaderStore,
@@ -10,7 +9,7 @@ import {
   verifyBeef,
   writeTransaction
 } from '@quoin/chain'
-import { formatTxid, makeOutpoint, OP, parseTxid } from '@quoin/primitives'
+import { bytesKey, formatTxid, makeOutpoint, OP, parseTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { describe, expect, it } from 'vitest'
 import { ANYONE, child, names, sdk, spend } from './dev.testing.ts'

@@ -17,7 +17,6 @@
 import type { HeaderSource, ProofAnswer, ProofSource, Reorg, RootTracker, SourceTip } from '@quoin/chain'
 import {
   type BeefTransaction,
-  bytesKey,
   type ChainHeader,
   formatHash,
   HEADER_LENGTH,
@@ -27,11 +26,19 @@ import {
   parseAddress,
   parseHeader,
   parseTransaction,
-  sameBytes,
   type Transaction,
   writeBeef
 } from '@quoin/chain'
-import { formatTxid, type Outpoint, QuoinError, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import {
+  bytesKey,
+  equalBytes,
+  formatTxid,
+  type Outpoint,
+  QuoinError,
+  type Txid,
+  txidOf,
+  voutOf
+} from '@quoin/primitives'
 import { Block } from './block.ts'
 import { type DevChainJson, readSnapshot, snapshotOf } from './json.ts'
 import { Miner } from './miner.ts'
@@ -295,7 +302,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
   /** The outputs that a transaction spends, which may be outputs of others that are not here yet. */
   #spentBy({ inputs }: Transaction, others: readonly Transaction[]): Output[] {
     return inputs.map(({ txid, vout }) => {
-      const source = this.transaction(txid) ?? others.find(each => sameBytes(each.txid, txid))
+      const source = this.transaction(txid) ?? others.find(each => equalBytes(each.txid, txid))
       const output = source?.outputs[vout]
       if (!output) throw unknown(txid)
       return output

@@ -1,15 +1,7 @@
 /** A development chain as JSON, to be kept between two runs: all in hexadecimal, nothing that follows from the rest. */
 
-import {
-  Branch,
-  checkHeader,
-  NETWORKS,
-  parseHeader,
-  parseTransaction,
-  sameBytes,
-  type Transaction
-} from '@quoin/chain'
-import { fromHex, QuoinError, toHex } from '@quoin/primitives'
+import { Branch, checkHeader, NETWORKS, parseHeader, parseTransaction, type Transaction } from '@quoin/chain'
+import { equalBytes, fromHex, QuoinError, toHex } from '@quoin/primitives'
 import { Block } from './block.ts'
 
 export interface DevChainJson {
@@ -50,7 +42,7 @@ export const readSnapshot = (json: DevChainJson): Snapshot => {
   if (!isOne) throw new QuoinError('ERR_HEADER_FORMAT', 'this is no development chain')
   const rules = NETWORKS.regtest
   const headers = json.blocks.map(({ header }) => parseHeader(fromHex(header)))
-  if (!headers[0] || !sameBytes(headers[0].raw, rules.genesis)) {
+  if (!headers[0] || !equalBytes(headers[0].raw, rules.genesis)) {
     throw new QuoinError('ERR_HEADER_INVALID', 'a development chain begins with the first block of regtest')
   }
   const blocks = [Block.first(headers[0])]

@@ -1,8 +1,8 @@
 /** Reorgs of the development chain: transactions move, vanish or are replaced, and all proofs follow. */
 import { Transaction as SdkTransaction } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
-import { Beef, bytesKey, HeaderStore, syncHeaders, verifyBeef } from '@quoin/chain'
-import { formatTxid, makeOutpoint, parseTxid } from '@quoin/primitives'
+import { Beef, HeaderStore, syncHeaders, verifyBeef } from '@quoin/chain'
+import { bytesKey, formatTxid, makeOutpoint, parseTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,7 +1,8 @@
 /** How a reorg mines transactions again: each one block later than before and in the other order, parents first. */
 
 import type { Transaction } from '@quoin/chain'
-import { bytesKey, parentsAmong, parentsFirst, TxidIndex } from '@quoin/chain'
+import { parentsAmong, parentsFirst, TxidIndex } from '@quoin/chain'
+import { bytesKey } from '@quoin/primitives'
 
 /**
  * The transactions of each new block, of which there is one more than of the removed. What is included comes into the

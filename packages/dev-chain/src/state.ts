@@ -1,8 +1,8 @@
 /** What a development chain is at one moment: its blocks, what waits to be mined, and who spends what of all that. */
 
 import type { Transaction } from '@quoin/chain'
-import { Branch, bytesKey, sameBytes } from '@quoin/chain'
-import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
+import { Branch } from '@quoin/chain'
+import { bytesKey, equalBytes, formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import { Block } from './block.ts'
 import type { Miner } from './miner.ts'
 import { UtxoSet } from './utxo-set.ts'
@@ -33,7 +33,7 @@ export class State {
   /** Takes a block that is said to be one of this miner, and checks its transactions but for their scripts. */
   take(block: Block): void {
     const own = this.#own(block.height)
-    if (!own.every(({ raw }, i) => sameBytes(raw, block.transactions[i]?.raw ?? NOTHING))) {
+    if (!own.every(({ raw }, i) => equalBytes(raw, block.transactions[i]?.raw ?? NOTHING))) {
       throw new QuoinError('ERR_HEADER_INVALID', `block ${block.height} is of another miner`, {
         height: block.height
       })

@@ -1,8 +1,8 @@
 /** The transactions that a development chain has, mined or not, and who spends what of them. */
 
 import type { Output, Transaction } from '@quoin/chain'
-import { bytesKey, checkForm, invalid, sameBytes } from '@quoin/chain'
-import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
+import { checkForm, invalid } from '@quoin/chain'
+import { bytesKey, equalBytes, formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 
 /** An output that can be paid with. */
 export interface Coin {
@@ -68,7 +68,7 @@ export class UtxoSet {
     const rivals = new Set<Transaction>()
     for (const { txid, vout } of transaction.inputs) {
       const rival = this.spenderOf(txid, vout)
-      if (rival && !sameBytes(rival.txid, transaction.txid)) rivals.add(rival)
+      if (rival && !equalBytes(rival.txid, transaction.txid)) rivals.add(rival)
     }
     return [...rivals]
   }
@@ -97,7 +97,7 @@ export class UtxoSet {
       this.#coins.delete(key)
     }
     for (const [vout, { script }] of transaction.outputs.entries()) {
-      if (!sameBytes(script, this.#script) || this.spenderOf(txid, vout)) continue
+      if (!equalBytes(script, this.#script) || this.spenderOf(txid, vout)) continue
       this.#coins.set(placeKey(txid, vout), { source: transaction, vout, isMined: height !== undefined })
     }
   }
@@ -111,7 +111,7 @@ export class UtxoSet {
     for (const { txid, vout } of transaction.inputs) {
       this.#spenders.delete(placeKey(txid, vout))
       const source = this.get(txid)
-      if (!source || !sameBytes(source.transaction.outputs[vout]!.script, this.#script)) continue
+      if (!source || !equalBytes(source.transaction.outputs[vout]!.script, this.#script)) continue
       this.#coins.set(placeKey(txid, vout), {
         source: source.transaction,
         vout,

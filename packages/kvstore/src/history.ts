@@ -7,14 +7,8 @@
  * of the client: it follows every path, and the paths double with every update that also spends the change of the update
  * before it.
  */
-import {
-  type BeefTransaction,
-  type Bump,
-  bytesKey,
-  type Transaction,
-  type TransactionStore
-} from '@quoin/chain'
-import { type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import type { BeefTransaction, Bump, Transaction, TransactionStore } from '@quoin/chain'
+import { bytesKey, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { type OutputStore, outputFields, outputs as outputKeys } from '@quoin/txo'
 import { entryEventOf } from './keys.ts'
 

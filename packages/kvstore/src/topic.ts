@@ -13,7 +13,7 @@ import {
   protocolText
 } from '@quoin/kvstore-client/token'
 import type { Admittance, Candidate } from '@quoin/overlay'
-import { makeOutpoint, type Outpoint } from '@quoin/primitives'
+import { equalBytes, makeOutpoint, type Outpoint } from '@quoin/primitives'
 import { verifyToken } from './verify.ts'
 
 /** Outputs verified before the event loop gets a turn. */
@@ -30,7 +30,7 @@ export const admitEntries = async ({ transaction, previousCoins }: Candidate): P
   const locks = new Map(prior.map(({ tuple, lockKey }) => [tuple, lockKey]))
   const hasKnownLock = (token: KvToken): boolean => {
     const lock = prior.length > 0 ? locks.get(tupleText(token)) : undefined
-    return lock !== undefined && Buffer.compare(lock, token.lockKey) === 0
+    return lock !== undefined && equalBytes(lock, token.lockKey)
   }
   const outputs: number[] = []
   const refused: Record<number, string> = {}

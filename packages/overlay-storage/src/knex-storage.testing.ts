@@ -74,7 +74,7 @@ interface Known {
   readonly proofs: Map<string, Bump>
 }
 
-const mapKey = ({ txid, outputIndex }: EngineOutpoint): string => `${txid}.${outputIndex}`
+const outpointText = ({ txid, outputIndex }: EngineOutpoint): string => `${txid}.${outputIndex}`
 const outpointOf = (name: string): EngineOutpoint => ({
   txid: name.slice(0, 64),
   outputIndex: Number(name.slice(65))
@@ -100,7 +100,7 @@ export class CorrectedStorage {
     const { txid, outputIndex, topic } = output
     await this.#learn(output, output.beef!, output.score! / 1000)
     if ((await this.#rows({ txid, outputIndex, topic })).length > 0) return
-    const spender = this.known.spenders.get(mapKey(output))
+    const spender = this.known.spenders.get(outpointText(output))
     const consumers = spender === undefined ? [] : await this.#rows({ txid: spender, topic })
     await this.#plain.insertOutput({
       ...output,
@@ -294,7 +294,7 @@ export class CorrectedStorage {
   /** UNREAD HEIGHT, STALE CONSUMERS, REPEATED CONSUMERS. */
   async #corrected(row: EngineOutput): Promise<EngineOutput> {
     const height = this.known.records.get(row.txid)?.position?.height
-    const consumers = new Map(row.consumedBy.map(each => [mapKey(each), each]))
+    const consumers = new Map(row.consumedBy.map(each => [outpointText(each), each]))
     for (const [name, each] of consumers) {
       if ((await this.#rows({ ...each, topic: row.topic })).length === 0) consumers.delete(name)
     }

@@ -4,13 +4,13 @@
  */
 import {
   type BeefTransaction,
-  bytesKey,
   type Output,
   type Transaction,
   type TransactionStore,
   writeBeef
 } from '@quoin/chain'
 import {
+  bytesKey,
   type ErrorCode,
   formatTxid,
   hasCode,

@@ -24,7 +24,7 @@ import { idOf, TOPICS, World } from './world.testing.ts'
 /** What an output's number says: its topic, or none, and whether its transaction keeps the coins it spends. */
 const NO_TOPIC = TOPICS.length
 const KEEPS = 128
-const mapKey = ({ txid, outputIndex }: EngineOutpoint): string => `${txid}.${outputIndex}`
+const outpointText = ({ txid, outputIndex }: EngineOutpoint): string => `${txid}.${outputIndex}`
 
 const manager = (topic: number): TopicManager => ({
   identifyAdmissibleOutputs: async (bytes, previousCoins) => {
@@ -48,20 +48,20 @@ class Unspent implements LookupService {
 
   outputAdmittedByTopic(payload: Parameters<LookupService['outputAdmittedByTopic']>[0]): void {
     if (payload.mode !== 'locking-script') throw new Error(payload.mode)
-    this.#outputs.set(mapKey(payload), { txid: payload.txid, outputIndex: payload.outputIndex })
+    this.#outputs.set(outpointText(payload), { txid: payload.txid, outputIndex: payload.outputIndex })
   }
 
   outputSpent(payload: EngineOutpoint): void {
-    this.#outputs.delete(mapKey(payload))
+    this.#outputs.delete(outpointText(payload))
   }
 
   outputEvicted(txid: string, outputIndex: number): void {
-    this.#outputs.delete(mapKey({ txid, outputIndex }))
+    this.#outputs.delete(outpointText({ txid, outputIndex }))
   }
 
   async lookup({ query }: { query: unknown }): Promise<(EngineOutpoint & { history?: number })[]> {
     const history = (query as { history?: number }).history
-    const all = [...this.#outputs.values()].toSorted((a, b) => (mapKey(a) < mapKey(b) ? -1 : 1))
+    const all = [...this.#outputs.values()].toSorted((a, b) => (outpointText(a) < outpointText(b) ? -1 : 1))
     return all.map(each => (history === undefined ? each : { ...each, history }))
   }
 
@@ -186,11 +186,11 @@ const isHere = async (transaction: Transaction): Promise<boolean> =>
 const compareEngines = async (proofs: ReadonlyMap<string, Bump>): Promise<void> => {
   const row = ({ score: _, blockHeight: __, beef, ...rest }: EngineOutput): object => ({
     ...rest,
-    consumedBy: rest.consumedBy.map(mapKey).sort(),
+    consumedBy: rest.consumedBy.map(outpointText).sort(),
     beef: beef && beefContent(beef, rest.txid, proofs)
   })
   const sorted = (rows: readonly EngineOutput[]): object[] =>
-    rows.toSorted((a, b) => (mapKey(a) < mapKey(b) ? -1 : 1)).map(row)
+    rows.toSorted((a, b) => (outpointText(a) < outpointText(b) ? -1 : 1)).map(row)
   for (const topic of TOPICS) {
     await same(async ({ storage }) => sorted(await storage.findUTXOsForTopic(topic, 0, 0, true)))
     if (proofs.size === 0) {

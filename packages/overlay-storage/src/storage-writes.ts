@@ -2,8 +2,8 @@
  * Writes of the engine as updates of the index. The engine writes one output at a time, each with the whole BEEF. The
  * transactions of the BEEF are stored once, and their spends and block positions are in the same commit as the write.
  */
-import { type Beef, type BeefTransaction, type Bump, bytesKey, type Transaction } from '@quoin/chain'
-import { formatTxid, makeOutpoint, QuoinError, type Txid } from '@quoin/primitives'
+import type { Beef, BeefTransaction, Bump, Transaction } from '@quoin/chain'
+import { bytesKey, formatTxid, makeOutpoint, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { type BlockPosition, type OutputStore, TxUpdate } from '@quoin/txo'
 

@@ -3,8 +3,8 @@
  * in the topic as was asked for (D5). Transactions of the history come without their proofs, so that a client that
  * stops at proofs walks through them.
  */
-import { type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
-import { type Outpoint, type Txid, toHex, txidOf, voutOf } from '@quoin/primitives'
+import { type BeefTransaction, writeBeef } from '@quoin/chain'
+import { bytesKey, type Outpoint, type Txid, toHex, txidOf, voutOf } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { boundBeef } from './hosting/index.ts'
 import { consumedInputs } from './topic-history.ts'

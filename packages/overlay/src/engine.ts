@@ -7,7 +7,6 @@
 import {
   Beef,
   type Bump,
-  bytesKey,
   type Interpreter,
   type ProofSource,
   type RootTracker,
@@ -15,6 +14,7 @@ import {
   type Transaction
 } from '@quoin/chain'
 import {
+  bytesKey,
   KeyedMutex,
   type Outpoint,
   parseOutpoint,

@@ -2,8 +2,7 @@
  * Why submissions failed, for those who ask: the last failure of each transaction by topic. Failures are not kept in the
  * store, where whoever sends nonsense could fill it; they last as long as the process, and the oldest make room.
  */
-import { bytesKey } from '@quoin/chain'
-import type { Txid } from '@quoin/primitives'
+import { bytesKey, type Txid } from '@quoin/primitives'
 import { failureOf } from './steak.ts'
 
 export interface Failure {

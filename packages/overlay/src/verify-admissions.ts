@@ -4,8 +4,9 @@
  */
 
 import type { Finding } from '@quoin/chain'
-import { bytesKey, chain, checkedTransaction, type Transaction, TransactionStore } from '@quoin/chain'
+import { chain, checkedTransaction, type Transaction, TransactionStore } from '@quoin/chain'
 import {
+  bytesKey,
   compareBytes,
   formatOutpoint,
   formatTxid,

@@ -1,6 +1,7 @@
 /** Why an output is, or is not, admitted, indexed, spent or waiting: codes for programs, sentences for people. */
-import { bytesKey, chain } from '@quoin/chain'
+import { chain } from '@quoin/chain'
 import {
+  bytesKey,
   formatOutpoint,
   formatTxid,
   type Outpoint,

@@ -13,6 +13,7 @@ export {
   toHex,
   writeHex
 } from './bytes.ts'
+export { bytesKey, bytesOfKey } from './bytes-key.ts'
 export * from './chars.ts'
 export * from './copies.ts'
 export { fetchReasonOf, hasCode, isRemote, isRetryable, QuoinError, reasonOf } from './error.ts'

@@ -8,8 +8,7 @@
  * in the order in which they were sent: concurrent commits to one account do not retry. Accounts are fields of
  * `h:spnd`, the hash of all conditions of a commit.
  */
-import { bytesKey } from '@quoin/chain'
-import { type Outpoint, QuoinError, type Topic } from '@quoin/primitives'
+import { bytesKey, type Outpoint, QuoinError, type Topic } from '@quoin/primitives'
 import type { Batch, StoreReads } from '@quoin/store'
 import {
   type Amount,

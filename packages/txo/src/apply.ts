@@ -4,9 +4,10 @@
  */
 
 import {
+  bytesKey,
+  equalBytes,
   formatOutpoint,
   formatTxid,
-  type Outpoint,
   QuoinError,
   type Topic,
   type Txid
@@ -19,7 +20,6 @@ import { type BlockPosition, blockPosition } from './position.ts'
 import type { SpendRecord, TransactionRecord } from './record.ts'
 import type { Admission, OutputUpdate, SpentEvents, TxUpdate } from './tx-update.ts'
 import {
-  mapKey,
   outpointFromMapKey,
   outpointMapKey,
   txidFromMapKey,
@@ -51,8 +51,8 @@ export function* applyChanges(
 }
 
 function* loadChanges(work: WorkingSet, changes: readonly TxUpdate[]): ReadPlan<void> {
-  const txids = changes.map(({ txid }) => mapKey(txid))
-  const told = changes.flatMap(({ spends }) => [...spends.keys()].map(mapKey))
+  const txids = changes.map(({ txid }) => bytesKey(txid))
+  const told = changes.flatMap(({ spends }) => [...spends.keys()].map(bytesKey))
   const own = changes.flatMap(({ txid, outputs, admissions, spentMarks, departures, erasures }) =>
     [
       ...erasures,
@@ -60,9 +60,9 @@ function* loadChanges(work: WorkingSet, changes: readonly TxUpdate[]): ReadPlan<
       ...[...admissions.values(), ...spentMarks.values(), ...departures.values()].flatMap(each => [
         ...each.keys()
       ])
-    ].map(vout => outpointMapKey(mapKey(txid), vout))
+    ].map(vout => outpointMapKey(bytesKey(txid), vout))
   )
-  const needed = changes.flatMap(change => [...change.dependencies].map(mapKey))
+  const needed = changes.flatMap(change => [...change.dependencies].map(bytesKey))
   yield* work.guard([...txids, ...told, ...told.map(txidMapKey), ...own, ...needed])
   yield* work.loadTransactions(txids)
   const before = txids.flatMap(txid => spendsOf(work.record(txid).before))
@@ -72,10 +72,10 @@ function* loadChanges(work: WorkingSet, changes: readonly TxUpdate[]): ReadPlan<
 
 /** Reads only when another transaction has to give way. */
 function* applyChange(work: WorkingSet, change: TxUpdate, applying: ApplyContext): ReadPlan<void> {
-  const txid = mapKey(change.txid)
+  const txid = bytesKey(change.txid)
   const record = work.record(txid).after
   for (const needed of change.dependencies) {
-    if (!work.record(mapKey(needed)).after) throw missing(needed)
+    if (!work.record(bytesKey(needed)).after) throw missing(needed)
   }
   if (!record && isOnlyAbout(change)) return
   const position = change.position === undefined ? record?.position : (change.position ?? undefined)
@@ -89,12 +89,12 @@ const applyClaimed = (
   position: BlockPosition | undefined,
   applying: ApplyContext
 ): void => {
-  const txid = mapKey(change.txid)
+  const txid = bytesKey(change.txid)
   const slot = work.record(txid)
   const record = slot.after
-  const spends = new Map(record?.spends.map(each => [mapKey(each.outpoint), each.events]))
+  const spends = new Map(record?.spends.map(each => [bytesKey(each.outpoint), each.events]))
   for (const [outpoint, told] of change.spends) {
-    const name = mapKey(outpoint)
+    const name = bytesKey(outpoint)
     const output = work.output(name)
     output.after = unmarked(output.after)
     spends.set(name, merged(spends.get(name) ?? [], remaining(told, output.after, applying.events)))
@@ -163,7 +163,7 @@ function* claimAll(
   position: BlockPosition | undefined,
   staying: ReadonlySet<string>
 ): ReadPlan<void> {
-  const [name, outpoints] = [mapKey(txid), Array.from(spends.keys(), mapKey)]
+  const [name, outpoints] = [bytesKey(txid), Array.from(spends.keys(), bytesKey)]
   for (const outpoint of outpoints) yield* claim(work, outpoint, name, position, staying)
 }
 
@@ -238,7 +238,7 @@ const everyOutput = (work: WorkingSet, txid: string, vouts: number): string[] =>
 }
 
 const spendsOf = (record: TransactionRecord | undefined): string[] =>
-  record?.spends.map(({ outpoint }) => mapKey(outpoint)) ?? []
+  record?.spends.map(({ outpoint }) => bytesKey(outpoint)) ?? []
 
 /** Removes events of a spend that the output has itself. */
 const forgetTold = (work: WorkingSet, name: string, output: OutputState): void => {
@@ -250,7 +250,7 @@ const forgetTold = (work: WorkingSet, name: string, output: OutputState): void =
   const record = slot.after
   if (
     !record?.spends.some(
-      each => isSame(each.outpoint, outpoint) && each.events.some(event => known.has(event))
+      each => equalBytes(each.outpoint, outpoint) && each.events.some(event => known.has(event))
     )
   ) {
     return
@@ -258,14 +258,12 @@ const forgetTold = (work: WorkingSet, name: string, output: OutputState): void =
   slot.after = {
     ...record,
     spends: record.spends.map(each =>
-      isSame(each.outpoint, outpoint)
+      equalBytes(each.outpoint, outpoint)
         ? { ...each, events: each.events.filter(event => !known.has(event)) }
         : each
     )
   }
 }
-
-const isSame = (a: Outpoint, b: Outpoint): boolean => Buffer.compare(a, b) === 0
 
 /** The events given by the spender that the output lacks. */
 const remaining = (told: SpentEvents, output: OutputState, registry: EventTypes): string[] => {

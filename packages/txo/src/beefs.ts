@@ -1,8 +1,8 @@
 /** Transactions of topics with an incomplete ancestry, read in pages. */
 
 import type { Finding } from '@quoin/chain'
-import { bytesKey, checkedTransaction } from '@quoin/chain'
-import { formatTxid, type Txid } from '@quoin/primitives'
+import { checkedTransaction } from '@quoin/chain'
+import { bytesKey, formatTxid, type Txid } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { fieldPages } from './compare.ts'
 import { outputs } from './keys.ts'

@@ -4,6 +4,8 @@
  */
 
 import {
+  bytesKey,
+  equalBytes,
   formatOutpoint,
   formatTxid,
   hasCode,
@@ -27,14 +29,7 @@ import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
 import { type OutputView, type Tallies, writeOutputRows, writeTallies, writeTransactionRows } from './rows.ts'
-import {
-  mapKey,
-  outpointFromMapKey,
-  type Slot,
-  txidFromMapKey,
-  txidMapKey,
-  WorkingSet
-} from './working-set.ts'
+import { outpointFromMapKey, type Slot, txidFromMapKey, txidMapKey, WorkingSet } from './working-set.ts'
 
 /** Attempts before a commit fails with `ERR_STORE_BUSY`. */
 const ATTEMPTS = 100
@@ -219,7 +214,7 @@ const touchedOutputs = (work: WorkingSet): Set<string> => {
     if (before === after) continue
     for (const name of work.outputsOf(txid)) names.add(name)
     for (const record of [before, after]) {
-      for (const { outpoint } of record?.spends ?? []) names.add(mapKey(outpoint))
+      for (const { outpoint } of record?.spends ?? []) names.add(bytesKey(outpoint))
     }
   }
   // A record can change by one of its spends; the other spends are not loaded then.
@@ -232,7 +227,7 @@ const touchedOutputs = (work: WorkingSet): Set<string> => {
 const viewOf = (work: WorkingSet, name: string, outpoint: Outpoint, side: 'before' | 'after'): OutputView => {
   const spenderName = work.spend(name)[side]
   const spender = spenderName === undefined ? undefined : work.record(spenderName)[side]
-  const spending = spender?.spends.find(each => Buffer.compare(each.outpoint, outpoint) === 0)
+  const spending = spender?.spends.find(each => equalBytes(each.outpoint, outpoint))
   return {
     state: work.output(name)[side],
     record: work.record(txidMapKey(name))[side],
@@ -285,7 +280,7 @@ const toJournalEntry = (work: WorkingSet, txid: string): StoredChange => {
     return moved || slot.before !== slot.after
   })
   const spent = record.spends
-    .map(({ outpoint, events }) => ({ outpoint, events, slot: work.spend(mapKey(outpoint)) }))
+    .map(({ outpoint, events }) => ({ outpoint, events, slot: work.spend(bytesKey(outpoint)) }))
     .filter(({ slot }) => slot && (moved || slot.before !== slot.after))
   return {
     kind: after ? (moved ? 'moved' : 'saved') : 'removed',
@@ -299,8 +294,8 @@ const toJournalEntry = (work: WorkingSet, txid: string): StoredChange => {
     })),
     spends: spent.map(({ outpoint, events }) => ({
       outpoint: formatOutpoint(outpoint),
-      events: mergedEvents(state(work.output(mapKey(outpoint))).events, events),
-      topics: topicsEver(work.output(mapKey(outpoint)))
+      events: mergedEvents(state(work.output(bytesKey(outpoint))).events, events),
+      topics: topicsEver(work.output(bytesKey(outpoint)))
     }))
   }
 }

@@ -3,8 +3,8 @@
  * writes that store them. Of an ancestor the index keeps only the spends: a conflict with an ancestor is a conflict with
  * its descendants, and its rollback removes them.
  */
-import { bytesKey, type Proof, type Transaction, type Verified } from '@quoin/chain'
-import { makeOutpoint, type Txid } from '@quoin/primitives'
+import type { Proof, Transaction, Verified } from '@quoin/chain'
+import { bytesKey, makeOutpoint, type Txid } from '@quoin/primitives'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { TxUpdate } from './tx-update.ts'

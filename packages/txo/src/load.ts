@@ -1,13 +1,12 @@
 /** Loads many outputs at once: their hashes in slices, each transaction and each proof once. */
 
 import type { Bump, Output, Transaction, TransactionStore } from '@quoin/chain'
-import { type Outpoint, startsWith, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import { bytesKey, type Outpoint, startsWith, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { askAll, type ReadPlan, type StoreReads } from '@quoin/store'
 import { outputs, satoshisFields } from './keys.ts'
 import { dataIn, eventsIn, topicsIn } from './output-state.ts'
 import { type BlockPosition, scoreOf } from './position.ts'
 import { recordPlace } from './record.ts'
-import { mapKey } from './working-set.ts'
 
 /** Properties to load with the outpoint and its score. */
 export interface LoadOptions {
@@ -86,7 +85,7 @@ const loadStored = async (
     includeOutput || includeRawtx ? transactions.getMany(txids) : [],
     includeMerkleProof ? transactions.proofs(txids) : []
   ])
-  return new Map(txids.map((txid, i) => [mapKey(txid), { transaction: stored[i], proof: proofs[i] }]))
+  return new Map(txids.map((txid, i) => [bytesKey(txid), { transaction: stored[i], proof: proofs[i] }]))
 }
 
 const addStored = async (
@@ -97,7 +96,7 @@ const addStored = async (
   const [loaded, stored] = await Promise.all([loading, loadingStored])
   for (const each of loaded) {
     if (!each) continue
-    const { transaction, proof } = stored.get(mapKey(txidOf(each.outpoint)))!
+    const { transaction, proof } = stored.get(bytesKey(txidOf(each.outpoint)))!
     if (includeOutput) each.output = transaction?.outputs[voutOf(each.outpoint)] ?? null
     if (includeRawtx) each.rawtx = transaction?.raw ?? null
     if (includeMerkleProof) each.merkleProof = proof ?? null
@@ -145,7 +144,7 @@ const transactionsOf = (outpoints: readonly Outpoint[]): { txids: Txid[]; number
     // Outputs of one transaction are mostly adjacent.
     if (last >= 0 && startsWith(outpoint, txids[last]!)) return last
     const txid = outpoint.subarray(0, TXID_LENGTH) as Txid
-    const name = mapKey(txid)
+    const name = bytesKey(txid)
     last = known.get(name) ?? txids.push(txid) - 1
     known.set(name, last)
     return last

@@ -7,8 +7,15 @@
  * their index (4), the subject itself has none, and a spend by the subject or by no transaction has no spender. Time
  * and process make entries distinct.
  */
-import { bytesKey } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, QuoinError, type Topic, type Txid, txidOf } from '@quoin/primitives'
+import {
+  bytesKey,
+  makeOutpoint,
+  type Outpoint,
+  QuoinError,
+  type Topic,
+  type Txid,
+  txidOf
+} from '@quoin/primitives'
 import type { LogReads, StoreReads } from '@quoin/store'
 import { newId } from './change-id.ts'
 import { outputs } from './keys.ts'

@@ -1,6 +1,5 @@
 /** The stored state of an output: the fields of its hash, and its satoshis. */
-import { bytesKey } from '@quoin/chain'
-import { type Outpoint, startsWith, type Topic, type Txid } from '@quoin/primitives'
+import { bytesKey, equalBytes, type Outpoint, startsWith, type Topic, type Txid } from '@quoin/primitives'
 import type { FieldValue } from '@quoin/store'
 import { outputFields } from './keys.ts'
 
@@ -116,7 +115,7 @@ export class OutputDraft {
   /** An equal value keeps the bytes that were read: unchanged fields are not written. */
   set(name: string, value: Uint8Array): void {
     const before = this.fields.get(name)
-    if (before && Buffer.compare(before, value) === 0) return
+    if (before && equalBytes(before, value)) return
     this.#fields ??= new Map(this.#before.fields)
     this.#fields.set(name, value)
   }

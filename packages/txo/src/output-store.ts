@@ -13,7 +13,15 @@
  */
 
 import { chain, type Known, TransactionStore } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import {
+  bytesKey,
+  makeOutpoint,
+  type Outpoint,
+  type Topic,
+  type Txid,
+  txidOf,
+  voutOf
+} from '@quoin/primitives'
 import { ask, type Batch, type ReadPlan, type Store } from '@quoin/store'
 import { type AmountLedger, LedgerWriter } from './amount-ledger.ts'
 import { applyChanges, rollback } from './apply.ts'
@@ -30,7 +38,7 @@ import { type TransactionRecord, transactionRecord } from './record.ts'
 import { scriptEvents } from './scripts/events.ts'
 import { type FoundOutput, type OutputSearch, type Page, searchOutpoints } from './search.ts'
 import { type Admission, type OutputUpdate, type SpentEvents, TxUpdate } from './tx-update.ts'
-import { mapKey, txidFromMapKey } from './working-set.ts'
+import { txidFromMapKey } from './working-set.ts'
 
 export interface OutputStoreOptions {
   /** The types of events; `outputEvents` and `scriptEvents` unless given. */
@@ -122,7 +130,7 @@ export class OutputStore {
 
   #commit(changes: readonly TxUpdate[]): Promise<boolean> {
     return commitMutation(this.#committing, async work => {
-      const txids = new Set(changes.map(({ txid }) => mapKey(txid)))
+      const txids = new Set(changes.map(({ txid }) => bytesKey(txid)))
       await this.store.run(
         applyChanges(work, changes, { events: this.events, now: this.#committing.now(), txids })
       )
@@ -130,7 +138,7 @@ export class OutputStore {
         .filter(([, { before, after }]) => before && !after)
         .map(([txid]) => txid)
       const writes = changes.flatMap(change => change.extraWrites)
-      const proved = changes.flatMap(({ txid, isProved }) => (isProved ? [mapKey(txid)] : []))
+      const proved = changes.flatMap(({ txid, isProved }) => (isProved ? [bytesKey(txid)] : []))
       return {
         ...(gone.length + writes.length > 0 && {
           extraWrites: (batch: Batch) => {
@@ -195,7 +203,7 @@ export class OutputStore {
     let gone: string[] = []
     const known = await this.transactions.get(txid)
     await commitMutation(this.#committing, async work => {
-      const visited = await this.store.run(rollback(work, mapKey(txid), known?.outputs.length))
+      const visited = await this.store.run(rollback(work, bytesKey(txid), known?.outputs.length))
       gone = visited.filter(name => work.record(name).before)
       return { extraWrites: batch => this.#forget(batch, visited) }
     })

@@ -7,7 +7,6 @@
  */
 import {
   type Bump,
-  bytesKey,
   type CheckedTransaction,
   chain,
   checkedTransaction,
@@ -15,6 +14,7 @@ import {
   type Transaction
 } from '@quoin/chain'
 import {
+  bytesKey,
   compareBytes,
   hasCode,
   makeOutpoint,

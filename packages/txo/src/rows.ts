@@ -3,8 +3,8 @@
  * difference between the rows before and after it, a rollback removes all rows, and a verification compares a store
  * with the derived rows.
  */
-import { bytesKey, chain } from '@quoin/chain'
-import { encodeText, memoize, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
+import { chain } from '@quoin/chain'
+import { bytesKey, encodeText, memoize, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { EventKeys } from './events.ts'
 import { outputs } from './keys.ts'

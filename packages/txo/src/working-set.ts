@@ -4,8 +4,7 @@
  * rows are unchanged.
  */
 
-import { bytesKey } from '@quoin/chain'
-import { type Outpoint, type Txid, txidOf, voutOf } from '@quoin/primitives'
+import { bytesKey, bytesOfKey, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { ask, askAll, type Batch, type FieldValue, type ReadPlan } from '@quoin/store'
 import { outputs, satoshisFields } from './keys.ts'
 import { NO_OUTPUT, type OutputState, outputState } from './output-state.ts'
@@ -32,15 +31,8 @@ interface Guard {
   readonly value: Uint8Array | undefined
 }
 
-/** Txids and outpoints as keys of maps: one character a byte. */
-export const mapKey = bytesKey
-const bytesOf = (name: string): Uint8Array => {
-  const bytes = new Uint8Array(name.length)
-  for (let i = 0; i < name.length; i++) bytes[i] = name.charCodeAt(i)
-  return bytes
-}
-export const txidFromMapKey = (name: string): Txid => bytesOf(name) as Txid
-export const outpointFromMapKey = (name: string): Outpoint => bytesOf(name) as Outpoint
+export const txidFromMapKey = (name: string): Txid => bytesOfKey(name) as Txid
+export const outpointFromMapKey = (name: string): Outpoint => bytesOfKey(name) as Outpoint
 /** The map key of an outpoint begins with the map key of its txid. */
 export const txidMapKey = (name: string): string => name.slice(0, 32)
 export const outpointMapKey = (txid: string, vout: number): string =>
@@ -66,7 +58,7 @@ export class WorkingSet {
     const missing = new Set<string>()
     for (const name of names) if (!this.#guards.has(name)) missing.add(name)
     if (missing.size === 0) return
-    const fields = Array.from(missing, bytesOf)
+    const fields = Array.from(missing, bytesOfKey)
     this.#addGuards(missing, fields, yield* ask(reads => reads.hmget(SPENDS, fields)))
   }
 
@@ -80,7 +72,7 @@ export class WorkingSet {
       const value = values[++i]
       this.#guards.set(name, { field: fields[i]!, value })
       if (name.length === 36) {
-        const spender = value && mapKey(value)
+        const spender = value && bytesKey(value)
         this.#spends.set(name, { before: spender, after: spender })
       } else {
         const record = value && transactionRecord.codec.decode(value)
@@ -130,7 +122,7 @@ export class WorkingSet {
   *#addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): ReadPlan<void> {
     const names = [...loaded.keys()].filter(name => !this.#outputs.has(name))
     if (names.length === 0) return
-    const amounts = yield* ask(reads => reads.hmget(SATOSHIS, names.map(bytesOf)))
+    const amounts = yield* ask(reads => reads.hmget(SATOSHIS, names.map(bytesOfKey)))
     for (const [i, name] of names.entries()) {
       const value = amounts[i]
       const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
@@ -194,7 +186,7 @@ export class WorkingSet {
       if (before === after) continue
       const { field } = this.#guards.get(name)!
       if (after === undefined) batch.hdel(SPENDS, field)
-      else batch.hset(SPENDS, field, bytesOf(after))
+      else batch.hset(SPENDS, field, bytesOfKey(after))
     }
     for (const [name, { before, after }] of this.#records) {
       if (before === after) continue
@@ -211,14 +203,14 @@ export class WorkingSet {
 const writeOutput = (batch: Batch, name: string, before: OutputState, after: OutputState): void => {
   const key = outputKey(name)
   for (const [field, value] of after.fields) {
-    if (before.fields.get(field) !== value) batch.hset(key, bytesOf(field), value)
+    if (before.fields.get(field) !== value) batch.hset(key, bytesOfKey(field), value)
   }
   for (const field of before.fields.keys()) {
-    if (!after.fields.has(field)) batch.hdel(key, bytesOf(field))
+    if (!after.fields.has(field)) batch.hdel(key, bytesOfKey(field))
   }
   if (before.satoshis === after.satoshis) return
-  if (after.satoshis === undefined) batch.hdel(SATOSHIS, bytesOf(name))
-  else batch.hset(SATOSHIS, bytesOf(name), amount.value.codec.encode(after.satoshis))
+  if (after.satoshis === undefined) batch.hdel(SATOSHIS, bytesOfKey(name))
+  else batch.hset(SATOSHIS, bytesOfKey(name), amount.value.codec.encode(after.satoshis))
 }
 
 const outputKey = (name: string): Uint8Array => {

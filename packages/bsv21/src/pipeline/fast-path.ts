@@ -3,9 +3,9 @@
  * nothing else. Transactions that fail its predicate, or fail in the engine, go through the queues, which wait, fetch,
  * retry and record errors.
  */
-import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
+import type { Beef, BeefTransaction } from '@quoin/chain'
 import type { Engine } from '@quoin/overlay'
-import { memoize, type TokenId } from '@quoin/primitives'
+import { bytesKey, memoize, type TokenId } from '@quoin/primitives'
 import type { Activation } from '../activation.ts'
 import { isForDiscovery, tokenOutputs } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'

@@ -3,8 +3,8 @@
  * enqueues them in `q:bsv21`. One commit stages, enqueues, wakes items that waited for the transactions, and saves the
  * progress of the source.
  */
-import { Beef, bytesKey } from '@quoin/chain'
-import { makeOutpoint, type Outpoint, type TokenId, type Txid } from '@quoin/primitives'
+import { Beef } from '@quoin/chain'
+import { bytesKey, makeOutpoint, type Outpoint, type TokenId, type Txid } from '@quoin/primitives'
 import type { Batch, Queue, Store } from '@quoin/store'
 import { type BlockPosition, heightScore, type OutputStore } from '@quoin/txo'
 import type { FeeAddresses } from '../fee-address.ts'

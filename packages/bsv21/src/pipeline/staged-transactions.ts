@@ -3,8 +3,8 @@
  * until the index has them. Submitting one requires its ancestry back to mined transactions, from the staging area and
  * from the index.
  */
-import { Beef, type BeefTransaction, bytesKey, type Transaction, writeBeef } from '@quoin/chain'
-import { QuoinError, type Txid } from '@quoin/primitives'
+import { Beef, type BeefTransaction, type Transaction, writeBeef } from '@quoin/chain'
+import { bytesKey, equalBytes, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { bsv21 } from '../keys.ts'
@@ -81,7 +81,7 @@ export class StagedTransactions {
   /** Cached, because successive stages parse the same bytes. */
   #parse(txid: Txid, bytes: Uint8Array): BeefTransaction {
     const cached = this.#parsed.get(bytesKey(txid))
-    if (cached && Buffer.compare(cached.bytes, bytes) === 0) return cached.transaction
+    if (cached && equalBytes(cached.bytes, bytes)) return cached.transaction
     const transaction = Beef.parse(bytes).transactions[0]!
     if (bytes.length <= MAX_PARSED_BYTES) this.#cache(bytes, transaction)
     return transaction

@@ -3,9 +3,9 @@
  * order, because it re-evaluates transactions after their parents. A transaction still awaits its in-flight parents, which
  * saves the re-evaluation.
  */
-import { type Beef, type BeefTransaction, bytesKey } from '@quoin/chain'
+import type { Beef, BeefTransaction } from '@quoin/chain'
 import type { Engine } from '@quoin/overlay'
-import { type Outpoint, TickThrottle, type TokenId, type Txid, txidOf } from '@quoin/primitives'
+import { bytesKey, type Outpoint, TickThrottle, type TokenId, type Txid, txidOf } from '@quoin/primitives'
 import { type Lease, pollQueue, type Queue } from '@quoin/store'
 import { tokenOutputs } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'

@@ -2,11 +2,10 @@
  * Headers on their way into a store: each is checked against the line it continues, and at the end it is known which
  * chain has most work. Nothing is written here.
  */
-import { QuoinError } from '@quoin/primitives'
-import { bytesKey } from '../hash.ts'
+import { bytesKey, equalBytes, QuoinError } from '@quoin/primitives'
 import type { Branch } from './branch.ts'
 import { contextOf } from './difficulty.ts'
-import { type ChainHeader, formatHash, type Header, sameBytes } from './header.ts'
+import { type ChainHeader, formatHash, type Header } from './header.ts'
 import type { HeaderReads } from './header-reads.ts'
 import type { NetworkRules } from './networks.ts'
 import { checkHeader } from './rules.ts'
@@ -75,7 +74,7 @@ export class Addition {
   /** The line that a header continues; undefined when the header is known. */
   async #branchOf(header: Header): Promise<Branch | undefined> {
     const branch = this.#branch
-    const continues = branch !== undefined && sameBytes(header.previous, branch.tip.header.hash)
+    const continues = branch !== undefined && equalBytes(header.previous, branch.tip.header.hash)
     // What is new here has no children in the store, and what was taken last has none at all.
     if (continues && this.#fresh.has(bytesKey(header.previous))) return branch
     if (this.#fresh.has(bytesKey(header.hash)) || (await this.#reads.byHash(header.hash))) return undefined

@@ -1,9 +1,9 @@
 /** Headers as a store has them: by hash, by height on the chain of most work, and the lines that lead to them. */
-import { QuoinError } from '@quoin/primitives'
+import { equalBytes, QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { chain } from '../keys.ts'
 import { Branch } from './branch.ts'
-import { type ChainHeader, formatHash, sameBytes } from './header.ts'
+import { type ChainHeader, formatHash } from './header.ts'
 
 const { header: headers, active, tip: tips } = chain.collections
 
@@ -30,7 +30,7 @@ export class HeaderReads {
 
   async isActive({ header, height }: ChainHeader): Promise<boolean> {
     const hash = await this.#store.use(active).get(height)
-    return hash !== undefined && sameBytes(hash, header.hash)
+    return hash !== undefined && equalBytes(hash, header.hash)
   }
 
   /**
@@ -59,7 +59,7 @@ export class HeaderReads {
       if (missing === 0 || before.height === 0 || !(await this.isActive(before))) continue
       // From here on it is the chain of most work, unless that has changed since.
       const below = await this.activeLine(Math.max(0, before.height - missing), before.height - 1)
-      if (below.length > 0 && sameBytes(below.at(-1)!.header.hash, before.header.previous)) {
+      if (below.length > 0 && equalBytes(below.at(-1)!.header.hash, before.header.previous)) {
         line.push(...below.reverse())
         break
       }

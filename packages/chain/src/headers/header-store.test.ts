@@ -1,15 +1,17 @@
 /** The headers of a store: the most work wins, whatever the order, the engine and the number of processes. */
+
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { equalBytes } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chain } from '../keys.ts'
 import { MAX_SIDE_DEPTH } from './addition.ts'
 import { commitHeaders } from './commit.ts'
-import { formatHash, type Header, parseHeader, sameBytes } from './header.ts'
+import { formatHash, type Header, parseHeader } from './header.ts'
 import { type HeaderChange, HeaderStore } from './header-store.ts'
 import { GENESIS, joined, MAIN_1, MAIN_2, mineLine, mineOn } from './headers.testing.ts'
 import { NETWORKS } from './networks.ts'
@@ -49,7 +51,7 @@ describe.each(ENGINES)('on %s', (_, url) => {
   it('begins with the first header of the network', async () => {
     const tip = await headers.tip()
     expect(tip.height).toBe(0)
-    expect(sameBytes(tip.header.raw, NETWORKS.regtest.genesis)).toBe(true)
+    expect(equalBytes(tip.header.raw, NETWORKS.regtest.genesis)).toBe(true)
     expect(await headers.currentHeight()).toBe(0)
     expect(headers.start).toBe(0)
   })
@@ -352,7 +354,7 @@ describe('the chain of most work', () => {
         const line = await subject.range(0, 100)
         expect(heights(line)).toStrictEqual(Array.from({ length: tip.height + 1 }, (_, i) => i))
         for (const [i, { header }] of line.entries()) {
-          if (i > 0) expect(sameBytes(header.previous, line[i - 1]!.header.hash)).toBe(true)
+          if (i > 0) expect(equalBytes(header.previous, line[i - 1]!.header.hash)).toBe(true)
         }
         expect(told.at(-1)!.tip.height).toBe(tip.height)
         await memory.close()

@@ -155,11 +155,5 @@ export const headerJson = ({ header, height }: Pick<ChainHeader, 'header' | 'hei
   nonce: header.nonce
 })
 
-export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
-  return true
-}
-
 const formatError = (message: string, given: unknown): QuoinError =>
   new QuoinError('ERR_HEADER_FORMAT', `${message}, not ${given}`, { given })

@@ -3,7 +3,7 @@
  * size and is read in parts. The store itself is the progress: an import that was cut off goes on where it was.
  */
 import { type FileHandle, open } from 'node:fs/promises'
-import { fromHex, QuoinError, reasonOf } from '@quoin/primitives'
+import { equalBytes, fromHex, QuoinError, reasonOf } from '@quoin/primitives'
 import { HEADER_LENGTH, type Header, readHeaders } from './header.ts'
 import type { HeaderStore } from './header-store.ts'
 
@@ -154,7 +154,7 @@ const indexOf = async (
   read: (from: number, count: number) => Promise<Header[]>
 ): Promise<number> => {
   for (let at = 0; at < total; at += PART) {
-    const index = (await read(at, PART)).findIndex(({ raw }) => Buffer.compare(raw, wanted.raw) === 0)
+    const index = (await read(at, PART)).findIndex(({ raw }) => equalBytes(raw, wanted.raw))
     if (index !== -1) return at + index
   }
   throw new QuoinError('ERR_HEADER_UNKNOWN', 'the file does not continue any header of the store')

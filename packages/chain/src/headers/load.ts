@@ -3,11 +3,11 @@
  * checked. What is no plain continuation is added like any other.
  */
 
-import { hasCode } from '@quoin/primitives'
+import { equalBytes, hasCode } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import type { Branch } from './branch.ts'
 import { commitHeaders } from './commit.ts'
-import { type ChainHeader, type Header, sameBytes } from './header.ts'
+import type { ChainHeader, Header } from './header.ts'
 import type { HeaderChange } from './header-store.ts'
 import type { NetworkRules } from './networks.ts'
 import { checkHeader } from './rules.ts'
@@ -92,7 +92,7 @@ const continued = (
   part: readonly Header[],
   now: number
 ): ChainHeader[] | Error => {
-  if (!sameBytes(part[0]!.previous, branch.tip.header.hash)) return new Error('no continuation')
+  if (!equalBytes(part[0]!.previous, branch.tip.header.hash)) return new Error('no continuation')
   try {
     return part.map(header => {
       checkHeader(rules, branch, header, now)

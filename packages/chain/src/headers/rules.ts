@@ -4,10 +4,10 @@
  * the difficulty, cannot be known: of these only the link, the proof of work that they claim and the other rules are
  * checked. Whoever gives a checkpoint vouches for it; a forger of what follows would still have to do that work.
  */
-import { QuoinError } from '@quoin/primitives'
+import { equalBytes, QuoinError } from '@quoin/primitives'
 import type { Branch } from './branch.ts'
 import { nextBits } from './difficulty.ts'
-import { formatHash, type Header, sameBytes } from './header.ts'
+import { formatHash, type Header } from './header.ts'
 import type { NetworkRules } from './networks.ts'
 import { targetOf } from './target.ts'
 
@@ -25,7 +25,7 @@ export const checkHeader = (rules: NetworkRules, branch: Branch, header: Header,
       ...details
     })
 
-  if (!sameBytes(header.previous, branch.tip.header.hash)) throw refuse('does not follow the one before')
+  if (!equalBytes(header.previous, branch.tip.header.hash)) throw refuse('does not follow the one before')
   const target = targetOf(header.bits)
   if (target === undefined || target > rules.powLimit) {
     throw refuse('its bits are no target of this network', { bits: header.bits })

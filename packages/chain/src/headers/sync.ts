@@ -3,8 +3,8 @@
  * further down, until it has one that we have too; what comes after that is added.
  */
 
-import { hasCode, QuoinError } from '@quoin/primitives'
-import { type ChainHeader, HEADER_LENGTH, readHeaders, sameBytes } from './header.ts'
+import { equalBytes, hasCode, QuoinError } from '@quoin/primitives'
+import { type ChainHeader, HEADER_LENGTH, readHeaders } from './header.ts'
 import type { HeaderStore } from './header-store.ts'
 import type { HeaderSource, SourceOptions } from './sources.ts'
 
@@ -98,7 +98,7 @@ const commonHeight = async (
     asking.signal?.throwIfAborted()
     const [theirs] = readHeaders(await source.headers(height, 1, asking))
     const ours = await store.header(height)
-    if (theirs && ours && sameBytes(theirs.hash, ours.header.hash)) return height
+    if (theirs && ours && equalBytes(theirs.hash, ours.header.hash)) return height
     if (height === store.start) break
     height = Math.max(store.start, height - step)
   }

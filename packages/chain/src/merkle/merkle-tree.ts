@@ -3,8 +3,8 @@
  * it is found without hashing anything; a node is hashed when its hash is asked for, once, however many ways lead
  * through it.
  */
-import { compareBytes, QuoinError } from '@quoin/primitives'
-import { bytesKey, sha256d } from '../hash.ts'
+import { bytesKey, compareBytes, QuoinError } from '@quoin/primitives'
+import { sha256d } from '../hash.ts'
 
 /** A node that is given, with its hash or as a copy of the one on its left; or one that follows from the two below. */
 export class MerkleNode {

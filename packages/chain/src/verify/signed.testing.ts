@@ -12,11 +12,11 @@
  *     const beef = chain.beef([parent, child])
  */
 
-import { buildScript, formatTxid, OP, type Txid, Writer } from '@quoin/primitives'
+import { buildScript, bytesKey, formatTxid, OP, type Txid, Writer } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 import { p2pkh } from '../address.ts'
 import { writeBeef } from '../beef.ts'
-import { bytesKey, hash160, sha256 } from '../hash.ts'
+import { hash160, sha256 } from '../hash.ts'
 import { Bump } from '../merkle/bump.ts'
 import { type Output, type Transaction, writeTransaction } from '../transaction.ts'
 import { SIGHASH, Sighash } from './sighash.ts'

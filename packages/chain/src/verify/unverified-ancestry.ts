@@ -2,9 +2,8 @@
  * The way back from a transaction to what needs no more proof: transactions that were verified before, and those that
  * come with a merkle path. Every transaction is visited once, whatever the number of ways to it.
  */
-import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
+import { bytesKey, formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { BeefTransaction } from '../beef.ts'
-import { bytesKey } from '../hash.ts'
 import type { Bump } from '../merkle/bump.ts'
 import type { Transaction } from '../transaction.ts'
 import { checkForm, type Source } from './rules.ts'

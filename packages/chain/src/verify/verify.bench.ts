@@ -3,10 +3,11 @@
  * sides get bytes and take turns through the same BEEFs, so that the SDK finds the tables of most keys in its cache,
  * which it does not in the life of a node.
  */
+
 import { Transaction as SdkTransaction } from '@bsv/sdk'
+import { bytesKey } from '@quoin/primitives'
 import { suite } from '../../../../bench/harness.ts'
 import { Beef, writeBeef } from '../beef.ts'
-import { bytesKey } from '../hash.ts'
 import { Bump } from '../merkle/bump.ts'
 import type { Output, Transaction } from '../transaction.ts'
 import { type Case, makeCase, SETS, type SetName } from './sets.testing.ts'

@@ -1,7 +1,14 @@
-import { buildScript, formatTxid, OP, QuoinError, type Txid, writeScriptNumber } from '@quoin/primitives'
+import {
+  buildScript,
+  bytesKey,
+  formatTxid,
+  OP,
+  QuoinError,
+  type Txid,
+  writeScriptNumber
+} from '@quoin/primitives'
 import { describe, expect, test } from 'vitest'
 import { Beef, writeBeef } from '../beef.ts'
-import { bytesKey } from '../hash.ts'
 import { MAX_SATOSHIS, type Output, type Transaction, writeTransaction } from '../transaction.ts'
 import { Interpreter } from './interpreter.ts'
 import { withInputScript } from './mutations.testing.ts'

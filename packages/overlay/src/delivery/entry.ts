@@ -1,6 +1,5 @@
 /** Questions about an entry of a membership log. */
-import { bytesKey } from '@quoin/chain'
-import { formatTxid, txidOf } from '@quoin/primitives'
+import { bytesKey, formatTxid, txidOf } from '@quoin/primitives'
 import type { MembershipEntry } from '@quoin/txo'
 
 /** Whether the entry has an output of one of the transactions, or one that is their spend. */

@@ -6,8 +6,8 @@
  * topic still has is admitted there again after it.
  */
 import type { Transaction } from '@quoin/chain'
-import { bytesKey } from '@quoin/chain'
 import {
+  bytesKey,
   formatTxid,
   makeOutpoint,
   type Outpoint,

@@ -5,8 +5,8 @@
  * linear time. A BEEF with too many is written with the subject and as many whole levels of its ancestors as are read
  * within the limit; of the ancestors below, whose verification is done before, nothing but the txid is left.
  */
-import { Beef, type BeefTransaction, bytesKey, writeBeef } from '@quoin/chain'
-import { formatTxid, QuoinError } from '@quoin/primitives'
+import { Beef, type BeefTransaction, writeBeef } from '@quoin/chain'
+import { bytesKey, formatTxid, QuoinError } from '@quoin/primitives'
 
 /** Visits of a reader: the SDK takes some 3 microseconds for each, and compares it with the nodes of every proof. */
 const MOST_VISITS = 10_000

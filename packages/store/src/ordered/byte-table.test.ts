@@ -1,10 +1,9 @@
 /** A table of byte strings does what a `Map` from their names to numbers does. */
 
-import { compareBytes } from '@quoin/primitives'
+import { bytesKey, compareBytes } from '@quoin/primitives'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ByteTable } from './byte-table.ts'
-import { toName } from './names.ts'
 
 const PREFIX = Uint8Array.of(0x6d)
 /** Many that differ only in zeros at their ends, or in their last byte. */
@@ -21,17 +20,17 @@ it('finds each entry under its own number, and nothing that was not added', () =
       const table = new ByteTable()
       const numbers = new Map<string, number>()
       for (const bytes of entries) {
-        const known = numbers.get(toName(bytes))
+        const known = numbers.get(bytesKey(bytes))
         expect(table.find(PREFIX, bytes)).toBe(known ?? -1)
-        if (known === undefined) numbers.set(toName(bytes), table.add(PREFIX, bytes))
+        if (known === undefined) numbers.set(bytesKey(bytes), table.add(PREFIX, bytes))
       }
       expect(table.count).toBe(numbers.size)
       for (const bytes of entries) {
-        const number = numbers.get(toName(bytes))!
+        const number = numbers.get(bytesKey(bytes))!
         expect(table.find(PREFIX, bytes)).toBe(number)
-        expect(toName(table.at(number))).toBe(toName(joined(bytes)))
+        expect(bytesKey(table.at(number))).toBe(bytesKey(joined(bytes)))
       }
-      expect(table.find(PREFIX, other)).toBe(numbers.get(toName(other)) ?? -1)
+      expect(table.find(PREFIX, other)).toBe(numbers.get(bytesKey(other)) ?? -1)
       table.clear()
       expect(table.find(PREFIX, entries[0] ?? other)).toBe(-1)
     })
@@ -59,7 +58,7 @@ it('copies an entry behind its first bytes, and touches nothing after it', () =>
       expect(table.find(PREFIX, bytes)).toBe(-1)
       const target = new Uint8Array(64).fill(0xaa)
       const end = table.copy(table.add(PREFIX, bytes), PREFIX.length, target, offset)
-      expect(toName(target.subarray(offset, end))).toBe(toName(bytes))
+      expect(bytesKey(target.subarray(offset, end))).toBe(bytesKey(bytes))
       expect(target.subarray(end).every(byte => byte === 0xaa)).toBe(true)
     })
   )

@@ -5,7 +5,7 @@
  */
 
 import type { KeyRange } from '@quoin/keyspace'
-import { compareBytes, type QuoinError } from '@quoin/primitives'
+import { bytesKey, bytesOfKey, compareBytes, type QuoinError } from '@quoin/primitives'
 import type { ChainedBatch } from 'classic-level'
 import { BatchDecoder } from '../batch-decoder.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
@@ -21,7 +21,6 @@ import type { AsyncRows, ReadKey, RowWrites, Walk } from './kv.ts'
 import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
 import { levelChunks, makeLevel } from './level-volume.ts'
-import { fromName, toName } from './names.ts'
 import { soleOwner } from './owners.ts'
 import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
@@ -218,14 +217,14 @@ class GroupRows implements RowWrites {
 
   keys(start: Uint8Array, end: Uint8Array, limit: number, reverse = false): Uint8Array[] {
     const fetched = this.#fetched.flatMap(walk => (compareBytes(walk.start, start) === 0 ? walk.keys : []))
-    const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(toName))
+    const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(bytesKey))
     for (const [key, isThere] of this.#own.entries()) {
       if (compareBytes(key, start) < 0 || compareBytes(key, end) >= 0) continue
-      if (isThere) names.add(toName(key))
-      else names.delete(toName(key))
+      if (isThere) names.add(bytesKey(key))
+      else names.delete(bytesKey(key))
     }
     const sorted = [...names].sort()
-    return (reverse ? sorted.reverse() : sorted).slice(0, limit).map(fromName)
+    return (reverse ? sorted.reverse() : sorted).slice(0, limit).map(bytesOfKey)
   }
 
   put(key: Uint8Array, value: Uint8Array): void {

@@ -2,12 +2,12 @@
  * The operations of queues on hashes and sorted sets: a sorted set of items for each state, a record for each item,
  * and the items that wait for each dependency. What each operation means is said in `operations.ts`.
  */
+import { bytesKey } from '@quoin/primitives'
 import type { QueueItem } from '../engine.ts'
 import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../operations.ts'
 import type { HashChanges } from './hashes.ts'
 import type { Walk } from './kv.ts'
 import { KIND, ROLE, type Role } from './layout.ts'
-import { toName } from './names.ts'
 import type { LeaseOwners } from './owners.ts'
 import { dependantsOf, queueWalks } from './queue-walks.ts'
 import { type ItemRecord, NO_TOKEN, packItem, unpackItem } from './rows.ts'
@@ -191,25 +191,25 @@ export class QueueChanges {
   #endLeasesOfTheGone(key: Uint8Array, allowed: number, now: number): void {
     const owners = this.#owners
     if (!owners || !this.#hasOthers(key)) return
-    const gone = new Map([[toName(owners.own), false]])
+    const gone = new Map([[bytesKey(owners.own), false]])
     let hasOthers = false
     for (const { member: item } of this.#sortedSets.upTo(ROLE.leased, key, Number.POSITIVE_INFINITY, ALL)) {
       const record = this.#record(key, item)!
       const { owner = EMPTY, since } = record
       if (since !== undefined) this.#latestLease = Math.max(this.#latestLease, since)
-      const name = toName(owner)
+      const name = bytesKey(owner)
       if (!gone.has(name)) gone.set(name, owners.isGone(owner))
       if (gone.get(name)) this.#endLease(key, item, record, allowed, now)
-      else hasOthers ||= name !== toName(owners.own)
+      else hasOthers ||= name !== bytesKey(owners.own)
     }
     if (hasOthers) return
     if (this.#ownQueues.size >= REMEMBERED) this.#ownQueues.clear()
-    this.#ownQueues.add(toName(key))
+    this.#ownQueues.add(bytesKey(key))
   }
 
   /** Whether a queue may have leases that another has written. */
   #hasOthers(key: Uint8Array): boolean {
-    return !this.#ownQueues.has(toName(key))
+    return !this.#ownQueues.has(bytesKey(key))
   }
 
   #endLease(key: Uint8Array, item: Uint8Array, leased: ItemRecord, allowed: number, now: number): void {

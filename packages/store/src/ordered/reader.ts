@@ -1,7 +1,7 @@
 /** The reads of the structures, over one state of the rows. */
 
 import type { KeyRange } from '@quoin/keyspace'
-import { compareBytes, copyOfRow, prefixEnd } from '@quoin/primitives'
+import { bytesKey, compareBytes, copyOfRow, prefixEnd } from '@quoin/primitives'
 import type {
   FieldPage,
   FieldValue,
@@ -32,7 +32,6 @@ import {
   TAG,
   tagged
 } from './layout.ts'
-import { toName } from './names.ts'
 import { RowList } from './row-list.ts'
 import {
   hasFurther,
@@ -59,12 +58,12 @@ export class WideIds {
   readonly #ids = new Map<string, number>()
 
   get(rowKey: Uint8Array): number | undefined {
-    return this.#ids.get(toName(rowKey))
+    return this.#ids.get(bytesKey(rowKey))
   }
 
   note(rowKey: Uint8Array, id: number): void {
     if (this.#ids.size >= REMEMBERED) this.#ids.clear()
-    this.#ids.set(toName(rowKey), id)
+    this.#ids.set(bytesKey(rowKey), id)
   }
 }
 

@@ -1,25 +1,25 @@
 /** What the rows of sorted sets say of each other, after any changes in any groups. */
+import { bytesKey, bytesOfKey } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BatchEncoder, encode } from '../batch-encoder.ts'
 import type { RowWrites } from './kv.ts'
 import { MEMBER_AT, readId, scoreOfRow, TAG } from './layout.ts'
-import { fromName, toName } from './names.ts'
 import { scoresIn, scoreUnder, unpackCounts, unpackNumber } from './rows.ts'
 import { Writer } from './writer.ts'
 
 const newRows = () => {
   const rows = new Map<string, Uint8Array>()
   const writes: RowWrites = {
-    get: key => rows.get(toName(key)),
+    get: key => rows.get(bytesKey(key)),
     keys: (start, end, limit) =>
       [...rows.keys()]
-        .filter(name => name >= toName(start) && name < toName(end))
+        .filter(name => name >= bytesKey(start) && name < bytesKey(end))
         .sort()
         .slice(0, limit)
-        .map(fromName),
-    put: (key, value) => rows.set(toName(key), value.slice()),
-    del: key => rows.delete(toName(key))
+        .map(bytesOfKey),
+    put: (key, value) => rows.set(bytesKey(key), value.slice()),
+    del: key => rows.delete(bytesKey(key))
   }
   return { rows, writes }
 }
@@ -42,7 +42,7 @@ const batchOf = (changes: readonly Change[]): Uint8Array => {
 const countsOf = (rows: ReadonlyMap<string, Uint8Array>): Map<number, [card: number, strays: number]> => {
   const counts = new Map<number, [number, number]>()
   for (const name of rows.keys()) {
-    const key = fromName(name)
+    const key = bytesOfKey(name)
     if (key[0] !== TAG.row || key.length < MEMBER_AT) continue
     const id = readId(key, 1)
     const score = scoreOfRow(key, 0)
@@ -62,7 +62,7 @@ const storedCounts = (rows: ReadonlyMap<string, Uint8Array>): Map<number, readon
   new Map(
     [...rows]
       .filter(([name]) => name.charCodeAt(0) === TAG.row && name.length === 8)
-      .map(([name, row]) => [readId(fromName(name), 1), unpackCounts(row)])
+      .map(([name, row]) => [readId(bytesOfKey(name), 1), unpackCounts(row)])
   )
 
 describe('the counts of sorted sets', () => {
@@ -130,7 +130,7 @@ describe('the rows of a group', () => {
     const { writes } = newRows()
     const [puts, deletes] = [new Map<string, number>(), new Map<string, number>()]
     const count = (counts: Map<string, number>, key: Uint8Array): void => {
-      counts.set(toName(key), (counts.get(toName(key)) ?? 0) + 1)
+      counts.set(bytesKey(key), (counts.get(bytesKey(key)) ?? 0) + 1)
     }
     const counted: RowWrites = {
       ...writes,

@@ -3,11 +3,11 @@
  * each row is written once, in the order of the keys. Members and their scores are kept in plain arrays of numbers,
  * since a group of batches has tens of thousands of them.
  */
+import { bytesKey, bytesOfKey } from '@quoin/primitives'
 import type { ScoredMember } from '../engine.ts'
 import { ByteTable, grown } from './byte-table.ts'
 import type { RowWrites, Walk } from './kv.ts'
 import { MEMBER_AT, numbered, type Role, rowKey, scoreOfRow, TAG, writeRowHead } from './layout.ts'
-import { fromName, toName } from './names.ts'
 import { hasFurther, packNumber, SCORES_LIMIT, scoresIn, unpackNumber, writeScore } from './rows.ts'
 import { SetHeaders } from './set-headers.ts'
 
@@ -89,7 +89,7 @@ export class SortedSetChanges {
     } else if (isNew && this.#entryCount[number]! < SCORES_LIMIT) {
       this.#entryPut[this.#addEntry(number, id, score, NONE)] = put
     } else {
-      this.#further.set(toName(numbered(TAG.furtherScore, id, member)), score)
+      this.#further.set(bytesKey(numbered(TAG.furtherScore, id, member)), score)
       this.#hasFurther[number] = 1
       if (isNew) this.#headers.addStrays(set, 1)
     }
@@ -108,7 +108,7 @@ export class SortedSetChanges {
     } else if (this.#hasFurther[number]) {
       before = this.#furtherScore(id, member)
       if (before !== undefined) {
-        this.#further.set(toName(numbered(TAG.furtherScore, id, member)), null)
+        this.#further.set(bytesKey(numbered(TAG.furtherScore, id, member)), null)
         this.#headers.addStrays(set, -1)
       }
     }
@@ -180,8 +180,8 @@ export class SortedSetChanges {
     for (const member of members) this.#writeMember(member)
     for (const name of [...this.#further.keys()].sort()) {
       const score = this.#further.get(name)!
-      if (score === null) this.#rows.del(fromName(name))
-      else this.#rows.put(fromName(name), packNumber(score))
+      if (score === null) this.#rows.del(bytesOfKey(name))
+      else this.#rows.put(bytesOfKey(name), packNumber(score))
     }
     this.#headers.flushNames()
     this.#forgetMembers()
@@ -247,7 +247,7 @@ export class SortedSetChanges {
 
   #furtherScore(id: number, member: Uint8Array): number | undefined {
     const key = numbered(TAG.furtherScore, id, member)
-    const changed = this.#further.get(toName(key))
+    const changed = this.#further.get(bytesKey(key))
     if (changed !== undefined) return changed ?? undefined
     const row = this.#rows.get(key)
     return row && unpackNumber(row)

@@ -3,14 +3,13 @@
  * written in the order of the keys by `flush`, so that a row that many operations touch is written once. A batch
  * whose check fails changes nothing; once its checks hold, nothing in it can fail.
  */
-import { QuoinError } from '@quoin/primitives'
+import { bytesKey, bytesOfKey, QuoinError } from '@quoin/primitives'
 import { BatchDecoder } from '../batch-decoder.ts'
 import type { Answer } from '../engine.ts'
 import type { Conditions, Operations } from '../operations.ts'
 import { HashChanges } from './hashes.ts'
 import type { RowWrites, Walk } from './kv.ts'
 import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
-import { fromName, toName } from './names.ts'
 import type { LeaseOwners } from './owners.ts'
 import { QueueChanges } from './queues.ts'
 import { packId } from './rows.ts'
@@ -99,8 +98,8 @@ export class Writer implements Conditions, Operations<Answer> {
     this.#sortedSets.flush()
     for (const name of [...this.#values.keys()].sort()) {
       const value = this.#values.get(name)
-      if (value) this.#rows.put(fromName(name), value)
-      else this.#rows.del(fromName(name))
+      if (value) this.#rows.put(bytesOfKey(name), value)
+      else this.#rows.del(bytesOfKey(name))
     }
     this.#values.clear()
     if (this.#nextId !== this.#storedNextId) this.#rows.put(META.next, packId(this.#nextId))
@@ -122,9 +121,9 @@ export class Writer implements Conditions, Operations<Answer> {
   }
 
   #value(key: Uint8Array): Uint8Array | undefined {
-    const name = toName(tagged(TAG.value, key))
+    const name = bytesKey(tagged(TAG.value, key))
     const changed = this.#values.get(name)
-    return changed === undefined ? this.#rows.get(fromName(name)) : (changed ?? undefined)
+    return changed === undefined ? this.#rows.get(bytesOfKey(name)) : (changed ?? undefined)
   }
 
   valueIs(key: Uint8Array, expected: Uint8Array): boolean {
@@ -156,10 +155,10 @@ export class Writer implements Conditions, Operations<Answer> {
   }
 
   set(key: Uint8Array, value: Uint8Array): void {
-    this.#values.set(toName(tagged(TAG.value, key)), value)
+    this.#values.set(bytesKey(tagged(TAG.value, key)), value)
   }
   del(key: Uint8Array): void {
-    this.#values.set(toName(tagged(TAG.value, key)), null)
+    this.#values.set(bytesKey(tagged(TAG.value, key)), null)
   }
   hset(key: Uint8Array, field: Uint8Array, value: Uint8Array): void {
     this.#hashes.set(KIND.hash, key, field, value)

@@ -25,13 +25,13 @@ export const decodeB = (script: Uint8Array | ScriptView): BFile | undefined => {
     const [content, type, encoding, filename] = fieldsOf(bitcom!, segment, 4)
     const mediaType = textOf(type)
     if (content && mediaType) {
-      return { content, mediaType, encoding: mapKey(encoding), filename: mapKey(filename) }
+      return { content, mediaType, encoding: nameOf(encoding), filename: nameOf(filename) }
     }
   }
   return undefined
 }
 
-const mapKey = (bytes: Uint8Array | undefined): string | undefined => {
+const nameOf = (bytes: Uint8Array | undefined): string | undefined => {
   const text = textOf(bytes)
   return text === '' || text === '\0' ? undefined : text
 }

@@ -44,7 +44,7 @@ export const readBitcom = ({ script }: ScriptView): Bitcom | undefined => {
   while (goesOn && segments.length < MAX_SEGMENTS) {
     const { start: separator, end: start } = cursor
     goesOn = cursor.next()
-    const protocol = goesOn ? mapKey(cursor.data) : undefined
+    const protocol = goesOn ? nameOf(cursor.data) : undefined
     while (goesOn && !isSeparator(script, cursor)) goesOn = cursor.next()
     segments.push({ protocol, separator, start, end: goesOn ? cursor.start : cursor.end })
   }
@@ -54,7 +54,7 @@ export const readBitcom = ({ script }: ScriptView): Bitcom | undefined => {
 const isSeparator = (script: Uint8Array, cursor: ScriptCursor): boolean =>
   cursor.dataLength === 1 && script[cursor.end - 1] === PIPE
 
-const mapKey = (bytes: Uint8Array | undefined): string | undefined => {
+const nameOf = (bytes: Uint8Array | undefined): string | undefined => {
   const name = bytes && bytes.length > 0 ? textOf(bytes) : undefined
   return name === undefined || name === '|' || /\p{Cc}/u.test(name) ? undefined : name
 }

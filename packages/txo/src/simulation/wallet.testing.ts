@@ -17,7 +17,7 @@ export interface Coin {
 }
 
 export const outpointOf = ({ transaction, vout }: Coin): Outpoint => makeOutpoint(transaction.txid, vout)
-const mapKey = (coin: Coin): string => formatOutpoint(outpointOf(coin))
+const coinText = (coin: Coin): string => formatOutpoint(outpointOf(coin))
 export const idOf = ({ txid }: Transaction): string => formatTxid(txid)
 export const addressOf = (key: Key): string => formatAddress(hash160(key.publicKey))
 
@@ -53,7 +53,7 @@ export class Wallet {
   }
 
   add(coin: Coin): void {
-    this.#coins.set(mapKey(coin), coin)
+    this.#coins.set(coinText(coin), coin)
   }
 
   /** Spends the coins in a transaction that there was never before. */

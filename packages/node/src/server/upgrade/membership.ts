@@ -3,11 +3,11 @@
  * changed it, its unspent outputs, and transactions that were rolled back. Their place is taken by one log: first the
  * rolled back transactions, then the outputs of each transaction in the order of arrival, each output once.
  */
-import { bytesKey } from '@quoin/chain'
 import { outpoint, topic, txid } from '@quoin/chain/components'
 import { collection, json, keyspace, logOf } from '@quoin/keyspace'
 import { type Admission, overlay } from '@quoin/overlay'
 import {
+  bytesKey,
   makeOutpoint,
   type Outpoint,
   successor,

@@ -3,10 +3,10 @@
  * again, parents before children. Transactions and proofs must have their present layouts. Topics and times of arrival
  * come from the old store where the layout of its records is the present one.
  */
-import { Beef, bytesKey, chain, TransactionStore } from '@quoin/chain'
+import { Beef, chain, TransactionStore } from '@quoin/chain'
 import type { AnyKeyspace, Collection } from '@quoin/keyspace'
 import type { Logger, Plugin } from '@quoin/overlay'
-import { formatTxid, QuoinError, successor, type Txid } from '@quoin/primitives'
+import { bytesKey, formatTxid, QuoinError, successor, type Txid } from '@quoin/primitives'
 import { claimLayouts, type KeyValue, type Layouts, layoutsOf, openStore, type Store } from '@quoin/store'
 import { outputEvents, outputFields, outputs, spendFields, type TransactionRecord } from '@quoin/txo'
 import { nodeStore } from '../../keyspaces.ts'
