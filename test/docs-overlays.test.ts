@@ -3,20 +3,11 @@
  * node is served until the next one, and every other `sh` block prints the `text` block below it, itself or in the node.
  */
 import { execFile } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { blocksOf, brokenLinks } from './docs.testing.ts'
 import { BIN, Commands, ROOT, type RunningNode } from './node.testing.ts'
 
 const PAGES = ['docs/run-an-existing-overlay.md', 'docs/write-an-overlay.md']
@@ -32,21 +23,6 @@ afterAll(async () => {
   await commands.close()
   rmSync(folder, { recursive: true })
 })
-
-interface Block {
-  readonly language: string
-  readonly code: string
-  readonly output: string
-}
-
-const blocksOf = (text: string): Block[] => {
-  const all = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
-  return all.map(([, language = '', code = ''], i) => ({
-    language,
-    code,
-    output: all[i + 1]?.[1] === 'text' ? all[i + 1]![2]! : ''
-  }))
-}
 
 const shell = (script: string): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -82,12 +58,10 @@ const atNode = (code: string, { url }: RunningNode): string =>
 const pattern = (text: string): string => text.replaceAll(/\d+(\.\d+)? ms/g, '… ms')
 
 describe.each(PAGES)('%s', { timeout: 180_000 }, page => {
-  const text = readFileSync(join(ROOT, page), 'utf8')
-
   it('has commands that print what it says', async () => {
     let node: RunningNode | undefined
     let ran = 0
-    for (const { language, code, output } of blocksOf(text)) {
+    for (const { language, code, output } of blocksOf(page)) {
       const [, name] = (language === 'js' && /^\/\/ (\S+)\n/.exec(code)) || []
       if (name) writeFileSync(join(folder, name), code)
       if (language !== 'sh') continue
@@ -111,7 +85,6 @@ describe.each(PAGES)('%s', { timeout: 180_000 }, page => {
   })
 
   it('links to files that exist', () => {
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
-      expect(existsSync(join(ROOT, page, '..', target!)), target).toBe(true)
+    expect(brokenLinks(page)).toEqual([])
   })
 })

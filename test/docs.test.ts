@@ -3,13 +3,13 @@
  * `text` block with its output, unless it prints nothing.
  */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
+import { type Block, blocksOf, brokenLinks } from './docs.testing.ts'
+import { ROOT } from './node.testing.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Several programs run at once, each of them several times. */
 const SLOWEST_MS = 180_000
 /** Run by `docs-overlays.test.ts`, or generated. */
@@ -27,21 +27,6 @@ const SCRATCH = join(ROOT, 'dist/docs-examples')
 mkdirSync(SCRATCH, { recursive: true })
 afterAll(() => rmSync(SCRATCH, { recursive: true }))
 
-interface Block {
-  readonly language: string
-  readonly code: string
-  readonly output: string
-}
-
-const blocks = (page: string): Block[] => {
-  const all = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)]
-  return all.map(([, language = '', code = ''], i) => ({
-    language,
-    code,
-    output: all[i + 1]?.[1] === 'text' ? all[i + 1]![2]! : ''
-  }))
-}
-
 const run = (command: string, args: readonly string[]) =>
   new Promise<{ status: unknown; stdout: string; stderr: string }>(resolve => {
     const child = execFile(command, args, { cwd: ROOT }, (error, stdout, stderr) =>
@@ -54,7 +39,7 @@ const run = (command: string, args: readonly string[]) =>
 const MARKER = '--- next example ---'
 const programs = new Map(
   PAGES.flatMap((page): [string, { path: string; examples: Block[] }][] => {
-    const examples = blocks(page).filter(({ language }) => language === 'ts')
+    const examples = blocksOf(page).filter(({ language }) => language === 'ts')
     const path = join(SCRATCH, page.replaceAll('/', '-').replace('.md', '.mts'))
     return examples.length === 0 ? [] : [[page, { path, examples }]]
   })
@@ -87,7 +72,7 @@ describe.concurrent.each(PAGES)('%s', { timeout: SLOWEST_MS }, page => {
     })
   }
 
-  for (const { code, output } of blocks(page).filter(
+  for (const { code, output } of blocksOf(page).filter(
     ({ language, output: printed }) => language === 'sh' && printed !== ''
   )) {
     it(`prints what it says for: ${code.trim()}`, async ({ expect }) => {
@@ -100,9 +85,6 @@ describe.concurrent.each(PAGES)('%s', { timeout: SLOWEST_MS }, page => {
   }
 
   it('links to files that exist', ({ expect }) => {
-    const text = readFileSync(join(ROOT, page), 'utf8')
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      expect(existsSync(join(ROOT, page, '..', target!)), target).toBe(true)
-    }
+    expect(brokenLinks(page)).toEqual([])
   })
 })

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { WalletInterface } from '@bsv/sdk'
 import { loadConfig, startNode } from 'quoin'
@@ -14,13 +13,14 @@ import { openBrowser } from '../apps/explorer/test/browser.testing.ts'
 import { startChain, type TestChain } from '../packages/kvstore-client/src/wallet.testing.ts'
 // @ts-expect-error: a script without types.
 import { sourceAliases } from '../scripts/packages.mjs'
+import { blocksOf, brokenLinks } from './docs.testing.ts'
+import { ROOT } from './node.testing.ts'
 
-const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url))
+const EXAMPLES = join(ROOT, 'examples')
 const LOADER = new URL('../scripts/typescript.mjs', import.meta.url).href
 /** Several programs start at once. */
 const TIMEOUT_MS = 180_000
 
-const readmeOf = (name: string): string => readFileSync(join(EXAMPLES, name, 'README.md'), 'utf8')
 const scriptsOf = (name: string): Record<string, string> =>
   JSON.parse(readFileSync(join(EXAMPLES, name, 'package.json'), 'utf8')).scripts
 
@@ -33,17 +33,15 @@ const start = async (name: string, variables: Readonly<Record<string, string>> =
   })
   return stdout
 }
-const outputOf = (name: string): string => /^```text\n(.*?)^```$/ms.exec(readmeOf(name))![1]!
+const outputOf = (name: string): string =>
+  blocksOf(join('examples', name, 'README.md')).find(({ output }) => output !== '')!.output
 
 it('lists every project, and links to files that exist', () => {
   const names = readdirSync(EXAMPLES, { withFileTypes: true }).filter(entry => entry.isDirectory())
   const overview = readFileSync(join(EXAMPLES, 'README.md'), 'utf8')
   for (const { name } of names) expect(overview).toContain(`[${name}](${name}/`)
   for (const page of ['README.md', ...names.map(({ name }) => join(name, 'README.md'))]) {
-    if (!existsSync(join(EXAMPLES, page))) continue
-    const links = readFileSync(join(EXAMPLES, page), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)
-    for (const [, target] of links)
-      expect(existsSync(join(EXAMPLES, page, '..', target!)), `${page}: ${target}`).toBe(true)
+    if (existsSync(join(EXAMPLES, page))) expect(brokenLinks(join('examples', page))).toEqual([])
   }
 })
 
