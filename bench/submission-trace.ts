@@ -13,22 +13,41 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Engine, installPlugins } from '@quoin/overlay'
+import { hex } from '@quoin/keyspace'
+import { definePlugin, Engine, installPlugins } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
-import { OutputStore } from '@quoin/txo'
-import {
-  makeKey,
-  payTo,
-  pushDrop,
-  spend,
-  TestChain,
-  withKeyHash
-} from '../packages/chain/src/verify/signed.testing.ts'
-import { hello } from '../packages/node/src/cli/node/hello.ts'
+import { event, OutputStore } from '@quoin/txo'
+import { makeKey, payTo, spend, TestChain, withKeyHash } from '../packages/chain/src/verify/signed.testing.ts'
 
 const ANCESTORS = 30
 const WARM_UPS = 20
 const write = (line: string): unknown => process.stdout.write(`${line}\n`)
+
+const about = {
+  getDocumentation: async () => '',
+  getMetaData: async () => ({ name: '', shortDescription: '' })
+}
+/** A topic that admits all outputs, and a lookup that finds them by a byte. */
+const plugin = definePlugin({
+  name: 'all',
+  setup: ({ events }) => {
+    const { last } = events({
+      last: event('last', 'By the last byte of the txid.', hex('byte', { length: 1 }))
+    })
+    return {
+      topics: {
+        tm_all: { ...about, admit: ({ transaction }) => ({ outputs: [...transaction.outputs.keys()] }) }
+      },
+      lookups: {
+        ls_all: {
+          ...about,
+          index: ({ transaction }) => ({ events: [last.text(transaction.txid.subarray(31))] }),
+          lookup: async () => []
+        }
+      }
+    }
+  }
+})
 
 const chain = new TestChain()
 
@@ -38,8 +57,7 @@ const makeBeef = (seed: number): Uint8Array => {
   for (let i = 0; i <= ANCESTORS; i++) {
     const from = transactions.at(-1)!
     const satoshis = from.outputs[0]!.satoshis - 1
-    const message = { satoshis: 1, script: pushDrop(key, [Buffer.from(`message ${i}`)]) }
-    const outputs = [{ satoshis, script: payTo(key) }, ...(i === ANCESTORS ? [message] : [])]
+    const outputs = [{ satoshis, script: payTo(key) }]
     transactions.push(spend({ inputs: [{ from, vout: 0, unlock: withKeyHash(key) }], outputs }))
   }
   return chain.beef(transactions)
@@ -79,7 +97,7 @@ const countFunctions = async (work: () => Promise<unknown>): Promise<Map<string,
   session.disconnect()
   const byFile = new Map<string, string[]>()
   for (const { url, functions } of result) {
-    const [, file] = /\/(packages\/.*\/src\/.*)$/.exec(url) ?? []
+    const [, file] = /\/(packages\/.*\/src\/.*(?<!\.testing)\.ts)$/.exec(url) ?? []
     const names = functions.filter(({ ranges }) => ranges[0]!.count > 0).map(each => each.functionName)
     if (file && names.length > 0) byFile.set(file, names)
   }
@@ -88,11 +106,11 @@ const countFunctions = async (work: () => Promise<unknown>): Promise<Map<string,
 
 const folder = await mkdtemp(join(tmpdir(), 'quoin-trace-'))
 const outputs = new OutputStore(await openStore(`lmdb:${folder}`))
-const engine = new Engine({ outputs, tracker: chain, ...(await installPlugins([hello], { outputs })) })
+const engine = new Engine({ outputs, tracker: chain, ...(await installPlugins([plugin], { outputs })) })
 let seed = 0
 const submit = async (): Promise<() => Promise<unknown>> => {
   const beef = makeBeef(seed++)
-  return () => engine.submit({ beef, topics: ['tm_hello'] })
+  return () => engine.submit({ beef, topics: ['tm_all'] })
 }
 for (let i = 0; i < WARM_UPS; i++) await (await submit())()
 const promises = await countPromises(await submit())

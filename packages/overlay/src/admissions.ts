@@ -3,10 +3,12 @@
  * its transaction are written in one commit. A database that has lost writes may have the admission alone; then it
  * vouches for outputs that are not there, and does not count.
  */
-import type { Topic, Txid } from '@quoin/primitives'
+import type { Transaction } from '@quoin/chain'
+import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
 import type { Batch, ReadPlan, StoreReads } from '@quoin/store'
-import type { OutputStore } from '@quoin/txo'
+import type { OutputStore, TxUpdate } from '@quoin/txo'
 import { type Admissions, admissions, evictions, offChainValues } from './keys.ts'
+import { type AnyLookup, isQuoinLookup } from './types.ts'
 
 /** Admissions whose topics are in the record of the transaction. An unknown transaction costs one read. */
 export const confirmedAdmissions = (outputs: OutputStore, txid: Txid): Promise<Admissions> =>
@@ -40,6 +42,39 @@ export function* topicsEverAdmitting(
   if (topics.every(({ length }) => length === 0)) return topics
   const evicted = yield* store.use(evictions).planMany(coins.map(({ txid, vout }) => [txid, vout]))
   return topics.map((each, i) => (evicted[i] === undefined ? each : []))
+}
+
+export interface AdmittedOutputs {
+  readonly transaction: Transaction
+  readonly topic: Topic
+  readonly vouts: readonly number[]
+  /** Coins that the outputs keep in the topic. */
+  readonly inputs: readonly Outpoint[]
+  readonly offChainValues?: Uint8Array | undefined
+  /** The outputs were members before, and left with a spender that was rolled back. */
+  readonly isRestored?: boolean
+}
+
+/** Adds outputs that a topic admits to an update, with the events and data of the lookups in Quoin's form. */
+export const admitOutputs = async (
+  update: TxUpdate,
+  lookups: ReadonlyMap<string, AnyLookup>,
+  { transaction, topic, vouts, inputs, offChainValues, isRestored = false }: AdmittedOutputs
+): Promise<void> => {
+  const indexing = [...lookups.values()]
+    .filter(isQuoinLookup)
+    .filter(({ topics }) => !topics || topics.includes(topic))
+  for (const vout of vouts) {
+    const output = transaction.outputs[vout]!
+    const outpoint = makeOutpoint(transaction.txid, vout)
+    update.admit(topic, vout, { inputs, isRestored }).output(vout, { satoshis: output.satoshis })
+    for (const lookup of indexing) {
+      const indexed = await lookup.index({ topic, transaction, outpoint, output, offChainValues })
+      if (!indexed) continue
+      update.output(vout, indexed)
+      if (indexed.extraWrites) update.addWrites(indexed.extraWrites)
+    }
+  }
 }
 
 /** The off-chain values that a transaction was submitted with. */

@@ -26,8 +26,7 @@ import {
   voutOf
 } from '@quoin/primitives'
 import { type IndexDepth, Indexer, type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
-import { readOffChainValues, removeAdmissionsIn } from './admissions.ts'
-import { admitOutputs } from './admit-outputs.ts'
+import { admitOutputs, readOffChainValues, removeAdmissionsIn } from './admissions.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { LookupOutbox } from './delivery/lookup-outbox.ts'

@@ -16,8 +16,7 @@ import {
   voutOf
 } from '@quoin/primitives'
 import { type Indexer, type IngestPlan, type OutputStore, retryStale, TxUpdate } from '@quoin/txo'
-import { confirmedAdmissions, evictedOutputs, saveOffChainValuesIn } from './admissions.ts'
-import { admitOutputs } from './admit-outputs.ts'
+import { admitOutputs, confirmedAdmissions, evictedOutputs, saveOffChainValuesIn } from './admissions.ts'
 import { evaluate } from './evaluate.ts'
 import { type Admission, type Admissions, admissions } from './keys.ts'
 import { coinInputs, hasNewCoins, previousCoins } from './previous-coins.ts'

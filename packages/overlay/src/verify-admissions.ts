@@ -28,7 +28,7 @@ import {
   type TransactionRecord,
   TxUpdate
 } from '@quoin/txo'
-import { type AdmittedOutputs, admitOutputs } from './admit-outputs.ts'
+import { type AdmittedOutputs, admitOutputs } from './admissions.ts'
 import {
   type Admission,
   type Admissions,

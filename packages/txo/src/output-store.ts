@@ -389,11 +389,11 @@ export class OutputStore {
    * with the last writes of the database, and is indexed again.
    */
   readonly known: Known = async txids => {
-    const [verified, records] = await Promise.all([
-      this.transactions.known(txids),
-      this.store.hmget(SPENDS, txids)
-    ])
-    return verified.map((each, i) => (records[i] ? each : undefined))
+    const records = await this.store.hmget(SPENDS, txids)
+    const indexed = txids.filter((_, i) => records[i])
+    const known = indexed.length > 0 ? await this.transactions.known(indexed) : []
+    let next = 0
+    return records.map(record => (record ? known[next++] : undefined))
   }
 
   /** The record of a transaction. */

@@ -31,9 +31,8 @@ const newScene = async () => {
   const parent = childOf(chain.fund(payTo(key), 1000))
   const child = childOf(parent)
   for (const each of [parent, child]) await chain.submit(each)
-  const { transactions } = outputs
-  const known = transactions.known.bind(transactions)
-  const looked = vi.spyOn(transactions, 'known')
+  const { known } = outputs
+  const looked = vi.spyOn(outputs, 'known')
   const verifications = () => looked.mock.calls.filter(([[first]]) => isSame(first!, child.txid)).length
   return { chain, outputs, indexer: new Indexer(outputs, chain), parent, child, known, looked, verifications }
 }
