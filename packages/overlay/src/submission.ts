@@ -16,10 +16,17 @@ import {
   voutOf
 } from '@quoin/primitives'
 import { type Indexer, type IngestPlan, type OutputStore, retryStale, TxUpdate } from '@quoin/txo'
-import { admitOutputs, confirmedAdmissions, evictedOutputs, saveOffChainValuesIn } from './admissions.ts'
+import {
+  admitOutputs,
+  coinInputs,
+  confirmedAdmissions,
+  evictedOutputs,
+  hasNewCoins,
+  previousCoins,
+  saveOffChainValuesIn
+} from './admissions.ts'
 import { evaluate } from './evaluate.ts'
 import { type Admission, type Admissions, admissions } from './keys.ts'
-import { coinInputs, hasNewCoins, previousCoins } from './previous-coins.ts'
 import type { ReevaluationQueue } from './reevaluation.ts'
 import { answerOf, failureOf, type Steak } from './steak.ts'
 import { cascadeRemoval } from './topic-history.ts'

@@ -61,4 +61,4 @@ export {
 export { TickThrottle } from './tick-throttle.ts'
 export { type SleepOptions, sleep, unref, withTimeout } from './timeout.ts'
 export { printValue, valueError } from './value-error.ts'
-export { Writer } from './writer.ts'
+export { sizedLength, varintLength, Writer } from './writer.ts'

@@ -98,3 +98,10 @@ export class Writer {
     return start
   }
 }
+
+/** The bytes of a length in its shortest form. */
+export const varintLength = (value: number): number =>
+  value < 0xfd ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9
+
+/** The bytes of a part with its length in front. */
+export const sizedLength = ({ length }: Uint8Array): number => varintLength(length) + length

@@ -3,8 +3,15 @@
  * ways to the root. One bump may prove any number of txids, at a cost that grows with its size and no faster.
  */
 
-import { compareBytes, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
-import { varintLength } from '../lengths.ts'
+import {
+  compareBytes,
+  formatTxid,
+  QuoinError,
+  Reader,
+  type Txid,
+  varintLength,
+  Writer
+} from '@quoin/primitives'
 import { COPY, MerkleBranch, WANTED } from './merkle-branch.ts'
 import { type Level, levelsAbove, MerkleNode, MerkleTree, treeError } from './merkle-tree.ts'
 

@@ -1,8 +1,7 @@
-import { Reader, type Txid, Writer } from '@quoin/primitives'
+import { Reader, type Txid, varintLength, Writer } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../hash.ts'
-import { varintLength } from '../lengths.ts'
 import { Bump } from './bump.ts'
 import { COPY, MerkleBranch } from './merkle-branch.ts'
 

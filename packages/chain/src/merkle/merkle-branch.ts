@@ -2,9 +2,8 @@
  * The way of one leaf to the root, as nearly all merkle paths are: the leaf and its neighbour, then one node on each
  * level. It is read where it stands, without making a tree of it.
  */
-import { compareBytes } from '@quoin/primitives'
+import { compareBytes, varintLength } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
-import { varintLength } from '../lengths.ts'
 import { treeError } from './merkle-tree.ts'
 
 /** What is said of a node on the wire (BRC-74): it copies its left neighbour, or is a leaf that is proved. */

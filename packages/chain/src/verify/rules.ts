@@ -9,8 +9,7 @@
  *
  * Lock times are not looked at, as in the SDK: whether a transaction is final is for the one who mines it.
  */
-import { formatTxid, QuoinError } from '@quoin/primitives'
-import { sizedLength, varintLength } from '../lengths.ts'
+import { formatTxid, QuoinError, sizedLength, varintLength } from '@quoin/primitives'
 import { MAX_SATOSHIS, type Output, type Transaction } from '../transaction.ts'
 
 /** A transaction that others spend. */

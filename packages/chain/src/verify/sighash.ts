@@ -4,9 +4,8 @@
  * square. The digest of the time before, without FORKID, is left to the interpreter.
  */
 
-import { Writer } from '@quoin/primitives'
+import { sizedLength, Writer } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
-import { sizedLength } from '../lengths.ts'
 import type { Output, Transaction } from '../transaction.ts'
 
 /** The last byte of a signature: one of the first three, and any of the others. */
