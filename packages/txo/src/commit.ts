@@ -21,6 +21,13 @@ import {
 import type { Batch, Store } from '@quoin/store'
 import type { LedgerChange, LedgerOutput, LedgerWriter } from './amount-ledger.ts'
 import type { EventKeys, EventTypes } from './events.ts'
+import {
+  type OutputView,
+  type Tallies,
+  writeOutputRows,
+  writeTallies,
+  writeTransactionRows
+} from './index-rows.ts'
 import type { Journal, StoredChange } from './journal.ts'
 import { outputs } from './keys.ts'
 import { membershipEntries } from './membership.ts'
@@ -28,7 +35,6 @@ import { membershipChanges } from './membership-diff.ts'
 import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
-import { type OutputView, type Tallies, writeOutputRows, writeTallies, writeTransactionRows } from './rows.ts'
 import { outpointFromMapKey, type Slot, txidFromMapKey, txidMapKey, WorkingSet } from './working-set.ts'
 
 /** Attempts before a commit fails with `ERR_STORE_BUSY`. */

@@ -1,9 +1,8 @@
 /** The output store: outputs, events, spends, balances, topics, rollback. */
 
+export { accountIn, Book, type RankedAccount, type RankedPage } from './amount-book.ts'
 export type { AmountLedger, LedgerOutput, LedgerPosting } from './amount-ledger.ts'
 export { type Amount, type Amounts, totalOf } from './amounts.ts'
-export { incompleteBeefs } from './beefs.ts'
-export { accountIn, Book, type RankedAccount, type RankedPage } from './book.ts'
 export { compareIndexes, type Difference } from './compare.ts'
 export {
   balanced,
@@ -20,6 +19,7 @@ export {
   unspent
 } from './events.ts'
 export { FileProgress } from './file-progress.ts'
+export { incompleteBeefs } from './incomplete-beefs.ts'
 export { type IndexingOptions, indexOutput, indexTransaction } from './index-transaction.ts'
 export {
   type IndexDepth,
@@ -40,7 +40,7 @@ export {
   satoshisFields,
   spendFields
 } from './keys.ts'
-export type { LoadedOutput, LoadOptions } from './load.ts'
+export type { LoadedOutput, LoadOptions } from './load-outputs.ts'
 export {
   changeCursor,
   changePlace,

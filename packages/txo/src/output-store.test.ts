@@ -21,7 +21,7 @@ import {
   own,
   txidNumber
 } from './history.testing.ts'
-import type { LoadOptions } from './load.ts'
+import type { LoadOptions } from './load-outputs.ts'
 import { OutputStore } from './output-store.ts'
 import { TxUpdate } from './tx-update.ts'
 import { verifyIndex } from './verify.ts'

@@ -24,17 +24,18 @@ import {
 } from '@quoin/primitives'
 import { ask, type Batch, type ReadPlan, type Store } from '@quoin/store'
 import { type AmountLedger, LedgerWriter } from './amount-ledger.ts'
-import { applyChanges, rollback } from './apply.ts'
+import { applyUpdates } from './apply-update.ts'
 import { type CommitContext, commitMutation } from './commit.ts'
 import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
 import { Journal } from './journal.ts'
 import type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 import { outputs, satoshisFields } from './keys.ts'
-import { type LoadedOutput, type LoadOptions, loadOutputs } from './load.ts'
+import { type LoadedOutput, type LoadOptions, loadOutputs } from './load-outputs.ts'
 import { MembershipLog } from './membership.ts'
 import { outputState } from './output-state.ts'
 import type { BlockPosition } from './position.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
+import { rollback } from './rollback.ts'
 import { scriptEvents } from './scripts/events.ts'
 import { type FoundOutput, type OutputSearch, type Page, searchOutpoints } from './search.ts'
 import { type Admission, type OutputUpdate, type SpentEvents, TxUpdate } from './tx-update.ts'
@@ -132,7 +133,7 @@ export class OutputStore {
     return commitMutation(this.#committing, async work => {
       const txids = new Set(changes.map(({ txid }) => bytesKey(txid)))
       await this.store.run(
-        applyChanges(work, changes, { events: this.events, now: this.#committing.now(), txids })
+        applyUpdates(work, changes, { events: this.events, now: this.#committing.now(), txids })
       )
       const gone = [...work.records()]
         .filter(([, { before, after }]) => before && !after)

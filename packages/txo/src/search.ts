@@ -3,7 +3,7 @@ import type { Outpoint, Topic } from '@quoin/primitives'
 import type { Join, StoreReads } from '@quoin/store'
 import type { EventTypes } from './events.ts'
 import { outputs } from './keys.ts'
-import type { LoadOptions } from './load.ts'
+import type { LoadOptions } from './load-outputs.ts'
 
 export interface OutputSearch extends LoadOptions {
   /**

@@ -17,7 +17,7 @@ import { suite } from '../../../bench/harness.ts'
 import { farAway } from '../../store/src/redis/far.testing.ts'
 import { startRedis } from '../../store/src/redis/server.testing.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
-import type { LoadOptions } from './load.ts'
+import type { LoadOptions } from './load-outputs.ts'
 import { OutputStore } from './output-store.ts'
 import { TxUpdate } from './tx-update.ts'
 
