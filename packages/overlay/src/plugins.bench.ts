@@ -1,9 +1,11 @@
 /**
- * Plug-ins of others: the processor time that isolation adds to a submission, and submissions to another topic beside a
- * plug-in at fault. Engines are on durable LMDB. Each process of a plug-in is a real one.
+ * Hosted plug-ins: the processor time that isolation adds to a submission, that of a diamond of ancestors in the
+ * node, and submissions to another topic beside a plug-in at fault. Engines are on durable LMDB, and each plug-in has
+ * a process.
  *
- * Beside a plug-in at fault, clients submit to a topic of Quoin's form, and a call to the plug-in begins every 50 ms. Slices
- * with the plug-in and without it take turns, so that a slow machine is slow for both.
+ * Beside a plug-in at fault, clients submit to a topic of Quoin's form, and a call to the plug-in begins every 50 ms; a
+ * lookup service at fault is told of each output of the topic. Slices with the plug-in and without it take turns, so that
+ * a slow machine is slow for both.
  */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,14 +15,26 @@ import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
 import { makeCase } from '../../chain/src/verify/sets.testing.ts'
-import { TestChain } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, TestChain, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
 // @ts-expect-error: a plug-in without types.
 import Everything from './hosting/fixtures/foreign.mjs'
-import { FIXTURES, fixture, tell } from './hosting/hosting.testing.ts'
-import { type AnyTopic, Engine, hostPlugins, type PluginHost, SILENT, type TopicManager } from './index.ts'
+import { fixture, tell } from './hosting/hosting.testing.ts'
+import {
+  type AnyTopic,
+  Engine,
+  type EngineOptions,
+  hostPlugins,
+  type ModuleSpec,
+  type PluginHost,
+  SILENT,
+  type TopicManager
+} from './index.ts'
 
 const OTHER = 'tm_other'
 const CLIENTS = 8
+/** The deadline of a call to a plug-in at fault. */
+const CALL_MS = 500
+const DIAMOND = 30
 const about = {
   getDocumentation: async () => '',
   getMetaData: async () => ({ name: '', shortDescription: '' })
@@ -51,10 +65,21 @@ export default suite(({ race, figure, after, note, quick, progress }) => {
     }
     return beefs
   }
-  const openEngine = async (topics: Readonly<Record<string, AnyTopic>>): Promise<Engine> => {
+  const openEngine = async (
+    topics: Readonly<Record<string, AnyTopic>>,
+    { lookups, delivery }: Pick<EngineOptions, 'lookups' | 'delivery'> = {}
+  ): Promise<Engine> => {
     const folder = await mkdtemp(join(tmpdir(), 'quoin-bench-'))
     const outputs = new OutputStore(await openStore(`lmdb:${folder}`))
-    const engine = new Engine({ outputs, tracker: chain, topics })
+    const engine = new Engine({
+      outputs,
+      tracker: chain,
+      topics,
+      lookups: lookups ?? {},
+      delivery: delivery ?? {},
+      lookupTimeout: CALL_MS
+    })
+    engine.start()
     after(async () => {
       await engine.close()
       await outputs.store.close()
@@ -62,8 +87,8 @@ export default suite(({ race, figure, after, note, quick, progress }) => {
     })
     return engine
   }
-  const openHost = async (file: string, name: string, topicTimeout: number): Promise<PluginHost> => {
-    const host = await hostPlugins([fixture(file, { name, directory: FIXTURES })], {
+  const openHost = async (spec: ModuleSpec, topicTimeout: number): Promise<PluginHost> => {
+    const host = await hostPlugins([spec], {
       logger: SILENT,
       topicTimeout,
       lookupTimeout: topicTimeout,
@@ -117,7 +142,7 @@ export default suite(({ race, figure, after, note, quick, progress }) => {
       slices,
       ops,
       ours: side('hosted', async () => {
-        const host = await openHost('foreign.mjs', 'tm_all', 10_000)
+        const host = await openHost(fixture('foreign.mjs', { name: 'tm_all' }), 10_000)
         return [host.topics['tm_all']!, () => processorMicroseconds(host.states()[0]!.pid!)]
       }),
       peers: { 'in process': side('inProcess', async () => [new Everything() as TopicManager, () => 0]) }
@@ -129,36 +154,99 @@ export default suite(({ race, figure, after, note, quick, progress }) => {
     })
   }
 
-  for (const [fault, { behaviour, ...rest }] of Object.entries(FAULTS) as [string, { behaviour: string }][]) {
-    let alone: number
-    figure(`submit beside a plug-in that ${fault}, p50`, {
+  {
+    const key = makeKey('diamond')
+    const pay = (satoshis: number) => ({ satoshis, script: payTo(key) })
+    const diamond = (): Uint8Array => {
+      const all = [chain.fund([pay(1000), pay(1000)])]
+      for (let level = 0; level < DIAMOND; level++) {
+        const inputs = [0, 1].map(vout => ({ from: all.at(-1)!, vout, unlock: withKeyHash(key) }))
+        all.push(spend({ inputs, outputs: [pay(1000), pay(999)] }))
+      }
+      return chain.beef(all)
+    }
+    figure(`submit a diamond of ${DIAMOND} levels, processor time of the node`, {
       unit: 'ms/op',
       ours: async () => {
-        const engine = await openEngine({ [OTHER]: other })
-        await submitAll(engine, OTHER, await makeBeefs(quick ? 500 : 1000))
-        const slices = quick ? 3 : 8
-        const count = quick ? 600 : 1500
-        const beside: number[] = []
-        const without: number[] = []
-        for (let slice = 0; slice < slices; slice++) {
-          const [some, more] = [await makeBeefs(count), await makeBeefs(count)]
-          without.push(...(await submitAll(engine, OTHER, some)))
-          // A process for each slice: one that ended several times would be refused for longer than a slice takes.
-          const host = await openHost('misbehaving.mjs', 'tm_bad', 500)
-          const calls = setInterval(() => {
-            tell(host.topics['tm_bad']!, behaviour, rest).catch(() => undefined)
-          }, 50)
-          beside.push(...(await submitAll(engine, OTHER, more)))
-          clearInterval(calls)
-          await host.close()
+        const host = await openHost(fixture('foreign.mjs', { name: 'tm_all' }), 10_000)
+        const engine = await openEngine({ tm_all: host.topics['tm_all']! })
+        const times: number[] = []
+        for (let i = 0; i < 15; i++) {
+          const beef = diamond()
+          const before = process.cpuUsage()
+          await submitAll(engine, 'tm_all', [beef])
+          const { user, system } = process.cpuUsage(before)
+          times.push((user + system) / 1000)
         }
-        alone = median(without)
-        return median(beside)
+        return median(times)
+      },
+      peers: {}
+    })
+  }
+
+  /** The median time of submissions to a topic beside a fault, and that without it, in slices that take turns. */
+  const compareBeside = (fault: string, open: () => Promise<Sides>): void => {
+    let alone: number
+    figure(`submit beside a ${fault}, p50`, {
+      unit: 'ms/op',
+      ours: async () => {
+        const { beside, without, during } = await open()
+        for (const engine of new Set([beside, without]))
+          await submitAll(engine, OTHER, await makeBeefs(quick ? 300 : 1000))
+        const times = { beside: [] as number[], without: [] as number[] }
+        const count = quick ? 300 : 1500
+        for (let slice = 0; slice < (quick ? 3 : 8); slice++) {
+          times.without.push(...(await submitAll(without, OTHER, await makeBeefs(count))))
+          const beefs = await makeBeefs(count)
+          await during(async () => {
+            times.beside.push(...(await submitAll(beside, OTHER, beefs)))
+          })
+        }
+        alone = median(times.without)
+        return median(times.beside)
       },
       peers: { 'no plug-in': () => alone }
     })
   }
+
+  for (const [fault, { behaviour, ...rest }] of Object.entries(FAULTS) as [string, { behaviour: string }][]) {
+    compareBeside(`plug-in that ${fault}`, async () => {
+      const engine = await openEngine({ [OTHER]: other })
+      const during = async (work: () => Promise<void>): Promise<void> => {
+        // A process for each slice: one that ended several times would be refused for longer than a slice takes.
+        const host = await openHost(fixture('misbehaving.mjs', { name: 'tm_bad' }), CALL_MS)
+        const calls = setInterval(() => {
+          tell(host.topics['tm_bad']!, behaviour, rest).catch(() => undefined)
+        }, 50)
+        await work()
+        clearInterval(calls)
+        await host.close()
+      }
+      return { beside: engine, without: engine, during }
+    })
+  }
+
+  compareBeside('lookup service that hangs', async () => {
+    const host = await openHost(
+      fixture('misbehaving.mjs', { export: 'HangingLookup', name: 'ls_bad' }),
+      CALL_MS
+    )
+    // As in a node: submissions to the topics of other plug-ins do not wait for it, and it is told of them.
+    const delivery = { ls_bad: { home: ['tm_bad'] } }
+    return {
+      beside: await openEngine({ [OTHER]: other }, { lookups: host.lookups, delivery }),
+      without: await openEngine({ [OTHER]: other }),
+      during: work => work()
+    }
+  })
 })
+
+interface Sides {
+  readonly beside: Engine
+  readonly without: Engine
+  /** Runs work while the plug-in is at fault. */
+  readonly during: (work: () => Promise<void>) => Promise<void>
+}
 
 const median = (times: readonly number[]): number =>
   [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)]!
