@@ -10,7 +10,6 @@ export class Circuit {
   #failures = 0
   #retryAt = 0
 
-  /** Counts a result of a call. */
   succeeded(): void {
     this.#failures = 0
     this.#retryAt = 0

@@ -1,21 +1,21 @@
 /**
- * Entries of membership logs that a lookup service failed to take: tried again with backoff, given up after some
- * attempts. An output's later entries wait for its earlier ones, so that a service is told of each output in order;
+ * Entries of membership logs that a lookup service failed to take: retried with backoff, dead letters after some
+ * attempts. An output's later entries wait for its earlier ones, so that the calls of each output keep their order;
  * entries of other outputs do not wait.
  */
 import type { Topic } from '@quoin/primitives'
 import type { Batch, Lease, Queue, QueueStats } from '@quoin/store'
 import type { MembershipEntry, OutputStore } from '@quoin/txo'
 import { overlay } from '../keys.ts'
-import { outputKeys } from './entry.ts'
+import { outputKeys } from './log-entry.ts'
 
 const STATES = ['due', 'leased', 'waiting', 'dead'] as const
 const PAGE = 1000
-/** Milliseconds between looks at leased and waiting entries. */
+/** Milliseconds between attempts to lease entries that are leased or waiting. */
 const LOOK_MS = 1000
 
-/** Tells the service of an entry; answers why it failed. */
-export type Tell = (topic: Topic, entry: MembershipEntry) => Promise<string | undefined>
+/** Makes the calls of an entry; returns the reason of a failure. */
+export type CallService = (topic: Topic, entry: MembershipEntry) => Promise<string | undefined>
 
 /** Seconds before the second attempt, doubled for each one after it, and the most of them. */
 export interface RetryOptions {
@@ -32,7 +32,7 @@ export class FailedEntries {
   /** By output, its entries in the order in which they failed. */
   readonly #byOutput = new Map<string, Set<string>>()
   readonly #reasons = new Map<string, string>()
-  /** When leased and waiting entries are looked at again, by the clock of the process. */
+  /** When leased and waiting entries are leased again, by the clock of the process. */
   #nextLook = 0
   /** The end of the pause after a lease without items: the clock of the store may be behind. */
   #emptyUntil = 0
@@ -60,7 +60,7 @@ export class FailedEntries {
       return Math.max(0, untilDue, this.#emptyUntil - performance.now())
     }
     if (leased + waiting === 0) return undefined
-    // A lease of a process that is gone may have ended.
+    // A lease of a process that ended may have expired.
     const now = performance.now()
     if (now >= this.#nextLook) {
       this.#nextLook = now + LOOK_MS
@@ -95,19 +95,19 @@ export class FailedEntries {
     }
   }
 
-  /** Forgets what was read of the queue. */
+  /** Drops the state in memory; `load` reads the queue again. */
   clear(): void {
     this.#keys.clear()
     this.#byOutput.clear()
     this.#reasons.clear()
   }
 
-  /** Whether an output of these has a failed entry. */
+  /** Whether one of the outputs has a failed entry. */
   blocks(keys: readonly string[]): boolean {
     return keys.some(key => this.#byOutput.has(key))
   }
 
-  /** From here on the entry blocks its outputs; `enqueueIn` is the commit of it. */
+  /** Blocks the outputs of an entry until it is delivered; `enqueueIn` puts the entry into the queue. */
   hold(topic: Topic, { position }: MembershipEntry, keys: readonly string[], reason: string): void {
     const item = itemOf(topic, position)
     this.#add(item, keys)
@@ -118,28 +118,28 @@ export class FailedEntries {
     this.#queue.enqueueIn(batch, itemOf(topic, position), 0)
   }
 
-  /** The entry is delivered, or comes from the log again. */
+  /** Unblocks the outputs of an entry that is delivered, or read from the log again. */
   release(topic: Topic, { position }: MembershipEntry): void {
     this.#remove(itemOf(topic, position))
   }
 
-  /** Tries up to `limit` entries that are due at the same time, each after the earlier failed entries of its outputs. */
-  async retry(tell: Tell, limit: number, forSeconds: number): Promise<void> {
+  /** Retries up to `limit` due entries concurrently, each after the earlier failed entries of its outputs. */
+  async retry(callService: CallService, limit: number, forSeconds: number): Promise<void> {
     const leases = await this.#queue.lease(limit, forSeconds)
     if (leases.length === 0) this.#emptyUntil = performance.now() + LOOK_MS
     const predecessors = leases.map(({ item }) => this.#predecessor(item))
     await Promise.all(
       leases.map((lease, i) => {
         const predecessor = predecessors[i]
-        return predecessor === undefined ? this.#retryOne(tell, lease) : this.#wait(lease, predecessor)
+        return predecessor === undefined ? this.#retryOne(callService, lease) : this.#wait(lease, predecessor)
       })
     )
   }
 
-  async #retryOne(tell: Tell, lease: Lease<string>): Promise<void> {
+  async #retryOne(callService: CallService, lease: Lease<string>): Promise<void> {
     const { item } = lease
     const entry = await this.#entryOf(item)
-    const reason = entry && (await tell(parseItem(item).topic, entry))
+    const reason = entry && (await callService(parseItem(item).topic, entry))
     if (reason !== undefined) {
       await this.#queue.fail(lease, { outcome: 'retry', errorClass: 'service', reason })
       return
@@ -156,35 +156,35 @@ export class FailedEntries {
     return this.#queue.fail(lease, { outcome: 'wait', dependency: encoder.encode(predecessor), reason })
   }
 
-  /** Entries that were given up. */
+  /** Dead letters. */
   async dead(): Promise<string[]> {
     const dead: string[] = []
     for await (const { item } of this.#items('dead')) dead.push(item)
     return dead
   }
 
-  /** Tries an entry that was given up again. */
+  /** Makes a dead letter due again. */
   revive(item: string): Promise<void> {
     return this.#queue.revive(item)
   }
 
-  /** Gives up an entry for good; entries of its outputs that wait for it go on. */
+  /** Deletes an entry; later entries of its outputs become due. */
   async discard(item: string): Promise<void> {
     await this.#queue.remove(item)
     await this.#queue.wake(encoder.encode(item))
   }
 
-  /** Why the delivery of an entry failed, of those that a condition picks; undefined without one. */
-  async reasonFor(isPicked: (entry: MembershipEntry) => boolean): Promise<string | undefined> {
+  /** The reason of the first failed entry for which a condition holds; undefined without one. */
+  async reasonFor(isMatch: (entry: MembershipEntry) => boolean): Promise<string | undefined> {
     for (const state of STATES) {
       const { items } = await this.#queue.list(state, { limit: PAGE })
       for (const { item, reason } of items) {
-        if (await this.#isPicked(item, isPicked)) return reason || this.#reasonOf(item)
+        if (await this.#isMatch(item, isMatch)) return reason || this.#reasonOf(item)
       }
     }
-    // The commit that enqueues them may be under way.
+    // The commit that enqueues them may be in progress.
     for (const item of [...this.#keys.keys()].slice(-PAGE)) {
-      if (await this.#isPicked(item, isPicked)) return this.#reasonOf(item)
+      if (await this.#isMatch(item, isMatch)) return this.#reasonOf(item)
     }
     return undefined
   }
@@ -193,9 +193,9 @@ export class FailedEntries {
     return this.#reasons.get(item) ?? 'the service failed'
   }
 
-  async #isPicked(item: string, isPicked: (entry: MembershipEntry) => boolean): Promise<boolean> {
+  async #isMatch(item: string, isMatch: (entry: MembershipEntry) => boolean): Promise<boolean> {
     const entry = await this.#entryOf(item)
-    return entry !== undefined && isPicked(entry)
+    return entry !== undefined && isMatch(entry)
   }
 
   #add(item: string, keys: readonly string[]): void {

@@ -1,6 +1,6 @@
 /**
- * Delivery of membership logs to one lookup service: a cursor for each topic, moved when the entries before it were
- * taken or put into the queue of failed entries. Entries of different outputs are delivered at the same time, entries of
+ * Delivery of membership logs to one lookup service: a cursor for each topic, moved when the entries before it are
+ * delivered or in the queue of failed entries. Entries of different outputs are delivered at the same time, entries of
  * one output in their order, each at least once. Of the processes on a store one delivers, by a lease.
  */
 
@@ -10,46 +10,46 @@ import { healthLog, type Logger } from '../logger.ts'
 import type { HostedLookup, LookupService } from '../types.ts'
 import { byteLookup } from './byte-lookup.ts'
 import { Circuit } from './circuit.ts'
+import { deliverPage, type Outcome, type TopicEntry } from './deliver-page.ts'
 import { DelivererLease } from './deliverer-lease.ts'
-import { isAbout } from './entry.ts'
 import { FailedEntries, type RetryOptions } from './failed-entries.ts'
 import { LogCursors } from './log-cursors.ts'
+import { isAbout } from './log-entry.ts'
+import { migrateNotifications } from './migrate-notifications.ts'
 import { Notifier, type ServiceCall } from './notifier.ts'
-import { deliverPage, type Outcome, type TopicEntry } from './page.ts'
-import { adoptPendingNotices } from './pending-notices.ts'
 import { Waiters } from './waiters.ts'
 
-/** Entries that are read together. */
+/** Log entries of one read. */
 const PAGE = 200
-/** Trials of one entry while the circuit is tripped, before the next one is tried. */
-const TRIALS = 3
+/** Attempts of one entry while the circuit is tripped, before the next entry is attempted. */
+const ATTEMPTS = 3
 const PAUSE_MS = 1000
 const DEFAULT_CONCURRENCY = 8
-/** Milliseconds that a closing node waits for calls under way. */
+/** Milliseconds that a closing node waits for calls in progress. */
 const CLOSING_MS = 2000
 /** Seconds that a failed entry is leased beyond the deadline of a call. */
 const RETRY_LEASE = 60
 
 export interface DeliveryOptions {
-  /** The topics that the service is told of; all unless given. */
+  /** The topics whose changes are delivered to the service; all unless given. */
   readonly topics?: readonly string[] | undefined
-  /** The topics whose submissions wait for the service; those it is told of unless given. */
+  /** The topics whose submissions wait for the service; the subscribed topics unless given. */
   readonly home?: readonly string[] | undefined
   /** Calls at a time, 8 unless given. */
   readonly concurrency?: number | undefined
-  /** When a failed entry is tried again: after 1 s, up to 300 s, unless given. */
+  /** The delay before a failed entry is retried: 1 s, doubled up to 300 s, unless given. */
   readonly retry?: RetryOptions | undefined
 }
 
-/** The delivery to one service, for its operator. */
+/** The state of a delivery, for operators. */
 export interface DeliveryState {
-  /** `current`: told of everything; `behind`: deliveries are under way; `failing`: calls pause after failures. */
+  /** `current`: every entry is delivered; `behind`: entries are pending; `failing`: calls pause after failures. */
   readonly status: 'current' | 'behind' | 'failing'
-  /** Entries of membership logs that the service has yet to be told of. */
+  /** Entries of membership logs after the cursors. */
   readonly lag: number
-  /** Entries that failed and are tried again. */
+  /** Failed entries that are retried. */
   readonly retrying: number
-  /** Entries that were given up; the dead letters of the queue `notify:{service}` have the reasons. */
+  /** Dead letters; the queue `notify:{service}` has their reasons. */
   readonly dead: number
   /** Unix milliseconds. */
   readonly lastSuccess: number | undefined
@@ -70,24 +70,24 @@ export class LookupDelivery {
   readonly #lease: DelivererLease
   readonly #cursors: LogCursors
   readonly #failed: FailedEntries
-  /** Topics that may have entries after their cursor, the one that waits longest first. */
+  /** Topics that may have entries after their cursors, in the order in which they are read. */
   readonly #pending = new Set<Topic>()
   /** Counts the calls of `wake`. */
   #wakes = 0
-  /** Requests to look at every log, and those that were served. */
+  /** Numbers of the last requested and the last completed discovery of logs. */
   #discovery = { wanted: 1, done: 0 }
-  /** Whether cursors and failed entries were read under the lease. */
+  /** Whether cursors and failed entries are in memory, read under the lease. */
   #isLoaded = false
-  /** Whether pending notices of version 0.1 were looked for. */
-  #hasAdopted = false
-  /** Trials of an entry while the circuit is tripped. */
-  #trials = 0
+  /** Whether the notification queue of version 0.1 is migrated. */
+  #isMigrated = false
+  /** Attempts of an entry while the circuit is tripped. */
+  #attempts = 0
   #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Until the timer, only an operator begins a run. */
+  /** While true, a run begins with the timer or by an operator. */
   #isPaused = false
   readonly #waiters = new Waiters()
-  /** A submission waited in vain: others do not wait until the service has caught up. */
+  /** A submission waited for the whole bound: no submission waits until the delivery is current. */
   #isSlow = false
   #isClosed = false
 
@@ -119,15 +119,15 @@ export class LookupDelivery {
     if (this.#pending.size > 0) this.#run()
   }
 
-  /** Looks at every log again: at the start, and when another process may have committed. */
+  /** Reads the end of every log: at the start, and after commits of other processes. */
   rediscover(): void {
     this.#discovery.wanted++
     this.#run()
   }
 
   /**
-   * Resolves when the service was told of all that topics have now. At once where a submission to the topics does not
-   * wait for it: they are not its own, it fails, it was too slow before, or another process delivers to it.
+   * Resolves when the present entries of topics are delivered. Resolves at once where submissions do not wait for the
+   * service: the topics are not its home, it fails, it was too slow before, or another process has the lease.
    */
   async caughtUp(topics: readonly Topic[]): Promise<void> {
     if (this.#isSlow || this.#lease.isElsewhere || this.#circuit.isTripped || this.#isClosed) return
@@ -145,7 +145,7 @@ export class LookupDelivery {
     return done
   }
 
-  /** Those who wait go on, and nobody waits until the service has caught up. */
+  /** Releases the waiting submissions; no other waits until the delivery is current. */
   stopWaiting(): void {
     if (this.#waiters.size === 0) return
     this.#isSlow = true
@@ -153,7 +153,7 @@ export class LookupDelivery {
   }
 
   async state(): Promise<DeliveryState> {
-    // First: an entry that leaves the log meanwhile is counted among the failed ones.
+    // Read before the queue: an entry that becomes a failed one between the reads is counted twice, not missed.
     const lag = await this.#lag()
     const { due, leased, waiting, dead } = await this.#failed.stats()
     const { lastSuccess, lastError, lastErrorAt } = this.#health.current
@@ -169,7 +169,7 @@ export class LookupDelivery {
     }
   }
 
-  /** Begins again after a position of each topic's log, so that a service can rebuild its database. */
+  /** Sets the cursors back, so that a service can rebuild its database. */
   async replay(from: { readonly topic?: Topic; readonly after?: number } = {}): Promise<void> {
     const { topic, after = 0 } = from
     await this.#cursors.setBack(topic === undefined ? await this.#allTopics() : [topic], after)
@@ -177,26 +177,26 @@ export class LookupDelivery {
     this.#run(true)
   }
 
-  /** Entries that were given up. */
+  /** Dead letters. */
   dead(): Promise<string[]> {
     return this.#failed.dead()
   }
 
-  /** Tries an entry that was given up again. */
+  /** Makes a dead letter due again. */
   async revive(item: string): Promise<void> {
     await this.#failed.revive(item)
     this.#forget()
     this.#run(true)
   }
 
-  /** Gives up an entry for good; entries of its outputs that wait for it go on. */
+  /** Deletes an entry; later entries of its outputs become due. */
   async discard(item: string): Promise<void> {
     await this.#failed.discard(item)
     this.#forget()
     this.#run(true)
   }
 
-  /** Why a transaction's entries are not delivered yet; undefined when they are. Entries far behind are not looked at. */
+  /** Why entries about a transaction are not delivered; undefined when they are. Reads 1,000 entries of each log. */
   async undelivered(
     txid: string,
     topics: readonly Topic[]
@@ -214,7 +214,7 @@ export class LookupDelivery {
     return undefined
   }
 
-  /** Looks whether another process began a replay. */
+  /** Reads the cursors again after a replay of another process. */
   async pollReplays(): Promise<void> {
     if (await this.#cursors.areStale()) this.#forget()
     if (!this.#isLoaded) this.#run()
@@ -236,15 +236,15 @@ export class LookupDelivery {
     return this.#options.topics?.includes(topic) ?? true
   }
 
-  /** Ends a pause only when an operator asked, or the pause is over. */
-  #run(isAsked = false): void {
-    if (this.#running || this.#isClosed || (this.#isPaused && !isAsked)) return
+  /** Begins a run unless one is in progress. A pause ends with its timer or by an operator (`isForced`). */
+  #run(isForced = false): void {
+    if (this.#running || this.#isClosed || (this.#isPaused && !isForced)) return
     clearTimeout(this.#timer)
     this.#isPaused = false
     this.#running = this.#lease
       .during(() => this.#work())
       .catch(error => {
-        // The store: cursors stay where they are, and delivered entries may be delivered again.
+        // The store failed: cursors stay, and delivered entries may be delivered again.
         this.#health.failed(reasonOf(error))
         this.#forget()
         this.#isPaused = true
@@ -259,7 +259,7 @@ export class LookupDelivery {
       })
   }
 
-  /** Delivers until there is nothing more; answers after how many milliseconds to look again. */
+  /** Delivers until no entry is pending; returns the milliseconds until the next run. */
   async #work(): Promise<number | undefined> {
     while (!this.#isClosed) {
       if (this.#circuit.pause > 0) return this.#pause(this.#circuit.pause)
@@ -280,19 +280,19 @@ export class LookupDelivery {
     return undefined
   }
 
-  /** A failed entry alone may be at fault: its failures do not count against the service. */
+  /** Repeated failures of one entry do not trip the circuit: the entry may be the cause. */
   async #retry(): Promise<void> {
-    const tell = async (topic: Topic, entry: MembershipEntry): Promise<string | undefined> => {
-      const reason = await this.#tell(topic, entry)
+    const callService = async (topic: Topic, entry: MembershipEntry): Promise<string | undefined> => {
+      const reason = await this.#callService(topic, entry)
       if (reason === undefined) this.#succeeded()
       return reason
     }
     const limit = this.#circuit.isTripped ? 1 : this.#concurrency
-    await this.#failed.retry(tell, limit, this.#timeout / 1000 + RETRY_LEASE)
+    await this.#failed.retry(callService, limit, this.#timeout / 1000 + RETRY_LEASE)
   }
 
   #succeeded(): void {
-    this.#trials = 0
+    this.#attempts = 0
     this.#circuit.succeeded()
     this.#health.succeeded()
   }
@@ -313,8 +313,8 @@ export class LookupDelivery {
   /** Reads the cursors and the ends of the logs. */
   async #discover(): Promise<void> {
     const { wanted } = this.#discovery
-    if (!this.#hasAdopted) await adoptPendingNotices(this.#outputs, this.name)
-    this.#hasAdopted = true
+    if (!this.#isMigrated) await migrateNotifications(this.#outputs, this.name)
+    this.#isMigrated = true
     if (!this.#cursors.areKnown) await this.#cursors.read()
     for await (const topic of topicsWithMembership(this.#outputs.store)) {
       if (!this.#isSubscribed(topic) || this.#pending.has(topic)) continue
@@ -328,13 +328,13 @@ export class LookupDelivery {
     return this.#discovery.done < this.#discovery.wanted
   }
 
-  /** The next entries of the topics in turn. A tripped circuit tries one. */
+  /** The next entries, topic by topic; one entry while the circuit is tripped. */
   async #page(): Promise<TopicEntry[]> {
     const limit = this.#circuit.isTripped ? 1 : PAGE
     const page: TopicEntry[] = []
     for (const topic of [...this.#pending]) {
       if (page.length >= limit) break
-      // A replay set the cursors back meanwhile.
+      // A replay set the cursors back.
       if (!this.#cursors.areKnown) return []
       const after = this.#cursors.of(topic)
       const wakes = this.#wakes
@@ -349,13 +349,13 @@ export class LookupDelivery {
 
   async #deliverPage(page: readonly TopicEntry[]): Promise<void> {
     const { epoch } = this.#cursors
-    const isTrial = this.#circuit.isTripped
+    const isProbe = this.#circuit.isTripped
     const outcomes = await deliverPage(page, {
       concurrency: this.#concurrency,
-      isStopped: () => this.#isClosed || (this.#circuit.isTripped && !isTrial),
+      isStopped: () => this.#isClosed || (this.#circuit.isTripped && !isProbe),
       deliver: ({ topic, entry }, keys) => this.#deliver(topic, entry, keys)
     })
-    // A replay set the cursors back meanwhile.
+    // A replay set the cursors back.
     if (epoch !== this.#cursors.epoch) return this.#forget()
     await this.#advance(page, outcomes)
   }
@@ -366,22 +366,22 @@ export class LookupDelivery {
       return 'queued'
     }
     if (this.#circuit.pause > 0) return 'undone'
-    const reason = await this.#tell(topic, entry)
+    const reason = await this.#callService(topic, entry)
     if (reason === undefined) {
       this.#succeeded()
       return 'delivered'
     }
     this.#circuit.failed()
     this.#health.failed(reason)
-    // One entry alone may be at fault: after some trials the next one shows whether the service is.
-    if (this.#circuit.isTripped && ++this.#trials < TRIALS) return 'undone'
-    this.#trials = 0
+    // The entry may be the cause: after some attempts the next entry decides.
+    if (this.#circuit.isTripped && ++this.#attempts < ATTEMPTS) return 'undone'
+    this.#attempts = 0
     this.#failed.hold(topic, entry, keys, reason)
     return 'queued'
   }
 
-  /** Makes the calls of an entry, each within the deadline; answers why one failed. */
-  async #tell(topic: Topic, entry: MembershipEntry): Promise<string | undefined> {
+  /** Makes the calls of an entry, each within the deadline; returns the reason of a failure. */
+  async #callService(topic: Topic, entry: MembershipEntry): Promise<string | undefined> {
     try {
       for (const change of entry.changes)
         for await (const call of this.#notifier.calls(topic, change)) await this.#callInTime(call)
@@ -405,7 +405,7 @@ export class LookupDelivery {
     })
   }
 
-  /** Moves the cursors over the entries that are settled, and queues those that failed, in one commit. */
+  /** Moves the cursors over delivered and failed entries, and queues the failed ones, in one commit. */
   async #advance(page: readonly TopicEntry[], outcomes: readonly Outcome[]): Promise<void> {
     const reached = new Map<Topic, number>()
     const stopped = new Set<Topic>()
@@ -417,7 +417,7 @@ export class LookupDelivery {
         reached.set(topic, entry.position)
         if (outcomes[i] === 'queued') this.#failed.enqueueIn(batch, topic, entry)
       } else if (outcomes[i] === 'queued') {
-        // It comes again from the log, after the entry that was not done.
+        // Read from the log again, after the undone entry.
         this.#failed.release(topic, entry)
       }
     }
@@ -455,7 +455,7 @@ export class LookupDelivery {
     return topics
   }
 
-  /** The state in memory is read from the store again. */
+  /** Drops the state in memory; the next run reads it from the store. */
   #forget(): void {
     this.#cursors.forget()
     this.#failed.clear()

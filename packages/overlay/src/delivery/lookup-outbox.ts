@@ -1,7 +1,7 @@
 /**
  * The outbox of lookup services in the form of `@bsv/overlay`: each has its own delivery, with a cursor on the membership
- * log of every topic, so that none waits for another. A submission waits for the services of its topics for a short time
- * at most.
+ * log of every topic, so that none waits for another. A submission waits for the services of its topics
+ * for a bounded time.
  */
 import { formatTxid, QuoinError, type Topic, type Txid, withTimeout } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
@@ -23,7 +23,7 @@ export interface NamedDeliveryState extends DeliveryState {
   readonly service: string
 }
 
-/** Between looks for commits and replays of other processes. */
+/** Milliseconds between reads of the store for commits and replays of other processes. */
 const POLL_MS = 1000
 
 export class LookupOutbox {
@@ -32,7 +32,7 @@ export class LookupOutbox {
   readonly #deliveries = new Map<string, LookupDelivery>()
   #timer: NodeJS.Timeout | undefined
   #polling: Promise<void> | undefined
-  /** Positions of the journal, and those of this process's own commits, at the last look. */
+  /** The end of the journal, and the number of entries that this process appended, at the last poll. */
   #journal = { last: 0, own: 0 }
 
   constructor(outputs: OutputStore, lookups: ReadonlyMap<string, AnyLookup>, options: OutboxOptions) {
@@ -52,7 +52,7 @@ export class LookupOutbox {
     })
   }
 
-  /** Delivers entries from before this process, and looks for those of other processes. */
+  /** Begins the delivery of entries from before this process, and of entries of other processes. */
   start(): void {
     if (this.#deliveries.size === 0 || this.#timer) return
     for (const each of this.#deliveries.values()) each.rediscover()
@@ -69,7 +69,7 @@ export class LookupOutbox {
     await Promise.all(Array.from(this.#deliveries.values(), each => each.close()))
   }
 
-  /** Waits until the services of these topics are told of all that the topics have, or the time is over. */
+  /** Resolves when the services of these topics have the entries of their logs, or the time is over. */
   settled(topics: readonly Topic[]): Promise<void> | undefined {
     if (this.#deliveries.size === 0 || this.#wait === 0 || topics.length === 0) return undefined
     return this.#settled(topics)
@@ -92,7 +92,7 @@ export class LookupOutbox {
     )
   }
 
-  /** Refused with `ERR_LOOKUP_UNKNOWN` for a service that is not told by an outbox. */
+  /** Refuses with `ERR_LOOKUP_UNKNOWN` a service without deliveries. */
   delivery(service: string): LookupDelivery {
     const found = this.#deliveries.get(service)
     if (found) return found
@@ -106,7 +106,7 @@ export class LookupOutbox {
     })
   }
 
-  /** Services that have yet to be told of a transaction, with the reason if one failed. */
+  /** Services with undelivered entries about a transaction, and the reason where a delivery failed. */
   async undelivered(
     txid: Txid,
     topics: readonly Topic[]
@@ -130,7 +130,7 @@ export class LookupOutbox {
         await each.pollReplays()
       }
     } catch {
-      // The store is away: the part `store` of the node says so, and the next look is a second later.
+      // The store cannot be read: the part `store` of the node reports it, and the next poll is a second later.
     }
   }
 }

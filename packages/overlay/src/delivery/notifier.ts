@@ -1,9 +1,9 @@
 /**
  * The calls of a lookup service in the form of `@bsv/overlay`, made from the changes of a membership log.
  *
- * Its interface speaks of outputs that were admitted, spent, no longer retained, or evicted. A restored output is
- * admitted again, since services delete an output that is spent. An eviction names no topic, so an output that another
- * topic still has is admitted there again after it.
+ * The interface has calls for outputs that were admitted, spent, no longer retained, or evicted. A restored output is
+ * admitted again, since services delete an output that is spent. An eviction names no topic, so an output that is still
+ * in another topic is admitted there again after it.
  */
 import type { Transaction } from '@quoin/chain'
 import {
@@ -29,7 +29,7 @@ export type ServiceCall = () => Promise<void>
 export class Notifier {
   readonly #outputs: OutputStore
   readonly #service: HostedLookup
-  /** Whether the service is told of a topic. */
+  /** Whether the changes of a topic are delivered to the service. */
   readonly #isSubscribed: (topic: Topic) => boolean
 
   constructor(outputs: OutputStore, service: HostedLookup, isSubscribed: (topic: Topic) => boolean) {
@@ -68,7 +68,7 @@ export class Notifier {
     const txid = txidOf(outpoint)
     const [transaction, values] = await this.#transaction(txid)
     const output = transaction?.outputs[voutOf(outpoint)]
-    // Rolled back since: a later entry of the log says so.
+    // Rolled back since; the log has a later entry for it.
     if (!transaction || !output) return
     const common = { outputIndex: voutOf(outpoint), topic, ...(values && { offChainValues: values }) }
     const payload =
@@ -105,7 +105,7 @@ export class Notifier {
     if (spendNotificationMode === 'none') return { mode: 'none', ...output }
     if (spendNotificationMode === 'txid') return { mode: 'txid', spendingTxid, ...output }
     const [transaction, values] = await this.#transaction(spender)
-    // Rolled back since: a later entry of the log restores the output.
+    // Rolled back since; a later entry of the log restores the output.
     if (!transaction) return undefined
     const extra = values && { offChainValues: values }
     if (spendNotificationMode === 'whole-tx') {

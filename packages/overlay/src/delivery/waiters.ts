@@ -1,4 +1,4 @@
-/** Submissions that wait until a lookup service took the entries of their topics. */
+/** Submissions that wait until the entries of their topics are delivered to a lookup service. */
 import type { Topic } from '@quoin/primitives'
 
 interface Waiter {

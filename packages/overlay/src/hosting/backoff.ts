@@ -1,7 +1,7 @@
-/** Pauses between the starts of a process: each is twice the one before, until the process has run for a while. */
+/** Delays between the starts of a process: each is twice the one before, until the process has run for a minute. */
 const FIRST_MS = 100
 const LONGEST_MS = 60_000
-/** A process that ran for so long was healthy. */
+/** The run after which the delays begin again. */
 const HEALTHY_MS = 60_000
 
 export class Backoff {
@@ -17,7 +17,7 @@ export class Backoff {
     return pause
   }
 
-  /** An operator changed the module. */
+  /** After a change of the module. */
   reset(): void {
     this.#failures = 0
     this.#until = 0

@@ -1,14 +1,14 @@
 /**
  * BEEF for readers whose work depends on the shape of the ancestry. `Transaction.fromBEEF` of `@bsv/sdk` visits the
  * sources of every input, again for each input that leads to them, until it meets a proof: where each transaction spends
- * two outputs of the one before, a BEEF of 10 kB takes 2^24 visits. The visits are counted here without making them, in
- * linear time. A BEEF with too many is written with the subject and as many whole levels of its ancestors as are read
- * within the limit; of the ancestors below, whose verification is done before, nothing but the txid is left.
+ * two outputs of the one before, a BEEF of 10 kB takes 2^24 visits. `boundBeef` counts the visits in linear time.
+ * A BEEF over the limit is written again with the subject and as many whole levels of ancestors as the limit allows; of
+ * the level below, the txids are left. Their transactions were verified before.
  */
 import { Beef, type BeefTransaction, writeBeef } from '@quoin/chain'
 import { bytesKey, formatTxid, QuoinError } from '@quoin/primitives'
 
-/** Visits of a reader: the SDK takes some 3 microseconds for each, and compares it with the nodes of every proof. */
+/** The SDK takes some 3 microseconds for a visit, and compares the transaction with the nodes of every proof. */
 const MOST_VISITS = 10_000
 const MOST_COMPARISONS = 50_000_000
 
@@ -38,29 +38,29 @@ export const boundBeef = (given: Uint8Array | Beef, leastLevels: 0 | 1 = 1): Uin
   return graph.cut(levels)
 }
 
-/** The ancestry of the subject up to proofs, as a reader walks it. */
+/** The ancestry of the subject, up to proofs. */
 class Graph {
   readonly #beef: Beef
   /** Parents before their children. */
   readonly #transactions: readonly BeefTransaction[]
   readonly #subject: number
-  /** For each entry, the places that its inputs lead to: one for each input, none where it has a proof. */
+  /** For each transaction, the indexes of the transactions that its inputs spend; none where it has a proof. */
   readonly #sources: readonly (readonly number[])[]
-  /** Steps from the subject, the least of all ways; -1 for an entry that is not on a way. */
+  /** The shortest distance from the subject; -1 for a transaction outside of its ancestry. */
   readonly #levels: Int32Array
   readonly depth: number
 
   constructor(beef: Beef) {
     this.#beef = beef
     this.#transactions = beef.transactions
-    const places = new Map(beef.transactions.map(({ txid }, place) => [bytesKey(txid), place]))
-    this.#subject = places.get(bytesKey(beef.subject))!
+    const indexes = new Map(beef.transactions.map(({ txid }, index) => [bytesKey(txid), index]))
+    this.#subject = indexes.get(bytesKey(beef.subject))!
     this.#sources = beef.transactions.map(({ transaction, bump }) => {
       const found: number[] = []
       if (!transaction || bump) return found
       for (const txid of transaction.spentTxids()) {
-        const place = places.get(bytesKey(txid))
-        if (place !== undefined) found.push(place)
+        const index = indexes.get(bytesKey(txid))
+        if (index !== undefined) found.push(index)
       }
       return found
     })
@@ -72,29 +72,29 @@ class Graph {
     return this.#sources[this.#subject]!.length
   }
 
-  /** The visits of a reader that finds the bodies of so many levels, or infinity. */
+  /** The visits of a reader where the bodies of so many levels are in the BEEF. */
   visits(levels: number): number {
     const visits = new Float64Array(this.#transactions.length)
-    for (const [place, sources] of this.#sources.entries()) {
-      if (!this.#isWithin(place, levels)) continue
-      visits[place] = sources.reduce((sum, source) => sum + visits[source]!, 1)
+    for (const [index, sources] of this.#sources.entries()) {
+      if (!this.#isWithin(index, levels)) continue
+      visits[index] = sources.reduce((sum, source) => sum + visits[source]!, 1)
     }
     return visits[this.#subject]!
   }
 
-  /** A BEEF with the bodies of so many levels. */
+  /** The BEEF with the bodies of so many levels. */
   cut(levels: number): Uint8Array {
-    const kept = this.#transactions.flatMap((each, place): BeefTransaction[] => {
-      if (this.#isWithin(place, levels)) return [each]
-      if (!this.#isWithin(place, levels + 1)) return []
+    const kept = this.#transactions.flatMap((each, index): BeefTransaction[] => {
+      if (this.#isWithin(index, levels)) return [each]
+      if (!this.#isWithin(index, levels + 1)) return []
       return [{ txid: each.txid, transaction: undefined, bump: undefined }]
     })
     const { atomic, subject } = this.#beef
     return writeBeef({ version: 2, transactions: kept, ...(atomic && { atomic: subject }) })
   }
 
-  #isWithin(place: number, levels: number): boolean {
-    const level = this.#levels[place]!
+  #isWithin(index: number, levels: number): boolean {
+    const level = this.#levels[index]!
     return level >= 0 && level <= levels
   }
 
@@ -103,10 +103,10 @@ class Graph {
     levels[this.#subject] = 0
     let depth = 0
     const queue = [this.#subject]
-    for (const place of queue) {
-      for (const source of this.#sources[place]!) {
+    for (const index of queue) {
+      for (const source of this.#sources[index]!) {
         if (levels[source]! >= 0) continue
-        levels[source] = levels[place]! + 1
+        levels[source] = levels[index]! + 1
         depth = levels[source]!
         queue.push(source)
       }

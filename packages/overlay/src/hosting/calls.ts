@@ -1,23 +1,23 @@
-/** Calls of a module: waiting, in its process, and answered. */
+/** Calls of a module: queued, in its process, and answered. */
 import type { Answer, CallRequest, HistoryRequest } from './protocol.ts'
 
-/** Calls that wait, and the bytes of their requests. */
+/** Limits of the queue: calls, and bytes of their requests. */
 const QUEUED_CALLS = 1000
 const QUEUED_BYTES = 128 * 1024 * 1024
 /** The bytes of a request without arrays. */
 const REQUEST_BYTES = 1000
-/** Evaluations of topics that are settled together: a number of them, or as many as come within some milliseconds. */
+/** Evaluations of topics that are settled together: their number, and the milliseconds that the first one waits. */
 const GROUP = 16
 const GROUP_MS = 5
 
 export interface Call {
   readonly request: CallRequest | HistoryRequest
   readonly size: number
-  /** Milliseconds that it may take. */
+  /** The deadline, in milliseconds. */
   readonly timeout: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
-  /** When the call came, was sent, or was last known to wait in the process: its deadline counts from here. */
+  /** The start of its deadline: when it came, was sent, or was last known to wait in the process. */
   since: number
   attempts: number
 }
@@ -67,7 +67,7 @@ export class CallQueue {
     this.#bytes += call.size
   }
 
-  /** Calls of an ended process come before calls that have yet to be made. */
+  /** Puts calls of an ended process before the queued calls. */
   putBack(calls: readonly Call[]): void {
     this.#calls.unshift(...calls)
     for (const { size } of calls) this.#bytes += size
@@ -147,12 +147,12 @@ export class OpenCalls {
   }
 }
 
-/** An error that a plug-in threw: its text is the plug-in's. */
+/** An error that a plug-in threw, with its message. */
 export class PluginFailure extends Error {}
 
 /**
- * Answers on their way to the callers. Evaluations of topics are settled in groups, so that their submissions share a
- * group commit: a commit for each costs more than the call. The last answer of a process settles the group.
+ * Settles calls. Evaluations of topics are settled in groups, so that their submissions share a group commit: a commit
+ * for each costs more than the call. The last answer of a process settles the group.
  */
 export class GroupedAnswers {
   readonly #group: (() => void)[] = []

@@ -6,7 +6,7 @@ import { writeBeef, writeTransaction } from '@quoin/chain'
 import { afterEach, describe, expect, it } from 'vitest'
 import { TestChain } from '../../../chain/src/verify/signed.testing.ts'
 import { closeHosts, FIXTURES, fixture, hostOf, isAlive } from './hosting.testing.ts'
-import type { HostOptions, ModuleSpec } from './spec.ts'
+import type { HostOptions, ModuleSpec } from './module-spec.ts'
 
 afterEach(closeHosts)
 

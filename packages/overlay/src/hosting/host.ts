@@ -1,4 +1,4 @@
-/** Plug-in modules in processes of their own, by the specs of an operator. */
+/** The processes of an operator's plug-in modules. */
 import { resolve } from 'node:path'
 import { QuoinError } from '@quoin/primitives'
 import type { DeliveryOptions } from '../delivery/lookup-delivery.ts'
@@ -7,12 +7,12 @@ import type { HostedLookup, HostedTopic } from '../types.ts'
 import { HostedModule, type HostedModuleState } from './hosted-module.ts'
 import { hostedLookup, hostedTopic } from './hosted-services.ts'
 import type { InProcessModule } from './in-process.ts'
-import type { DescribedLookup, DescribedSpec, DescribedTopic } from './protocol.ts'
+import type { HostOptions, ModuleSpec } from './module-spec.ts'
+import type { ServiceDescription, SpecDescription } from './protocol.ts'
 import { compareDescriptions, type ReloadReport } from './reload-report.ts'
-import type { HostOptions, ModuleSpec } from './spec.ts'
 
 export interface PluginHost {
-  /** By name, as the modules describe them last. */
+  /** By name, as their modules last described them. */
   readonly topics: Readonly<Record<string, HostedTopic>>
   readonly lookups: Readonly<Record<string, HostedLookup>>
   /** Modules of Quoin's form that did not ask for isolation, for `importPlugin`. */
@@ -45,8 +45,6 @@ export const hostPlugins = async (
   }
   return host
 }
-
-type Described = DescribedTopic | DescribedLookup
 
 class Host implements PluginHost {
   #topics: Readonly<Record<string, HostedTopic>> = {}
@@ -129,8 +127,8 @@ class Host implements PluginHost {
     await Promise.all(this.#modules.map(module => module.close()))
   }
 
-  /** Names of topics and lookups are taken once. */
-  #check(changed: HostedModule, description: readonly DescribedSpec[]): void {
+  /** Refuses a name of a topic or lookup that another module has. */
+  #check(changed: HostedModule, description: readonly SpecDescription[]): void {
     const others = this.#modules.filter(module => module !== changed)
     const taken = new Map(
       others.flatMap(({ module, description: of }) =>
@@ -152,14 +150,17 @@ class Host implements PluginHost {
     for (const module of this.#modules) {
       this.#check(module, module.description)
       for (const [i, { services }] of module.description.entries()) {
-        const { topics: told, concurrency } = module.specs[i]!
+        const { topics: subscribed, concurrency } = module.specs[i]!
         for (const service of services) {
           const { kind, name } = service
           if (kind === 'topic') {
             topics[name] = this.#topics[name] ?? hostedTopic(module, latest(module, service))
           } else {
             lookups[name] = this.#lookups[name] ?? hostedLookup(module, latest(module, service))
-            delivery[name] = { ...(told && { topics: told }), ...(concurrency && { concurrency }) }
+            delivery[name] = {
+              ...(subscribed && { topics: subscribed }),
+              ...(concurrency && { concurrency })
+            }
           }
         }
       }
@@ -170,11 +171,11 @@ class Host implements PluginHost {
   }
 }
 
-const servicesOf = (description: readonly DescribedSpec[]): Described[] =>
+const servicesOf = (description: readonly SpecDescription[]): ServiceDescription[] =>
   description.flatMap(({ services }) => services)
 
-/** A service as its module describes it last; one that a reload removed, as it was. */
-const latest = <D extends Described>(module: HostedModule, first: D): (() => D) => {
+/** The last description of a service, also of one that a reload removed. */
+const latest = <D extends ServiceDescription>(module: HostedModule, first: D): (() => D) => {
   let last = first
   return () => {
     const found = servicesOf(module.description).find(

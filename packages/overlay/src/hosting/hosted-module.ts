@@ -1,23 +1,23 @@
 /**
- * A plug-in module and the process that runs it: calls wait here in order, a bounded number is in the process, each with
- * a deadline that ends the process. A process that ended is started again after a pause; meanwhile calls are refused.
+ * A plug-in module and its process: calls are queued in order, a bounded number is in the process, and a call beyond its
+ * deadline ends the process. The process is restarted after a backoff; calls are refused in the meantime.
  *
- * A call that was in an ended process is made once more in the next one. Which of several calls ended the process is not
- * known, so each is made alone then, and the call at fault fails alone.
+ * A call that was in an ended process is made once more in the next one, alone: the call that ended the process is not
+ * known, and fails alone then.
  */
 import { QuoinError } from '@quoin/primitives'
 import type { Logger } from '../logger.ts'
+import { InvalidAnswer, parseDescription } from './answer-parsers.ts'
 import { Backoff } from './backoff.ts'
 import { type Call, CallQueue, GroupedAnswers, makeCall, OpenCalls } from './calls.ts'
+import type { HostOptions, ModuleSpec } from './module-spec.ts'
 import { PluginProcess } from './plugin-process.ts'
-import type { Answer, CallRequest, DescribedSpec, HistoryRequest } from './protocol.ts'
-import { InvalidAnswer, parseDescription } from './reading.ts'
-import type { HostOptions, ModuleSpec } from './spec.ts'
+import type { Answer, CallRequest, HistoryRequest, SpecDescription } from './protocol.ts'
 
 /** Calls in the process at a time. */
 const IN_FLIGHT = 32
 const LOAD_MS = 30_000
-/** Calls wait for a start that is so near; else they are refused. */
+/** Calls are queued for a restart within so many milliseconds, and refused before a later one. */
 const NEAR_MS = 1000
 /** Failures to load in a row after which a module counts as broken. */
 const BROKEN_AFTER = 3
@@ -34,9 +34,9 @@ export interface HostedModuleState {
   readonly state: ModuleStatus
   readonly restarts: number
   readonly lastError: string | undefined
-  /** Since when the module is in its state, in unix milliseconds. */
+  /** When the module entered its state, in unix milliseconds. */
   readonly since: number
-  /** Resident bytes of the process, as far as they are reported. */
+  /** Resident bytes of the process, as it reported them last. */
   readonly memory: number | undefined
 }
 
@@ -48,20 +48,20 @@ export class HostedModule {
   #process: PluginProcess | undefined
   /** Processes that load the module. */
   readonly #loading = new Set<PluginProcess>()
-  #description: readonly DescribedSpec[] = []
+  #description: readonly SpecDescription[] = []
   #status: ModuleStatus = 'starting'
   #since = Date.now()
   #restarts = 0
   #failedLoads = 0
   #lastError: string | undefined
   #runningSince = 0
-  /** Calls that are in the process, and calls that wait. */
+  /** Calls that are in the process, and queued calls. */
   #open = new OpenCalls()
   readonly #queue = new CallQueue()
-  /** Calls of a process that ended by itself; each is made alone. */
-  readonly #suspects: Call[] = []
-  /** The suspect that is in the process. */
-  #alone: Call | undefined
+  /** Calls of a process that ended for an unknown reason; each is repeated alone. */
+  readonly #repeated: Call[] = []
+  /** The repeated call that is in the process. */
+  #exclusive: Call | undefined
   readonly #answers = new GroupedAnswers()
   #deadlines: NodeJS.Timeout | undefined
   #restart: NodeJS.Timeout | undefined
@@ -77,8 +77,8 @@ export class HostedModule {
     return this.specs[0]!.module
   }
 
-  /** The specs in their order, as the process found their exports. */
-  get description(): readonly DescribedSpec[] {
+  /** The services of each spec, in the order of the specs. */
+  get description(): readonly SpecDescription[] {
     return this.#description
   }
 
@@ -114,7 +114,7 @@ export class HostedModule {
   }
 
   /** Loads the changed module beside the running process, and replaces that if the module loads and passes a check. */
-  async reload(check: (description: readonly DescribedSpec[]) => void): Promise<void> {
+  async reload(check: (description: readonly SpecDescription[]) => void): Promise<void> {
     const { process: started, description } = await this.#load()
     try {
       check(description)
@@ -170,8 +170,8 @@ export class HostedModule {
     })
   }
 
-  /** A process that has loaded the module. */
-  #load(): Promise<{ process: PluginProcess; description: readonly DescribedSpec[] }> {
+  /** Starts a process and loads the module in it. */
+  #load(): Promise<{ process: PluginProcess; description: readonly SpecDescription[] }> {
     const { mongo, knex, memoryMb, loadTimeout = LOAD_MS } = this.#options
     return new Promise((resolve, reject) => {
       let isLoaded = false
@@ -201,11 +201,11 @@ export class HostedModule {
             fail(message)
           }
         },
-        onEnd: (reason, culprit) => {
+        onEnd: (reason, faultyCall) => {
           clearTimeout(timer)
           this.#loading.delete(child)
           if (!isLoaded) fail(firstLine(reason))
-          else if (this.#process === child) this.#processEnded(reason, culprit)
+          else if (this.#process === child) this.#processEnded(reason, faultyCall)
         }
       })
       this.#loading.add(child)
@@ -215,7 +215,7 @@ export class HostedModule {
     })
   }
 
-  #run(started: PluginProcess, description: readonly DescribedSpec[]): void {
+  #run(started: PluginProcess, description: readonly SpecDescription[]): void {
     if (this.#isClosed) {
       started.end('closed')
       return
@@ -235,20 +235,20 @@ export class HostedModule {
     this.#since = Date.now()
   }
 
-  /** Sends calls to the process, as many as it may have. */
+  /** Sends calls to the process, up to its limit. */
   #pump(): void {
     if (this.#status === 'running') {
       if (this.#open.size === 0) {
-        this.#alone = this.#suspects.shift()
-        if (this.#alone) this.#send(this.#alone)
+        this.#exclusive = this.#repeated.shift()
+        if (this.#exclusive) this.#send(this.#exclusive)
       }
-      while (!this.#alone && this.#open.size < IN_FLIGHT) {
+      while (!this.#exclusive && this.#open.size < IN_FLIGHT) {
         const call = this.#queue.shift()
         if (!call) break
         this.#send(call)
       }
     }
-    const isIdle = this.#open.size + this.#queue.size + this.#suspects.length === 0
+    const isIdle = this.#open.size + this.#queue.size + this.#repeated.length === 0
     if (isIdle) {
       clearInterval(this.#deadlines)
       this.#deadlines = undefined
@@ -287,20 +287,20 @@ export class HostedModule {
     this.#pump()
   }
 
-  #processEnded(reason: string, culprit: number | undefined): void {
+  #processEnded(reason: string, faultyCall: number | undefined): void {
     this.#process = undefined
     this.#lastError = reason
     const pause = this.#backoff.next(performance.now() - this.#runningSince)
     this.#become('backing-off')
     const error = this.#ended(reason)
-    const guilty = this.#open.get(culprit)
+    const faulty = this.#open.get(faultyCall)
     const again: Call[] = []
     for (const call of this.#open.takeAll()) {
-      if (call === guilty || call.attempts > 1 || pause > NEAR_MS) call.reject(error)
+      if (call === faulty || call.attempts > 1 || pause > NEAR_MS) call.reject(error)
       else again.push(call)
     }
-    if (guilty) this.#queue.putBack(again)
-    else this.#suspects.push(...again)
+    if (faulty) this.#queue.putBack(again)
+    else this.#repeated.push(...again)
     this.#startAfter(pause)
   }
 
@@ -317,7 +317,7 @@ export class HostedModule {
 
   async #startAgain(): Promise<void> {
     this.#restarts++
-    // A broken module stays broken until it loads.
+    // A broken module is broken until it loads.
     if (this.#status !== 'broken') this.#become('starting')
     try {
       const { process: started, description } = await this.#load()
@@ -334,13 +334,13 @@ export class HostedModule {
   }
 
   #rejectAll(error: () => Error): void {
-    const calls = [...this.#open.takeAll(), ...this.#suspects.splice(0), ...this.#queue.takeAll()]
+    const calls = [...this.#open.takeAll(), ...this.#repeated.splice(0), ...this.#queue.takeAll()]
     for (const { reject } of calls) reject(error())
     this.#pump()
   }
 }
 
-/** Without properties that cannot be sent, as functions of a configuration that was made in a program. */
+/** Drops properties that cannot be sent: a program may have functions in its configuration. */
 const plain = (spec: ModuleSpec): ModuleSpec => JSON.parse(JSON.stringify(spec)) as ModuleSpec
 
 const firstLine = (text: string | undefined): string => (text ?? 'unknown').split('\n', 1)[0]!.slice(0, 500)

@@ -1,15 +1,20 @@
-/** Topics and lookups of a hosted module, as the engine sees them: each call goes to the process, and its answer is checked. */
+/** The topics and lookups of a hosted module, for the engine: calls go to the process, and their answers are parsed. */
 import { QuoinError } from '@quoin/primitives'
 import type { HostedLookup, HostedTopic, LookupFormula, Mode } from '../types.ts'
+import { InvalidAnswer, parseAdmittance, parseBoolean, parseFormula, parseOutputs } from './answer-parsers.ts'
 import { PluginFailure } from './calls.ts'
 import type { HostedModule } from './hosted-module.ts'
-import { type DescribedLookup, type DescribedTopic, serviceKey } from './protocol.ts'
-import { InvalidAnswer, parseAdmittance, parseBoolean, parseFormula, parseOutputs } from './reading.ts'
+import {
+  type LookupDescription,
+  type ServiceDescription,
+  serviceKey,
+  type TopicDescription
+} from './protocol.ts'
 
-/** A service as its module describes it last: a reloaded module may describe it otherwise. */
-export type Describe<Described> = () => Described
+/** The last description of a service: a reload may change it. */
+export type Describe<Description> = () => Description
 
-export const hostedTopic = (module: HostedModule, describe: Describe<DescribedTopic>): HostedTopic => {
+export const hostedTopic = (module: HostedModule, describe: Describe<TopicDescription>): HostedTopic => {
   const call = caller(module, describe, 'ERR_TOPIC_FAILED')
   return {
     takesBytes: true,
@@ -25,7 +30,7 @@ export const hostedTopic = (module: HostedModule, describe: Describe<DescribedTo
   } as HostedTopic
 }
 
-export const hostedLookup = (module: HostedModule, describe: Describe<DescribedLookup>): HostedLookup => {
+export const hostedLookup = (module: HostedModule, describe: Describe<LookupDescription>): HostedLookup => {
   const call = caller(module, describe, 'ERR_LOOKUP_FAILED')
   const done = (): void => undefined
   const selectorOf =
@@ -66,7 +71,7 @@ export const hostedLookup = (module: HostedModule, describe: Describe<DescribedL
 type ServiceFailure = 'ERR_TOPIC_FAILED' | 'ERR_LOOKUP_FAILED'
 
 const caller =
-  (module: HostedModule, describe: Describe<DescribedTopic | DescribedLookup>, code: ServiceFailure) =>
+  (module: HostedModule, describe: Describe<ServiceDescription>, code: ServiceFailure) =>
   <T>(method: string, args: readonly unknown[], parse: (value: unknown) => T): Promise<T> => {
     const described = describe()
     return checked(code, described.name, parse, () =>

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from '../logger.ts'
 import type { HostedTopic } from '../types.ts'
 import { hostPlugins, type PluginHost } from './host.ts'
-import type { HostOptions, ModuleSpec } from './spec.ts'
+import type { HostOptions, ModuleSpec } from './module-spec.ts'
 
 export const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url))
 

@@ -1,8 +1,8 @@
-/** The import of a plug-in module, with errors that say where it is wrong. */
+/** The import of a plug-in module; errors have the reason and the line of a syntax error. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { pluginError } from './module-exports.ts'
-import type { ModuleSpec } from './spec.ts'
+import type { ModuleSpec } from './module-spec.ts'
 import { isTypeScript, registerTypeScript } from './typescript.ts'
 
 export const importModule = async (

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type InstalledPlugins, installPlugins } from '../plugin.ts'
 import { closeHosts, FIXTURES, fixture, hostOf } from './hosting.testing.ts'
 import { importPlugin } from './in-process.ts'
-import type { ModuleSpec } from './spec.ts'
+import type { ModuleSpec } from './module-spec.ts'
 
 afterEach(closeHosts)
 

@@ -2,7 +2,7 @@
 import type { Plugin } from '../plugin.ts'
 import { importModule } from './import-module.ts'
 import { construct, exportOf, isPlugin, pluginError, servicesOf } from './module-exports.ts'
-import type { ModuleSpec } from './spec.ts'
+import type { ModuleSpec } from './module-spec.ts'
 
 /** A module that a plug-in process found to be of Quoin's form, and its URL. */
 export interface InProcessModule {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { HostedTopic } from '../types.ts'
 import { closeHosts, fixture, hostOf, isAlive, type LogLine, tell, until } from './hosting.testing.ts'
-import type { HostOptions } from './spec.ts'
+import type { HostOptions } from './module-spec.ts'
 
 afterEach(closeHosts)
 

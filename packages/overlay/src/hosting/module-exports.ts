@@ -1,12 +1,12 @@
 /**
  * Exports of a plug-in module: classes, instances, factories, records of topics and lookups, plug-ins of Quoin's own
- * form. Topics are called `tm_…` and lookups `ls_…`, which says what an export is meant to be where its methods do not.
+ * form. The prefix of a name, `tm_` or `ls_`, is the kind of an export that has the methods of neither.
  */
 
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import type { Plugin } from '../plugin.ts'
 import { ADMISSION_MODES, SPEND_MODES } from '../types.ts'
-import type { ModuleSpec } from './spec.ts'
+import type { ModuleSpec } from './module-spec.ts'
 
 type Kind = 'topic' | 'lookup'
 /** `quoin`: the form with `admit` and `index`; `foreign`: that of `@bsv/overlay`. */

@@ -1,6 +1,6 @@
 /**
- * Lines that the process of a plug-in prints, as lines of the log: at a bounded rate and length. Lines beyond the rate are
- * counted and dropped. A stream that exceeds its bytes a second is paused, which slows the process and not the node.
+ * Log lines from the output of a plug-in process, at a bounded rate and length. Lines beyond the rate are counted and
+ * dropped. A stream that exceeds its bytes a second is paused, which slows the process and not the node.
  */
 import type { Readable } from 'node:stream'
 import type { Logger } from '../logger.ts'
@@ -22,7 +22,7 @@ export class OutputLog {
   #refilledAt = performance.now()
   #dropped = 0
   #reportTimer: NodeJS.Timeout | undefined
-  /** The last line of the process that says why it ends. */
+  /** The last line of V8 or of Node with the reason of the end. */
   lastFatal: string | undefined
 
   constructor(logger: Logger) {

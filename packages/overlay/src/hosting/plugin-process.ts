@@ -10,24 +10,24 @@ import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { serialize } from 'node:v8'
 import type { Logger } from '../logger.ts'
+import { parseAnswer } from './answer-parsers.ts'
 import { FrameReader, FrameTooLong, frameHead } from './frames.ts'
 import { LineBuffer, OutputLog } from './output-log.ts'
 import { RESOLVE_FLAG } from './packages.ts'
 import { ANSWER_BYTES, type Answer, CONTROL_FD, CONTROL_LINE, MESSAGES_FD, type Request } from './protocol.ts'
-import { parseAnswer } from './reading.ts'
 
 /** A process does not inherit the loader that runs this module when it is not compiled, so it starts one itself. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './process/main.source.mjs' : './process/main.js'
-/** Of the memory limit, the part for the heap of V8; the rest is for code, stacks and typed arrays. */
+/** The part of the memory limit for the heap of V8; the rest is for code, stacks and typed arrays. */
 const HEAP_SHARE = 0.75
-/** How long the pipes of an ended process are read. */
+/** Milliseconds that the pipes of an ended process are read. */
 const LAST_OUTPUT_MS = 500
 
 export interface ProcessOptions {
   readonly logger: Logger
   readonly memoryMb: number
   readonly onAnswer: (id: number, answer: Answer) => void
-  /** Called once. `call` is the call that is known to be at fault. */
+  /** Called once. `call` is the call that ended the process, if known. */
   readonly onEnd: (reason: string, call: number | undefined) => void
 }
 
@@ -36,9 +36,9 @@ export class PluginProcess {
   readonly #messages: Socket
   readonly #output: OutputLog
   readonly #options: ProcessOptions
-  /** Why the process is ended by the node, or ends itself. */
+  /** The reason of the end of the process. */
   #reason: string | undefined
-  #culprit: number | undefined
+  #faultyCall: number | undefined
   #isEnded = false
   /** Resident bytes, as the process reports them. */
   memory: number | undefined
@@ -75,7 +75,7 @@ export class PluginProcess {
           this.#output.lastFatal ?? (signal ? `ended by ${signal}` : `exited with code ${code}`)
         this.#ended()
       }
-      // The last lines that the process printed say why it ended. Processes that it started may hold its pipes for longer.
+      // The last printed lines may have the reason. A process that the plug-in started may hold the pipes for longer.
       const timer = setTimeout(ended, LAST_OUTPUT_MS)
       this.#child.once('close', ended)
     })
@@ -93,20 +93,20 @@ export class PluginProcess {
     this.#messages.uncork()
   }
 
-  /** Ends the process at once. `call` is the call at fault. */
+  /** Kills the process. `call` is the call that is the reason. */
   end(reason: string, call?: number): void {
     this.#reason ??= reason
-    this.#culprit ??= call
+    this.#faultyCall ??= call
     this.#kill()
   }
 
-  /** Lets the process close its database; one that does not is killed. */
-  async close(patience: number): Promise<void> {
+  /** Lets the process close its databases; kills it after a time-out. */
+  async close(timeoutMs: number): Promise<void> {
     this.#reason ??= 'closed'
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const closed = once(this.#child, 'exit')
     this.send(0, { type: 'close' })
-    const timer = setTimeout(this.#kill, patience)
+    const timer = setTimeout(this.#kill, timeoutMs)
     await closed
     clearTimeout(timer)
   }
@@ -138,15 +138,15 @@ export class PluginProcess {
   }
 
   #control(line: string): void {
-    let said: { memory?: unknown; failure?: unknown } | null
+    let report: { memory?: unknown; failure?: unknown } | null
     try {
-      said = JSON.parse(line) as typeof said
+      report = JSON.parse(line) as typeof report
     } catch {
       this.end('invalid control line: expected JSON')
       return
     }
-    if (typeof said?.memory === 'number') this.memory = said.memory
-    if (typeof said?.failure === 'string') this.#reason ??= said.failure.slice(0, 4000)
+    if (typeof report?.memory === 'number') this.memory = report.memory
+    if (typeof report?.failure === 'string') this.#reason ??= report.failure.slice(0, 4000)
   }
 
   readonly #kill = (): void => {
@@ -159,17 +159,17 @@ export class PluginProcess {
     process.off('exit', this.#kill)
     for (const stream of this.#child.stdio) stream?.destroy()
     this.#output.flush()
-    this.#options.onEnd(this.#reason ?? 'ended', this.#culprit)
+    this.#options.onEnd(this.#reason ?? 'ended', this.#faultyCall)
   }
 }
 
-/** Settings of the node, which may be secrets, are not for plug-ins. Options of Node would start a second debugger. */
+/** Leaves out settings of the node, which may be secrets, and options of Node, which would start a second debugger. */
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('QUOIN_') && name !== 'NODE_OPTIONS')
   )
 
-/** Set before the process makes threads, which inherit it: submissions to other topics have the processor first. */
+/** Gives submissions to other topics the processor first. Threads of the process inherit the priority. */
 const lowerPriority = (pid: number | undefined): void => {
   if (pid === undefined) return
   try {

@@ -1,10 +1,10 @@
 /**
  * Messages between the node and the process of a plug-in. Requests are serialized by V8, which keeps bytes as bytes.
- * Answers are JSON: the node does not deserialize objects that a stranger's process wrote. Descriptor 3 carries both;
- * descriptor 4 carries one JSON object a line from the process: its memory, and the error that ended it.
+ * Answers are JSON: the node deserializes no objects of V8 from a plug-in. Descriptor 3 carries both;
+ * descriptor 4 carries JSON lines from the process: its memory, and the error that ended it.
  */
 import type { AdmissionMode, MetaData, SpendNotificationMode } from '../types.ts'
-import type { ModuleSpec } from './spec.ts'
+import type { ModuleSpec } from './module-spec.ts'
 
 export const MESSAGES_FD = 3
 export const CONTROL_FD = 4
@@ -52,18 +52,18 @@ export type Answer =
   | { readonly started: number; readonly value: unknown }
   | { readonly started: number; readonly error: AnswerError }
 
-interface DescribedService {
+export interface ServiceText {
   readonly name: string
   readonly documentation: string
   readonly metaData: MetaData
 }
 
-export interface DescribedTopic extends DescribedService {
+export interface TopicDescription extends ServiceText {
   readonly kind: 'topic'
   readonly namesNeededInputs: boolean
 }
 
-export interface DescribedLookup extends DescribedService {
+export interface LookupDescription extends ServiceText {
   readonly kind: 'lookup'
   readonly admissionMode: AdmissionMode
   readonly spendNotificationMode: SpendNotificationMode
@@ -71,13 +71,15 @@ export interface DescribedLookup extends DescribedService {
   readonly takesRemovals: boolean
 }
 
-/** One spec as the process found its export. */
-export interface DescribedSpec {
+export type ServiceDescription = TopicDescription | LookupDescription
+
+/** The export of a spec, as its process found it. */
+export interface SpecDescription {
   /** `quoin`: a plug-in of Quoin's own form that did not ask for isolation. */
   readonly form: 'quoin' | 'hosted'
   /** The URL that the module was imported from. */
   readonly url: string
-  readonly services: readonly (DescribedTopic | DescribedLookup)[]
+  readonly services: readonly ServiceDescription[]
   /** Migrations that ran. */
   readonly migrations: readonly string[]
   readonly warnings: readonly string[]

@@ -1,5 +1,5 @@
-/** The difference that a reload makes to the topics and lookups of a module. */
-import { type DescribedLookup, type DescribedSpec, type DescribedTopic, serviceKey } from './protocol.ts'
+/** The changes of topics and lookups by a reload of their module. */
+import { type ServiceDescription, type SpecDescription, serviceKey } from './protocol.ts'
 
 export interface ServiceChange {
   readonly name: string
@@ -18,19 +18,19 @@ export interface ReloadReport {
   readonly migrations: readonly string[]
 }
 
-type Described = DescribedTopic | DescribedLookup
-
 export const compareDescriptions = (
   module: string,
-  before: readonly DescribedSpec[],
-  after: readonly DescribedSpec[]
+  before: readonly SpecDescription[],
+  after: readonly SpecDescription[]
 ): ReloadReport => {
   const [old, current] = [before, after].map(specs => {
     const services = specs.flatMap(({ services: of }) => of)
     return new Map(services.map(service => [serviceKey(service), service]))
-  }) as [Map<string, Described>, Map<string, Described>]
-  const missing = (from: Map<string, Described>, others: Map<string, Described>): string[] =>
-    [...from].flatMap(([key, { name }]) => (others.has(key) ? [] : [name]))
+  }) as [Map<string, ServiceDescription>, Map<string, ServiceDescription>]
+  const missing = (
+    from: Map<string, ServiceDescription>,
+    others: Map<string, ServiceDescription>
+  ): string[] => [...from].flatMap(([key, { name }]) => (others.has(key) ? [] : [name]))
   return {
     module,
     added: missing(current, old),
@@ -43,7 +43,7 @@ export const compareDescriptions = (
   }
 }
 
-const changesOf = (before: Described, after: Described): ServiceChange[] => {
+const changesOf = (before: ServiceDescription, after: ServiceDescription): ServiceChange[] => {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...fields].flatMap(field => {
     const [old, current] = [before, after].map(each => (each as unknown as Record<string, unknown>)[field])

@@ -35,7 +35,7 @@ export class HistorySelectors {
 
   async call(id: string, [beef, outputIndex, depth]: readonly unknown[]): Promise<unknown> {
     const found = this.#byId.get(id)
-    if (!found) throw new Error('the history selector is gone: the process restarted; ask again')
+    if (!found) throw new Error('unknown history selector: the process restarted; repeat the lookup')
     found.usedAt = performance.now()
     return Boolean(
       await found.selector(toNumbers(beef as Uint8Array), outputIndex as number, depth as number)

@@ -1,17 +1,17 @@
-/** A plug-in of Quoin's form that is set up apart from the node: without its store, so with topics alone. */
+/** The setup of an isolated plug-in of Quoin's form: without the store of the node, so with topics alone. */
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import type { InstalledPlugins, Plugin, PluginContext } from '../../plugin.ts'
 import { pluginError } from '../module-exports.ts'
-import type { ModuleSpec } from '../spec.ts'
+import type { ModuleSpec } from '../module-spec.ts'
 
 export const setUpIsolated = async (
   spec: ModuleSpec,
   plugin: Plugin
 ): Promise<Readonly<Record<string, unknown>>> => {
-  const refuse = (what: string): never => {
+  const refuse = (use: string): never => {
     throw pluginError(
       spec,
-      `cannot be isolated: the plug-in ${plugin.name} ${what} of the node, which are in another process. Leave out \`isolate\``
+      `cannot be isolated: the plug-in ${plugin.name} ${use} of the node, which are in another process. Leave out \`isolate\``
     )
   }
   const print = (event: string, fields?: Readonly<Record<string, unknown>>): void => {

@@ -12,10 +12,10 @@ import {
   pluginError,
   servicesOf
 } from '../module-exports.ts'
+import type { ModuleSpec } from '../module-spec.ts'
 import { resolvePackage } from '../packages.ts'
-import type { DescribedSpec, LoadRequest } from '../protocol.ts'
+import type { LoadRequest, SpecDescription } from '../protocol.ts'
 import { serviceKey } from '../protocol.ts'
-import type { ModuleSpec } from '../spec.ts'
 import { Databases, type Knex, type Migration, runMigrations } from './databases.ts'
 import { HistorySelectors } from './history-selectors.ts'
 import { setUpIsolated } from './isolated-plugin.ts'
@@ -24,13 +24,13 @@ import type { HostedService } from './service.ts'
 import { topicService } from './topic-service.ts'
 
 export class LoadedModule {
-  readonly description: readonly DescribedSpec[]
+  readonly description: readonly SpecDescription[]
   readonly #services: ReadonlyMap<string, HostedService>
   readonly #selectors: HistorySelectors
   readonly #databases: Databases
 
   constructor(
-    description: readonly DescribedSpec[],
+    description: readonly SpecDescription[],
     services: ReadonlyMap<string, HostedService>,
     selectors: HistorySelectors,
     databases: Databases
@@ -56,9 +56,9 @@ export class LoadedModule {
   }
 }
 
-/** The export of one spec, once it is built. */
+/** The services of one spec. */
 interface BuiltSpec {
-  readonly form: DescribedSpec['form']
+  readonly form: SpecDescription['form']
   readonly services: readonly ExportedService[]
   readonly migrations: readonly string[]
 }
@@ -67,7 +67,7 @@ export const loadModule = async (request: LoadRequest): Promise<LoadedModule> =>
   const databases = new Databases(request)
   const selectors = new HistorySelectors()
   const services = new Map<string, HostedService>()
-  const description: DescribedSpec[] = []
+  const description: SpecDescription[] = []
   const [first] = request.specs
   const url = locate(first!)
   const directory = url.startsWith('file:') ? dirname(fileURLToPath(url)) : first!.directory
@@ -137,7 +137,7 @@ const build = async (
   return hosted(spec, services, ran)
 }
 
-/** A lookup of Quoin's form writes in the commit of the node, which no other process can. */
+/** Refuses lookups of Quoin's form: they write in the commits of the node. */
 const hosted = (
   spec: ModuleSpec,
   services: readonly ExportedService[],
@@ -154,7 +154,7 @@ const hosted = (
   return { form: 'hosted', services, migrations }
 }
 
-/** What a class or a factory is called with. */
+/** The arguments of a class or a factory. */
 const argumentsOf = async (
   { hydrateWith, options }: ModuleSpec,
   databases: Databases,

@@ -5,7 +5,7 @@ import { type ExportedService, isObject } from '../module-exports.ts'
 import { importPackage } from '../packages.ts'
 import type { HistorySelectors, Selector } from './history-selectors.ts'
 import { toNumbers } from './numbers.ts'
-import { aboutService, type HostedService } from './service.ts'
+import { describeText, type HostedService } from './service.ts'
 
 interface ScriptClass {
   fromBinary(bytes: number[]): unknown
@@ -17,7 +17,7 @@ export const lookupService = async (
   selectors: HistorySelectors
 ): Promise<HostedService> => {
   const service = exported.service as unknown as LookupService
-  const { warnings, ...about } = await aboutService(exported)
+  const { warnings, ...about } = await describeText(exported)
   const { admissionMode, spendNotificationMode = 'none' } = service
   // Scripts are objects of the SDK that the plug-in has.
   const sdk =

@@ -25,7 +25,7 @@ const fail = (error: unknown): never => {
   try {
     writeSync(CONTROL_FD, `${JSON.stringify({ failure: failure.stack ?? failure.message })}\n`)
   } catch {
-    // The node is gone or does not read; there is nobody else to tell.
+    // The node ended or does not read; no other process takes the reason.
   }
   process.exit(1)
 }
@@ -38,7 +38,7 @@ const errorOf = (error: unknown): AnswerError => {
 
 process.on('uncaughtException', fail)
 process.on('unhandledRejection', fail)
-// A terminal and a service manager signal all processes of the node; the node closes this one when its calls are done.
+// A terminal and a service manager signal all processes of the node; the node closes this one after its calls.
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
 
@@ -71,8 +71,8 @@ const perform = async (request: Request): Promise<unknown> => {
   }
 }
 
-const answer = (id: number, said: { readonly value: unknown } | { readonly error: AnswerError }): void => {
-  const body = Buffer.from(JSON.stringify({ started, ...said }))
+const answer = (id: number, result: { readonly value: unknown } | { readonly error: AnswerError }): void => {
+  const body = Buffer.from(JSON.stringify({ started, ...result }))
   if (body.length > ANSWER_BYTES) {
     const message = `invalid answer: ${body.length} bytes, at most ${ANSWER_BYTES} are taken`
     answer(id, { error: { message } })
@@ -89,11 +89,11 @@ const begin = ({ id, body }: Frame): void => {
   const request = deserialize(body) as Request
   perform(request)
     .then(value => answer(id, { value }))
-    // An answer that is no JSON (a cycle, a bigint) is an error of the plug-in, too.
+    // A value that JSON does not have (a cycle, a bigint) is an error of the plug-in, too.
     .catch(error => answer(id, { error: errorOf(error) }))
 }
 
-/** One call in a turn of the event loop, so that a call that is done is answered before the next one begins. */
+/** Begins one call in each turn of the event loop, so that a finished call is answered before the next one begins. */
 const beginNext = (): void => {
   const next = waiting.shift()
   if (!next) return
@@ -106,6 +106,6 @@ messages.on('data', (chunk: Buffer) => {
   waiting.push(...reader.push(chunk))
   if (isIdle) beginNext()
 })
-// Without the node there is nobody to answer; the watchdog ends the process as well.
+// The pipe closes with the node. The watchdog ends the process as well, where this thread is busy.
 messages.on('close', () => process.exit())
 messages.on('error', () => process.exit())

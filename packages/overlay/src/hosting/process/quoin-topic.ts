@@ -1,4 +1,4 @@
-/** A topic of Quoin's form that runs apart from the node: it is shown the transaction of a BEEF. */
+/** An isolated topic of Quoin's form: it gets the parsed transaction of a BEEF. */
 import { Beef } from '@quoin/chain'
 import { formatTxid, makeOutpoint, txidOf, voutOf } from '@quoin/primitives'
 import type { Candidate, HostedAdmittance, Mode, PreviousCoin, QuoinTopic } from '../../types.ts'

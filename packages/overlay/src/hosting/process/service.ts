@@ -1,28 +1,22 @@
-/** A topic or a lookup in its process: how it is described to the node, and the methods that the node calls. */
+/** A topic or a lookup in its process: its description for the node, and the methods that the node calls. */
 
 import { reasonOf } from '@quoin/primitives'
 import type { MetaData } from '../../types.ts'
 import { type ExportedService, isObject } from '../module-exports.ts'
-import { type DescribedLookup, type DescribedTopic, DOCUMENTATION_CHARS } from '../protocol.ts'
+import { DOCUMENTATION_CHARS, type ServiceDescription, type ServiceText } from '../protocol.ts'
 
 export interface HostedService {
-  readonly described: DescribedTopic | DescribedLookup
+  readonly described: ServiceDescription
   readonly methods: Readonly<Record<string, (...args: unknown[]) => unknown>>
   readonly warnings: readonly string[]
 }
 
-export interface About {
-  readonly name: string
-  readonly documentation: string
-  readonly metaData: MetaData
+interface CheckedText extends ServiceText {
   readonly warnings: readonly string[]
 }
 
-/**
- * Documentation and metadata, asked for once: a service that fails at either is run all the same, as the engine of
- * `@bsv/overlay` runs it, with a warning.
- */
-export const aboutService = async ({ kind, name, service }: ExportedService): Promise<About> => {
+/** Documentation and metadata, read once. A service that fails at either runs with a warning, as in `@bsv/overlay`. */
+export const describeText = async ({ kind, name, service }: ExportedService): Promise<CheckedText> => {
   const warnings: string[] = []
   const ask = async (method: 'getDocumentation' | 'getMetaData'): Promise<unknown> => {
     try {

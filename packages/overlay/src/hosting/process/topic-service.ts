@@ -2,11 +2,11 @@
 import type { Mode, QuoinTopic, TopicManager } from '../../types.ts'
 import { type ExportedService, isObject } from '../module-exports.ts'
 import { toNumbers } from './numbers.ts'
-import { aboutService, type HostedService } from './service.ts'
+import { describeText, type HostedService } from './service.ts'
 
 export const topicService = async (exported: ExportedService): Promise<HostedService> => {
   const { service, form } = exported
-  const { warnings, ...about } = await aboutService(exported)
+  const { warnings, ...about } = await describeText(exported)
   const needs = form === 'quoin' ? 'needs' : 'identifyNeededInputs'
   return {
     described: {

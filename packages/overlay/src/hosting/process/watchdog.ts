@@ -1,6 +1,6 @@
 /**
  * The thread beside a plug-in. The plug-in may loop without end, so this thread watches the memory of the process, and
- * ends the process when the node is gone: descriptor 4 is closed then, however the node ended.
+ * ends the process with the node: descriptor 4 is closed then, however the node ended.
  */
 import { Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -1,7 +1,7 @@
-/** A page of membership log entries: entries of different outputs at the same time, entries of one output in order. */
+/** Delivery of a page of log entries: different outputs concurrently, the entries of one output in order. */
 import type { Topic } from '@quoin/primitives'
 import type { MembershipEntry } from '@quoin/txo'
-import { outputKeys } from './entry.ts'
+import { outputKeys } from './log-entry.ts'
 
 export interface TopicEntry {
   readonly topic: Topic

@@ -2,8 +2,6 @@
 import { serialize } from 'node:v8'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FrameReader, FrameTooLong, frameHead } from './frames.ts'
-import { LineBuffer } from './output-log.ts'
 import {
   InvalidAnswer,
   parseAdmittance,
@@ -12,7 +10,9 @@ import {
   parseDescription,
   parseFormula,
   parseOutputs
-} from './reading.ts'
+} from './answer-parsers.ts'
+import { FrameReader, FrameTooLong, frameHead } from './frames.ts'
+import { LineBuffer } from './output-log.ts'
 
 const selectorOf = () => async () => true
 

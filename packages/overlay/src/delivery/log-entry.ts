@@ -1,8 +1,8 @@
-/** Questions about an entry of a membership log. */
+/** The transactions and outputs of a membership log entry. */
 import { bytesKey, formatTxid, txidOf } from '@quoin/primitives'
 import type { MembershipEntry } from '@quoin/txo'
 
-/** Whether the entry has an output of one of the transactions, or one that is their spend. */
+/** Whether the entry changes an output of one of the transactions, or an output that one of them spends. */
 export const isAbout = ({ changes }: MembershipEntry, txids: ReadonlySet<string>): boolean =>
   changes.some(change => {
     if ('txid' in change) return false

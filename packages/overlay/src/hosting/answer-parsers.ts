@@ -1,12 +1,12 @@
 /**
- * Answers of a plug-in process, checked by the node: a plug-in may say anything. Each parser returns the value with its
- * type, without properties that the node does not know, or throws `InvalidAnswer`.
+ * Parsers of the answers of plug-in processes. Each returns the value with its type, without properties unknown to the
+ * node, or throws `InvalidAnswer`.
  */
 import type { LookupFormula, MetaData } from '../types.ts'
 import { ADMISSION_MODES, type HostedAdmittance, SPEND_MODES } from '../types.ts'
-import type { Answer, AnswerError, DescribedLookup, DescribedSpec, DescribedTopic } from './protocol.ts'
+import type { Answer, AnswerError, ServiceDescription, SpecDescription } from './protocol.ts'
 
-/** A value of a plug-in is not of the form that its interface promises. */
+/** An answer that is not of the form of its interface. */
 export class InvalidAnswer extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>
@@ -95,7 +95,7 @@ export const parseBoolean = (value: unknown): boolean => {
   return value
 }
 
-export const parseDescription = (value: unknown, specs: number): DescribedSpec[] => {
+export const parseDescription = (value: unknown, specs: number): SpecDescription[] => {
   const described = list(value, 'description').map(parseDescribedSpec)
   if (described.length !== specs) {
     throw new InvalidAnswer(`invalid description: ${described.length} specs, expected ${specs}`)
@@ -103,7 +103,7 @@ export const parseDescription = (value: unknown, specs: number): DescribedSpec[]
   return described
 }
 
-const parseDescribedSpec = (value: unknown): DescribedSpec => {
+const parseDescribedSpec = (value: unknown): SpecDescription => {
   const { form, url, services, migrations, warnings } = fields(value, 'description')
   const all = list(services, 'services')
   if (all.length > MAX_SERVICES) {
@@ -118,7 +118,7 @@ const parseDescribedSpec = (value: unknown): DescribedSpec => {
   }
 }
 
-const parseService = (value: unknown): DescribedTopic | DescribedLookup => {
+const parseService = (value: unknown): ServiceDescription => {
   const service = fields(value, 'service')
   const name = text(service['name'], 'name', 128)
   if (!/^[\w.-]{1,128}$/.test(name)) throw new InvalidAnswer(`invalid name: ${shown(name)}`)

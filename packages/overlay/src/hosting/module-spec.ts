@@ -1,4 +1,4 @@
-/** A plug-in module as an operator names it: the export to load, its name, and its database. */
+/** The spec of a plug-in module: the export to load, its name, and its database. */
 import type { Logger } from '../logger.ts'
 
 export type Hydration = 'mongo' | 'knex'
@@ -13,17 +13,17 @@ export interface ModuleSpec {
   readonly compilerOptions?: Readonly<Record<string, unknown>> | undefined
   /** The export to take, `default` unless given. */
   readonly export?: string | undefined
-  /** `tm_…` or `ls_…`: the name of a topic or lookup that the export is, where the export does not name it. */
+  /** The name of the topic or lookup, `tm_…` or `ls_…`, where the export is one service without a name. */
   readonly name?: string | undefined
   /** Handed to the class, factory or plug-in. */
   readonly options?: unknown
   /** The database that a factory takes as its first argument (BRC-102). */
   readonly hydrateWith?: Hydration | undefined
-  /** Runs a plug-in of Quoin's own form in a process of its own, too. Modules of `@bsv/overlay`'s form always are. */
+  /** Hosts the topics of a plug-in of Quoin's form in a process. Modules of `@bsv/overlay`'s form always have one. */
   readonly isolate?: boolean | undefined
-  /** Topics whose membership its lookups are told of; all unless given. */
+  /** Topics whose changes are delivered to its lookups; all unless given. */
   readonly topics?: readonly string[] | undefined
-  /** Deliveries that a lookup service of the module takes at a time. */
+  /** Concurrent deliveries to a lookup service of the module. */
   readonly concurrency?: number | undefined
 }
 
@@ -37,7 +37,7 @@ export interface HostOptions {
   readonly topicTimeout: number
   /** Milliseconds that a call of a lookup service may take. */
   readonly lookupTimeout: number
-  /** Megabytes that a process may have. */
+  /** The limit of resident memory of a process, in megabytes. */
   readonly memoryMb: number
   /** Milliseconds that a module may take to load and to connect to its database, 30,000 unless given. */
   readonly loadTimeout?: number | undefined

@@ -1,20 +1,20 @@
 /**
- * Transactions that version 0.1 had yet to tell a lookup service of when its store was upgraded. The service begins
- * before the first entry about one of them in each log, and is told of what follows again.
+ * The migration of the notification queues of version 0.1. A queue held the transactions of which a lookup service was
+ * not notified yet; its cursor in each log is set before the first entry about one of them, and delivery begins there.
  */
 import { formatTxid, type Topic, type Txid } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import { cursorFields, overlay } from '../keys.ts'
-import { isAbout } from './entry.ts'
+import { isAbout } from './log-entry.ts'
 
 const { notify, cursors, initialCursors } = overlay.collections
 const { cursor } = cursorFields.collections
 const STATES = ['due', 'leased', 'waiting'] as const
 const PAGE = 1000
 
-/** Sets the cursors of a service that has pending notices, then drops them. */
-export const adoptPendingNotices = async (outputs: OutputStore, service: string): Promise<void> => {
+/** Sets the cursors of a service whose queue has transactions, then empties the queue. */
+export const migrateNotifications = async (outputs: OutputStore, service: string): Promise<void> => {
   const { store } = outputs
   const queue = store.queueAt(notify, [service])
   const pending = await pendingOf(queue)
