@@ -10,8 +10,9 @@ describe('the fingerprints of proved keyspaces', () => {
     expect(readFileSync(url, 'utf8')).toBe(text)
   })
 
-  it('are of every keyspace that ships', () => {
+  it('are of every keyspace that ships', async () => {
     const all = files.map(([, { text }]) => text).join('')
-    for (const { name, fingerprint } of shippedKeyspaces) expect(all, name).toContain(`'${fingerprint}'`)
+    for (const { name, fingerprint } of await shippedKeyspaces())
+      expect(all, name).toContain(`'${fingerprint}'`)
   })
 })

@@ -3,7 +3,6 @@ import { bsv21, bsv21Events } from '@quoin/bsv21'
 import { chain } from '@quoin/chain'
 import { type AnyKeyspace, KeyspaceGroup } from '@quoin/keyspace'
 import { kvEvents } from '@quoin/kvstore'
-import { profileKeyspaces } from '@quoin/liquidity'
 import { overlay } from '@quoin/overlay'
 import { storeLayouts, storeRows } from '@quoin/store'
 import {
@@ -17,6 +16,7 @@ import {
   scriptEvents,
   spendFields
 } from '@quoin/txo'
+import { liquidityProfiles } from './optional-packages.ts'
 import { PROVED } from './proved.ts'
 
 /** The types of events that a node has before plug-ins register theirs. */
@@ -38,19 +38,17 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
 /** The store of a node. Plug-ins join a group of their own process, made by `nodeStore()`. */
 export const nodeStore = (): KeyspaceGroup => new KeyspaceGroup('node', nodeKeyspaces, { proved: PROVED })
 
-const liquidityProfiles = [profileKeyspaces('seed'), profileKeyspaces('chain')]
-
-/** Keyspaces of stores: what a raw key can be. */
-export const storeKeyspaces: readonly AnyKeyspace[] = [
-  ...new Set([...nodeKeyspaces, ...liquidityProfiles.flat()])
+/** Keyspaces of stores: every raw key belongs to one of them. */
+export const storeKeyspaces = async (): Promise<readonly AnyKeyspace[]> => [
+  ...new Set([...nodeKeyspaces, ...(await liquidityProfiles()).flat()])
 ]
 
 /**
  * With the fields of hashes, which are keyspaces of their own, and with the rows that all of these become where a
- * store is a file: those are the keys of a database, and hold the keys above.
+ * store is a file: the keys of a database, which hold the keys above.
  */
-export const shippedKeyspaces: readonly AnyKeyspace[] = [
-  ...storeKeyspaces,
+export const shippedKeyspaces = async (): Promise<readonly AnyKeyspace[]> => [
+  ...(await storeKeyspaces()),
   outputFields,
   satoshisFields,
   spendFields,
@@ -60,10 +58,10 @@ export const shippedKeyspaces: readonly AnyKeyspace[] = [
 ]
 
 /** Stores that hold several keyspaces. Liquidity may live beside the node's own keys, in either profile. */
-export const shippedStores = (): readonly KeyspaceGroup[] => [
+export const shippedStores = async (): Promise<readonly KeyspaceGroup[]> => [
   nodeStore(),
-  ...liquidityProfiles.map(profile => {
-    const store = new KeyspaceGroup(`node with ${profile[0]!.name}`, nodeStore().members)
+  ...(await liquidityProfiles()).map(profile => {
+    const store = new KeyspaceGroup(`node with ${profile[0]!.name}`, nodeStore().members, { proved: PROVED })
     for (const space of profile) store.add(space)
     return store
   })

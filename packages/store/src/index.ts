@@ -46,6 +46,7 @@ export {
   type QueueOptions,
   type QueueStats
 } from './queue.ts'
+export { readOnlyUrl } from './read-only-url.ts'
 export { type FoundRow, type Join, MAX_LIMIT, type Search, type SearchPage } from './search.ts'
 export { openStore, type RangeLimits, type ScoreRange, Store, StoreReads } from './store.ts'
 export type {

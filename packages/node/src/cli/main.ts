@@ -2,9 +2,9 @@
 
 import { EXIT, endOnClosedOutput, exitHelp, printJson } from '@quoin/primitives/command'
 import { Command, CommanderError } from 'commander'
+import { liquidityCommand } from '../optional-packages.ts'
 import { version } from '../package-files.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
-import { addLiquidityCommands } from './liquidity/commands.ts'
 import { addNodeCommands } from './node/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
 import { addTokenCommands } from './tokens/commands.ts'
@@ -38,11 +38,12 @@ ${exitHelp('quoin')}`
   .exitOverride()
 
 await addNodeCommands(program)
-addKeyspaceCommands(program)
+await addKeyspaceCommands(program)
 addStoreCommands(program)
 addTokenCommands(program)
 addVerifyCommands(program)
-addLiquidityCommands(program)
+const liquidity = await liquidityCommand()
+liquidity?.addLiquidityCommands(program)
 inheritSettings(program)
 
 endOnClosedOutput('quoin')

@@ -1,7 +1,7 @@
 /** Bearer tokens, compared in a time that says nothing about them. */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { BearerAuth } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
-import type { BearerAuth } from './route.ts'
 
 export const bearer = (token: string): BearerAuth => {
   const expected = digest(token)

@@ -1,7 +1,9 @@
 /** What the routes of a server share. */
 import type { HeaderStore } from '@quoin/chain'
+import type { Route } from '@quoin/http'
 import type { AnyKeyspace } from '@quoin/keyspace'
 import type { Engine, Logger, PluginHost, SyncService } from '@quoin/overlay'
+import type { Store } from '@quoin/store'
 import type { DevNetwork } from './dev-network.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
@@ -9,6 +11,9 @@ import type { Part, Parts } from './parts.ts'
 import type { NodeQueue } from './queues.ts'
 import type { StoreWatch } from './store-watch.ts'
 import type { NodeTokens } from './tokens.ts'
+
+/** Declares the routes of another package on the store of a node. */
+export type MountedRoutes = (mount: { readonly store: Store; readonly limits: Limits }) => readonly Route[]
 
 export interface ServerOptions {
   /** The name of the node, for people. */
@@ -29,6 +34,8 @@ export interface ServerOptions {
   readonly sync?: SyncService
   /** The processes of plug-ins, for the admin plane and the metrics. */
   readonly plugins?: Pick<PluginHost, 'states'>
+  /** Routes of other packages: `liquidityRoutes` of `@quoin/liquidity/routes`. */
+  readonly mounts?: readonly MountedRoutes[]
   /** More parts of the node, as an index that is being built. */
   readonly parts?: readonly Part[]
   /** What raw keys can be, those that Quoin ships unless given. */

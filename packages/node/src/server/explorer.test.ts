@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { Route, RouteResponse } from '@quoin/http'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { explorerRoutes } from './explorer.ts'
 import { startNode, type TestNode } from './node.testing.ts'
-import type { Route, RouteResponse } from './route.ts'
 
 const SCRIPT = 'export const answer = 42\n'.repeat(100)
 let folder: string

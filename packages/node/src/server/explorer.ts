@@ -10,10 +10,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { type Route, type RouteRequest, type RouteResponse, route } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import { EXPLORER_FOLDER } from '../package-files.ts'
-import { type Route, type RouteRequest, type RouteResponse, route } from './route.ts'
 
 const POLICY = [
   "default-src 'none'",

@@ -1,6 +1,7 @@
 /** Logs: one JSON object for each event, on a line of its own. */
+
+import { toJson } from '@quoin/http'
 import type { Logger } from '@quoin/overlay'
-import { toJson } from './json.ts'
 
 export const LEVELS = ['info', 'warn', 'error', 'silent'] as const
 export type Level = (typeof LEVELS)[number]

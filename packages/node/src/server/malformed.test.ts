@@ -8,6 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { formatAddress, HeaderStore, hash160, syncHeaders } from '@quoin/chain'
 import { createPool, createPosition, Liquidity } from '@quoin/liquidity'
+import { liquidityRoutes } from '@quoin/liquidity/routes'
 import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createServer, type Server } from './index.ts'
@@ -67,7 +68,7 @@ beforeAll(async () => {
   for (const each of minted) await node.submit(each, 'tm_ones')
   await provideLiquidity(await Liquidity.open(engine.outputs.store))
   const options = { adminToken: TOKEN, arcToken: TOKEN, backups: '/nonexistent', heartbeat: 50 }
-  server = createServer({ engine, headers, options })
+  server = createServer({ engine, headers, options: { mounts: [liquidityRoutes], ...options } })
   ;({ port } = await server.listen())
   real = {
     txids: minted.map(({ txid }) => formatTxid(txid)),

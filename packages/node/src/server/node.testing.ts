@@ -2,6 +2,7 @@
 import type { LookupQuestion } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
+import { liquidityRoutes } from '@quoin/liquidity/routes'
 import type { LookupService, Engine as OverlayEngine, QuoinTopic } from '@quoin/overlay'
 import { Engine, type EngineOptions } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
@@ -101,7 +102,7 @@ export const startNode = async (
     index: true,
     ...more.engine
   })
-  const server = createServer({ engine, options })
+  const server = createServer({ engine, options: { mounts: [liquidityRoutes], ...options } })
   const { url: base } = await server.listen()
   const spent: TestNode['spent'] = async (from, vout, satoshis = [1]) => {
     const transaction = spend({

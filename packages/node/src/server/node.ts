@@ -34,6 +34,7 @@ import { QuoinError, reasonOf } from '@quoin/primitives'
 import { claimLayouts, openStore, type Store } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
+import { mountedRoutes } from '../optional-packages.ts'
 import { networkOf } from './config.ts'
 import { DevNetwork } from './dev-network.ts'
 import { HeaderSync } from './header-sync.ts'
@@ -109,6 +110,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
           ...(proofs ? [sourcePart('proofs of', proofs)] : [])
         ],
         keyspaces: keyspaces.members,
+        mounts: await mountedRoutes(),
         proxies: config.proxies
       }
     })

@@ -1,8 +1,8 @@
 /** The description of the routes (OpenAPI 3.1), made from the schemas that check the requests, and a page to read it on. */
+
+import { BYTES, BYTES_TYPE, JSON_TYPE, type ResponseSpec, type Route, route, toJson } from '@quoin/http'
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { toJson } from './json.ts'
 import { page } from './page.ts'
-import { BYTES, BYTES_TYPE, JSON_TYPE, type ResponseSpec, type Route, route } from './route.ts'
 import { Failure } from './schemas.ts'
 
 export interface OpenApi {

@@ -1,11 +1,10 @@
 /** Requests: what a route declared is read, turned into what its schemas say, and checked, once each. */
 import type { IncomingMessage } from 'node:http'
+import { BYTES, depthOf, JSON_TYPE, type Route, type RouteRequest } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { depthOf } from './json.ts'
 import type { Limits } from './limits.ts'
-import { BYTES, JSON_TYPE, type Route, type RouteRequest } from './route.ts'
 
 type Where = 'path' | 'query' | 'header' | 'body'
 

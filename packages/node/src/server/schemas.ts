@@ -18,11 +18,6 @@ export const TopicName = Type.String({
 /** Whole numbers that may exceed 2^53. */
 export const Amount = Type.String({ pattern: '^[0-9]+$', description: 'A whole number as text.' })
 
-/** What a page ends with. */
-export const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'For the next page; null when there is none.'
-})
-
 export const Address = Type.String({
   pattern: '^[1-9A-HJ-NP-Za-km-z]{26,35}$',
   description: 'With a checksum that holds.'

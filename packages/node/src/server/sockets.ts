@@ -2,10 +2,9 @@
 import { createServer, type Server as NodeServer } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { JSON_TYPE, toJson } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
 import { httpError } from './errors.ts'
-import { toJson } from './json.ts'
-import { JSON_TYPE } from './route.ts'
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 

@@ -3,12 +3,12 @@
  * reconnects with the last id that it received (`Last-Event-ID`) continues there, on any process of the node.
  */
 
+import type { RouteResponse } from '@quoin/http'
+import { toJson } from '@quoin/http'
 import { hasCode, QuoinError, reasonOf } from '@quoin/primitives'
 import type { JournalSubscription, LiveChange } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from './context.ts'
-import { toJson } from './json.ts'
-import type { RouteResponse } from './route.ts'
 
 const HEARTBEAT_MS = 15_000
 /** Milliseconds after which a client reconnects. */

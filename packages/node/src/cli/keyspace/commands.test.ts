@@ -11,7 +11,7 @@ const run = async (
   const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   const err = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const program = new Command('quoin').exitOverride()
-  addKeyspaceCommands(program)
+  await addKeyspaceCommands(program)
   await program.parseAsync(['node', 'quoin', ...args])
   const code = process.exitCode
   process.exitCode = undefined
@@ -34,9 +34,9 @@ describe('quoin keyspace check of an unsound keyspace', () => {
 
   it('prints the findings and exits 1', async () => {
     vi.doMock('../../keyspaces.ts', () => ({
-      shippedKeyspaces: [],
-      storeKeyspaces: [],
-      shippedStores: unsound
+      shippedKeyspaces: async () => [],
+      storeKeyspaces: async () => [],
+      shippedStores: async () => unsound()
     }))
     const { code, out } = await run('keyspace', 'check')
     expect(code).toBe(1)
@@ -46,9 +46,9 @@ describe('quoin keyspace check of an unsound keyspace', () => {
 
   it('as JSON too', async () => {
     vi.doMock('../../keyspaces.ts', () => ({
-      shippedKeyspaces: [],
-      storeKeyspaces: [],
-      shippedStores: unsound
+      shippedKeyspaces: async () => [],
+      storeKeyspaces: async () => [],
+      shippedStores: async () => unsound()
     }))
     const { code, out } = await run('keyspace', 'check', '--json')
     expect(code).toBe(1)
@@ -61,9 +61,9 @@ describe('quoin keyspace check of an unsound keyspace', () => {
 
 it('a defect exits 3 with its trace on standard error', async () => {
   vi.doMock('../../keyspaces.ts', () => ({
-    shippedKeyspaces: [],
-    storeKeyspaces: [],
-    shippedStores: () => {
+    shippedKeyspaces: async () => [],
+    storeKeyspaces: async () => [],
+    shippedStores: async () => {
       throw new TypeError('not ours')
     }
   }))

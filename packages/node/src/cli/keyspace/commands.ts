@@ -2,17 +2,16 @@
 import { outpoint, txid } from '@quoin/chain/components'
 import { LAYOUT_CODECS } from '@quoin/keyspace'
 import { type CommandOptions, type KeyspaceSource, keyspaceCommands } from '@quoin/keyspace/command'
-import { denom, tick9 } from '@quoin/liquidity/components'
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
+import { liquidityComponents } from '../../optional-packages.ts'
 
-const components = { tick9, denom, txid, outpoint }
-
-const source: KeyspaceSource = {
-  components,
-  load: async () => {
-    const { shippedKeyspaces, shippedStores, storeKeyspaces } = await import('../../keyspaces.ts')
-    return { keyspaces: shippedKeyspaces, storeKeyspaces, stores: shippedStores() }
+const loadKeyspaces: KeyspaceSource['load'] = async () => {
+  const { shippedKeyspaces, shippedStores, storeKeyspaces } = await import('../../keyspaces.ts')
+  return {
+    keyspaces: await shippedKeyspaces(),
+    storeKeyspaces: await storeKeyspaces(),
+    stores: await shippedStores()
   }
 }
 
@@ -26,7 +25,10 @@ Examples:
   diff: '\nExample:\n  quoin keyspace diff liquidity-seed liquidity-chain'
 }
 
-export const addKeyspaceCommands = (program: Command): void => {
+export const addKeyspaceCommands = async (program: Command): Promise<void> => {
+  const { tick9, denom } = (await liquidityComponents()) ?? {}
+  const components = { ...(tick9 && denom && { tick9, denom }), txid, outpoint }
+  const source: KeyspaceSource = { components, load: loadKeyspaces }
   const group = program
     .command('keyspace')
     .description('prove key layouts, explain raw keys')

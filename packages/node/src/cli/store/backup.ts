@@ -1,11 +1,10 @@
 /** `quoin store backup`: a copy of one state, read back. */
 import { EXIT, print, printJson } from '@quoin/primitives/command'
-import { existing } from '../store-url.ts'
 import { store, summary, watched } from './work.ts'
 
 export const backup = async (url: string, directory: string, json: boolean): Promise<number> => {
-  const { openStore, readBackup } = await store()
-  const opened = await openStore(existing(url), { create: false })
+  const { openStore, readBackup, readOnlyUrl } = await store()
+  const opened = await openStore(readOnlyUrl(url), { create: false })
   try {
     await watched(options => opened.backup(directory, options))
   } finally {

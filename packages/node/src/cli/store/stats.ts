@@ -2,12 +2,11 @@
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { bytes, count, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
-import { existing } from '../store-url.ts'
 import { store } from './work.ts'
 
 export const stats = async (url: string, json: boolean): Promise<number> => {
-  const { openStore } = await store()
-  const opened = await openStore(existing(url), { create: false })
+  const { openStore, readOnlyUrl } = await store()
+  const opened = await openStore(readOnlyUrl(url), { create: false })
   try {
     const { engine, bytes: size, details } = await opened.stats()
     if (json) {

@@ -46,6 +46,7 @@ export const checkIndex = async (
   const { compareIndexes, incompleteBeefs, rebuildIndex } = await import('@quoin/txo')
   const { evictedOutputs } = await import('@quoin/overlay')
   const { nodeEvents, storeKeyspaces } = await import('../../keyspaces.ts')
+  const spaces = await storeKeyspaces()
   const { tokenLedger } = await import('@quoin/bsv21')
   const transactions = await rebuildIndex(reads, rebuilt, {
     events: nodeEvents(),
@@ -56,7 +57,7 @@ export const checkIndex = async (
   for await (const finding of incompleteBeefs(reads)) await report({ finding })
   for await (const difference of compareIndexes(reads, rebuilt, { transactions: false })) {
     progress.report('comparing', 0)
-    await report({ finding: await findingOf(reads, difference, storeKeyspaces), difference })
+    await report({ finding: await findingOf(reads, difference, spaces), difference })
   }
   return transactions
 }

@@ -6,7 +6,6 @@ import { QuoinError } from '@quoin/primitives'
 import { EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { Store } from '@quoin/store'
 import type { IndexRepair, OutputStore } from '@quoin/txo'
-import { existing } from '../store-url.ts'
 import { checkFacts, checkIndex, type Found } from './check.ts'
 import { Findings, printFinding } from './findings.ts'
 import { openForLong } from './open.ts'
@@ -23,7 +22,7 @@ export interface RepairCommand extends VerifyCommand {
 const ROUNDS = 6
 
 export const repair = async (url: string, options: RepairCommand): Promise<number> => {
-  const { checkLayouts } = await import('@quoin/store')
+  const { checkLayouts, readOnlyUrl } = await import('@quoin/store')
   const { nodeStore } = await import('../../keyspaces.ts')
   const { json = false, dryRun = false } = options
   const limit = await parseLimit(options.limit)
@@ -32,7 +31,7 @@ export const repair = async (url: string, options: RepairCommand): Promise<numbe
     const outcome = new Outcome(limit, dryRun)
     const isWhole = await repairRows(url, outcome, progress)
     if (isWhole) {
-      const store = await openForLong(dryRun ? existing(url) : url, () => progress.clear())
+      const store = await openForLong(dryRun ? readOnlyUrl(url) : url, () => progress.clear())
       try {
         await checkLayouts(store, nodeStore().members)
         await new Repair(url, store, outcome, { limit, temp: options.temp, dryRun, progress }).all()

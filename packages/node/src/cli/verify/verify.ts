@@ -4,7 +4,6 @@ import type { Finding } from '@quoin/chain'
 import { hasCode, QuoinError } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { Store, StoreReads } from '@quoin/store'
-import { existing } from '../store-url.ts'
 import { type Checks, checkFacts, checkIndex } from './check.ts'
 import { Findings } from './findings.ts'
 import { openForLong } from './open.ts'
@@ -48,9 +47,9 @@ const checkContents = async (
   isDamaged: boolean,
   checks: Checks
 ): Promise<number | undefined> => {
-  const { checkLayouts } = await import('@quoin/store')
+  const { checkLayouts, readOnlyUrl } = await import('@quoin/store')
   const { nodeStore } = await import('../../keyspaces.ts')
-  const store = await openForLong(existing(url), () => checks.progress.clear())
+  const store = await openForLong(readOnlyUrl(url), () => checks.progress.clear())
   try {
     await checkLayouts(store, nodeStore().members)
     return await withTemporaryStore(temp, rebuilt =>

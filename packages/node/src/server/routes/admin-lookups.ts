@@ -1,10 +1,10 @@
 /** Lookup services for their operator: the delivery to each, the process that has it, and replays. */
 
+import { type Route, route } from '@quoin/http'
 import type { DeliveryState, HostedModuleState } from '@quoin/overlay'
 import { QuoinError, type Topic } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
-import { type Route, route } from '../route.ts'
 import { admin, success } from './admin-route.ts'
 
 /** A lookup service of the node. */

@@ -1,6 +1,7 @@
 /** The form that the routes of the admin plane share. */
+
+import { JSON_TYPE, json, type Method, type RouteResponse } from '@quoin/http'
 import { Type } from '@sinclair/typebox'
-import { JSON_TYPE, json, type Method, type RouteResponse } from '../route.ts'
 
 const Data = Type.Object({ status: Type.Literal('success'), data: Type.Unknown() })
 const DONE = { 200: { description: 'Done.', content: { [JSON_TYPE]: Data } } }

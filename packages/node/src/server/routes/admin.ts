@@ -1,6 +1,7 @@
 /** The admin plane (D15): what an operator may do. It is there only when a token is set, and answers to nobody else. */
 import { join } from 'node:path'
 import { type ChainHeader, type HeaderStore, headerJson } from '@quoin/chain'
+import { BYTES, type Route, type RouteResponse, route } from '@quoin/http'
 import {
   formatOutpoint,
   makeOutpoint,
@@ -15,7 +16,6 @@ import { Type } from '@sinclair/typebox'
 import { bearer } from '../bearer-auth.ts'
 import type { Context } from '../context.ts'
 import { tokenQueue } from '../queues.ts'
-import { BYTES, type Route, type RouteResponse, route } from '../route.ts'
 import { Outpoint, Txid } from '../schemas.ts'
 import { lookupRoutes } from './admin-lookups.ts'
 import { admin, success } from './admin-route.ts'

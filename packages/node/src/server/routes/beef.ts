@@ -1,7 +1,8 @@
 /** Transactions as they are stored: with what proves them, alone, or their proofs. */
+
+import { BYTES_TYPE, bytes, type Route, type RouteResponse, route } from '@quoin/http'
 import { hasCode, parseTxid, QuoinError } from '@quoin/primitives'
 import type { Context } from '../context.ts'
-import { BYTES_TYPE, bytes, type Route, type RouteResponse, route } from '../route.ts'
 import { Txid } from '../schemas.ts'
 
 /** A transaction never changes; its proof may, with the chain. */

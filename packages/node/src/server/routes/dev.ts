@@ -1,11 +1,11 @@
 /** The development chain of a node: it pays, mines and reorganises for whoever asks. Only there with the chain `dev`. */
 
 import { formatHash } from '@quoin/chain'
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { formatTxid, fromHex, toHex } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import type { DevNetwork } from '../dev-network.ts'
-import { JSON_TYPE, json, type Route, route } from '../route.ts'
 
 /** Blocks that one request mines at most. */
 const MAX_BLOCKS = 100

@@ -1,10 +1,10 @@
 /** Whether the node lives, whether it is ready, and how it does. */
 
 import { formatHash } from '@quoin/chain'
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { Type } from '@sinclair/typebox'
 import { version } from '../../package-files.ts'
 import type { Context } from '../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../route.ts'
 
 const Service = Type.Object({
   name: Type.String(),

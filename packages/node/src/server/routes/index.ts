@@ -1,14 +1,14 @@
 /** All routes of a server. */
+
+import type { Route } from '@quoin/http'
 import type { Context } from '../context.ts'
 import { describedRoutes } from '../openapi.ts'
-import type { Route } from '../route.ts'
 import { adminRoutes } from './admin.ts'
 import { beefRoutes } from './beef.ts'
 import { devRoutes } from './dev.ts'
 import { healthRoutes } from './health.ts'
 import { keyspaceRoutes } from './keyspace.ts'
 import { kvRoutes } from './kv.ts'
-import { liquidityRoutes } from './liquidity.ts'
 import { liveRoutes } from './live.ts'
 import { oneSatRoutes } from './onesat/index.ts'
 import { overlayRoutes } from './overlay.ts'
@@ -23,7 +23,7 @@ export const allRoutes = (context: Context): readonly Route[] => {
     ...beefRoutes(context),
     ...liveRoutes(context),
     ...kvRoutes(context),
-    ...liquidityRoutes(context),
+    ...mountedRoutes(context),
     ...oneSatRoutes(context),
     ...keyspaceRoutes(context),
     ...healthRoutes(context),
@@ -32,3 +32,7 @@ export const allRoutes = (context: Context): readonly Route[] => {
   ]
   return [...routes, ...describedRoutes(routes)]
 }
+
+/** The routes of other packages, on the store of the node. */
+const mountedRoutes = ({ engine, limits, options: { mounts = [] } }: Context): Route[] =>
+  mounts.flatMap(routesOf => routesOf({ store: engine.outputs.store, limits }))

@@ -1,15 +1,15 @@
 /** What the keys of the store are: all of them as they are declared, and any raw one explained. */
 
+import { JSON_TYPE, json, type Route, type RouteResponse, route } from '@quoin/http'
 import { type AnyKeyspace, describeKeyspace } from '@quoin/keyspace'
 import { fromHex } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
-import { JSON_TYPE, json, type Route, type RouteResponse, route } from '../route.ts'
 
 export const keyspaceRoutes = ({ options }: Context): Route[] => {
   // Declarations are proved when they are loaded, which a node that nobody asks need not wait for.
   const spaces = async (): Promise<readonly AnyKeyspace[]> =>
-    options.keyspaces ?? (await import('../../keyspaces.ts')).storeKeyspaces
+    options.keyspaces ?? (await (await import('../../keyspaces.ts')).storeKeyspaces())
   let described: RouteResponse | undefined
   return [
     route({

@@ -1,5 +1,6 @@
 /** The key-value store for people (BRC-35): entries with their values decoded, their history, and changes as they come. */
 
+import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
 import {
   findEntries,
   historyOf,
@@ -20,8 +21,7 @@ import {
 import type { LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../route.ts'
-import { Cursor, Outpoint as OutpointText } from '../schemas.ts'
+import { Outpoint as OutpointText } from '../schemas.ts'
 import { Position, streamOf } from '../stream.ts'
 
 /** Only there when the node has the lookup. */

@@ -1,9 +1,9 @@
 /** Changes of the output store as they are committed. */
 
+import { type Route, route } from '@quoin/http'
 import type { LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
-import { type Route, route } from '../route.ts'
 import { TopicName } from '../schemas.ts'
 import { Position, streamOf } from '../stream.ts'
 

@@ -1,6 +1,7 @@
 /** The routes of an overlay node (BRC-22, BRC-24), byte for byte as overlay-express has them. */
 
 import { type BeefTransaction, Bump, writeBeef } from '@quoin/chain'
+import { BYTES, BYTES_TYPE, bytes, JSON_TYPE, json, type Route, type RouteResponse, route } from '@quoin/http'
 import { type AnsweredOutput, answerBeef, type SubmissionRequest, why } from '@quoin/overlay'
 import {
   formatTxid,
@@ -17,7 +18,6 @@ import {
 import { Type } from '@sinclair/typebox'
 import { bearer } from '../bearer-auth.ts'
 import type { Context } from '../context.ts'
-import { BYTES, BYTES_TYPE, bytes, JSON_TYPE, json, type Route, type RouteResponse, route } from '../route.ts'
 import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
 
 export const overlayRoutes = (context: Context): Route[] => [

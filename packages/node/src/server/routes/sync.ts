@@ -1,9 +1,9 @@
 /** The side of sync between nodes that answers (GASP), as overlay-express has it. */
 
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { foreignNode, syncResponse } from '@quoin/overlay'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../route.ts'
 import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })

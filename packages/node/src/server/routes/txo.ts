@@ -1,5 +1,6 @@
 /** The output store over HTTP (seed 001): outputs by transaction, by outpoint and by events. */
 
+import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
 import {
   formatOutpoint,
   formatTxid,
@@ -12,8 +13,7 @@ import {
 import type { LoadedOutput, LoadOptions, OutputSearch, OutputStore } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../route.ts'
-import { Amount, Cursor, Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
+import { Amount, Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
 
 export const txoRoutes = (context: Context): Route[] => [
   byTransaction(context),

@@ -109,7 +109,7 @@ class Upgrade {
     let store = await openStore(this.#url, { create: false })
     try {
       const recorded = (await recordedLayouts(store)) ?? (await identified(store))
-      const present = presentLayouts(recorded)
+      const present = await presentLayouts(recorded)
       const steps = this.#options.rebuild ? undefined : migrationPath(recorded, present)
       if (steps?.length === 0) return await this.#record(store, present)
       if (!steps) return await this.#rebuildFrom(store, recorded)
@@ -206,15 +206,15 @@ class Upgrade {
 const identified = async (store: Store): Promise<Layouts> => {
   const layouts = await identifyLayouts(store)
   const used = await Promise.all(
-    storeKeyspaces.map(async space => ((await hasKeys(store, space)) ? [space.name] : []))
+    (await storeKeyspaces()).map(async space => ((await hasKeys(store, space)) ? [space.name] : []))
   )
   const names = new Set([...used.flat(), ...nodeStore().members.map(({ name }) => name)])
   return Object.fromEntries(Object.entries(layouts).filter(([name]) => names.has(name)))
 }
 
 /** The present layouts of the keyspaces that a store has. */
-const presentLayouts = (recorded: Layouts): Layouts =>
-  layoutsOf(storeKeyspaces.filter(({ name }) => Object.hasOwn(recorded, name)))
+const presentLayouts = async (recorded: Layouts): Promise<Layouts> =>
+  layoutsOf((await storeKeyspaces()).filter(({ name }) => Object.hasOwn(recorded, name)))
 
 /** The migrations that lead to the present layouts; undefined when none do. */
 const migrationPath = (recorded: Layouts, present: Layouts): readonly Migration[] | undefined => {

@@ -1,11 +1,11 @@
 /** The operator's lists as `@1sat/client` asks for them. Behind the admin token, except whether there is one. */
 
 import { parseTokenId, type TokenList, tokenOfTopic } from '@quoin/bsv21'
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import type { TokenId } from '@quoin/primitives'
 import { outputs as outputKeys, progressFields } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import { bearer } from '../../bearer-auth.ts'
-import { JSON_TYPE, json, type Route, route } from '../../route.ts'
 import type { TokenContext } from './bsv21.ts'
 
 const BASE = '/1sat/admin/api'

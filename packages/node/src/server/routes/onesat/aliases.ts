@@ -3,10 +3,10 @@
  * topics as a JSON array or with commas between them.
  */
 
+import type { Route } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
-import type { Route } from '../../route.ts'
 import { beefRoutes } from '../beef.ts'
 import { overlayRoutes } from '../overlay.ts'
 import { syncRoutes } from '../sync.ts'

@@ -9,6 +9,7 @@ import {
   Tokens,
   topicOf
 } from '@quoin/bsv21'
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import {
   formatTxid,
   makeOutpoint,
@@ -23,7 +24,6 @@ import {
 import type { LoadedOutput } from '@quoin/txo'
 import { type TString, Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../../route.ts'
 import { Address, Amount, Outpoint as OutpointText, Txid as TxidText } from '../../schemas.ts'
 import type { NodeTokens } from '../../tokens.ts'
 import { IndexedOutput, indexedOutput, loadOptions, wanted } from './indexed-output.ts'

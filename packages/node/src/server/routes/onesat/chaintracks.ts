@@ -1,10 +1,10 @@
 /** Block headers, as Chaintracks serves them under the 1Sat API. Only there when the node keeps headers. */
 
 import { type ChainHeader, type HeaderStore, headerJson, parseHash } from '@quoin/chain'
+import { BYTES_TYPE, bytes, JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
-import { BYTES_TYPE, bytes, JSON_TYPE, json, type Route, route } from '../../route.ts'
 import { Txid } from '../../schemas.ts'
 import { tipStream } from './tip-stream.ts'
 

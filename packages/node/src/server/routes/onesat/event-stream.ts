@@ -2,10 +2,11 @@
  * Answers that come one by one, as server-sent events, until they are all there. The client of the 1Sat API reads them by
  * hand, so they are written the one way that it reads: one line of data, a space behind each colon.
  */
+
+import type { RouteResponse } from '@quoin/http'
+import { toJson } from '@quoin/http'
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import type { Context } from '../../context.ts'
-import { toJson } from '../../json.ts'
-import type { RouteResponse } from '../../route.ts'
 
 export interface Told {
   /** None for what the client takes for a plain message. */

@@ -1,7 +1,8 @@
 /** The 1Sat API, as `@1sat/client` uses it. */
+
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../../route.ts'
 import { oneSatAdminRoutes } from './admin.ts'
 import { oneSatAliases } from './aliases.ts'
 import { oneSatTokenRoutes, type TokenContext, tokenContext } from './bsv21.ts'

@@ -1,10 +1,10 @@
 /** What belongs to an address, as the 1Sat API has it: streams of outputs, and balances. */
 
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { formatOutpoint, formatTxid } from '@quoin/primitives'
 import type { FoundOutput, LoadedOutput, OutputSearch, OutputStore } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../../route.ts'
 import { Amount } from '../../schemas.ts'
 import { eventStream, type Told } from './event-stream.ts'
 import { indexedOutput, listed, loadOptions, wanted } from './indexed-output.ts'

@@ -1,9 +1,9 @@
 /** The last block as a stream of server-sent events: as it is, and whenever there is another. */
 import type { ChainHeader, HeaderStore } from '@quoin/chain'
+import type { RouteResponse } from '@quoin/http'
+import { toJson } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
 import type { Context } from '../../context.ts'
-import { toJson } from '../../json.ts'
-import type { RouteResponse } from '../../route.ts'
 
 /** Milliseconds between signs of life; the headers of other processes are looked for as often. */
 const HEARTBEAT_MS = 15_000

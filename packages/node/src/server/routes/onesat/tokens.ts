@@ -1,12 +1,12 @@
 /** Beyond what `@1sat/client` asks for: who has a token, what somebody has, what there is of it, what is for sale, why, and changes as they come. */
 
 import { bsv21Events, type Holder, parseTokenId, queueOfToken, topicOf } from '@quoin/bsv21'
+import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { why } from '@quoin/overlay'
 import { formatOutpoint, parseOutpoint } from '@quoin/primitives'
 import { type Bsv21Data, decodeOrdLock, type LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
-import { JSON_TYPE, json, type Route, route } from '../../route.ts'
-import { Address, Amount, Cursor, Outpoint as OutpointText } from '../../schemas.ts'
+import { Address, Amount, Outpoint as OutpointText } from '../../schemas.ts'
 import { Position, streamOf } from '../../stream.ts'
 import {
   BASE,

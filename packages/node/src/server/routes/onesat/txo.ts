@@ -1,9 +1,9 @@
 /** Outputs by outpoint, by transaction and by events, as the 1Sat API has them. */
 
+import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { formatTxid, type Outpoint, parseOutpoint, parseTxid, QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../../route.ts'
 import { Outpoint as OutpointText, Txid } from '../../schemas.ts'
 import { IndexedOutput, indexedOutput, Key, keysOf, loadOptions, wanted } from './indexed-output.ts'
 

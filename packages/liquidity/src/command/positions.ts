@@ -1,9 +1,9 @@
 /** `quoin liquidity positions`: one position, or those of an owner, of a pool, of both. */
 
-import type { Liquidity, Position } from '@quoin/liquidity'
 import { QuoinError } from '@quoin/primitives'
 import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
-import { liquidity, parseId, parseLimit, take, withLiquidity } from './open.ts'
+import type { Liquidity, Position } from '../index.ts'
+import { liquidity, parseId, parseLimit, take, withLiquidity } from './arguments.ts'
 
 export interface PositionsOptions {
   readonly store: string

@@ -1,11 +1,10 @@
 /** Concentrated liquidity over HTTP: what is in the store of the node, read only. */
 
-import type { Coin, Liquidity, Pool, Position } from '@quoin/liquidity'
+import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { fromHex, hasCode, QuoinError } from '@quoin/primitives'
+import type { Store } from '@quoin/store'
 import { Type } from '@sinclair/typebox'
-import type { Context } from '../context.ts'
-import { JSON_TYPE, json, type Route, route } from '../route.ts'
-import { Cursor } from '../schemas.ts'
+import type { Coin, Liquidity, Pool, Position } from '../index.ts'
 import {
   CoinText,
   Decimal,
@@ -18,7 +17,7 @@ import {
   Tick,
   TickState,
   WholeCoin
-} from './liquidity-schemas.ts'
+} from './schemas.ts'
 
 /** What a question may cost: ticks on the way of a swap, or to each side of a price. */
 const MAX_TICKS = 1000
@@ -66,7 +65,7 @@ const pageOf = async <T>(
 }
 
 /** Declarations are proved when they are loaded, which a node that nobody asks need not wait for. */
-const library = () => import('@quoin/liquidity')
+const library = () => import('../index.ts')
 
 const positionViews = async (state: Liquidity, positions: readonly Position[]): Promise<unknown[]> => {
   const { positionView } = await library()
@@ -77,9 +76,15 @@ const positionViews = async (state: Liquidity, positions: readonly Position[]): 
   )
 }
 
-export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route[] => {
+export interface LiquidityRouteOptions {
+  readonly store: Store
+  /** Items of a page: at most, and unless given. */
+  readonly limits: { readonly page: number; readonly defaultPage: number }
+}
+
+export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route[] => {
   // Opening only reads, and an import may have happened since the last question.
-  const opened = async (): Promise<Liquidity> => (await library()).Liquidity.open(outputs.store)
+  const opened = async (): Promise<Liquidity> => (await library()).Liquidity.open(store)
   const Limit = Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage })
   const After = Type.Optional(Id)
 
@@ -308,7 +313,7 @@ export const liquidityRoutes = ({ engine: { outputs }, limits }: Context): Route
         const state = await opened()
         const { explainEntry } = await library()
         const key = fromHex(params.key)
-        const held = value === undefined ? await outputs.store.get(key) : fromHex(value)
+        const held = value === undefined ? await store.get(key) : fromHex(value)
         const explained = entryOf(() => explainEntry(key, held, state.profile))
         if (!explained.found)
           throw new QuoinError('ERR_NOT_FOUND', 'that is no key of concentrated liquidity', {

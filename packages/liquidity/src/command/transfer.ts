@@ -2,11 +2,10 @@
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import type { Encoding, LoadProgress, Schema } from '@quoin/liquidity'
 import { QuoinError } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
-import { existing } from '../store-url.ts'
-import { liquidity, parseProfile } from './open.ts'
+import type { Encoding, LoadProgress, Schema } from '../index.ts'
+import { liquidity, parseProfile } from './arguments.ts'
 
 interface Format {
   readonly format?: string
@@ -94,11 +93,11 @@ async function* opened(file: string): AsyncGenerator<Uint8Array> {
 
 export const exportState = async (options: ExportOptions): Promise<number> => {
   const { exportGenesis, exportRaw, Liquidity } = await liquidity()
-  const { openStore } = await import('@quoin/store')
+  const { openStore, readOnlyUrl } = await import('@quoin/store')
   const format = oneOf('format', options.format ?? 'genesis', FORMATS)
   const encoding = oneOf('encoding', options.encoding, ENCODINGS)
   const schema = oneOf('schema', options.schema, SCHEMAS)
-  const store = await openStore(existing(options.store), { create: false })
+  const store = await openStore(readOnlyUrl(options.store), { create: false })
   try {
     const state = await Liquidity.open(store)
     // All of it is of one state, whatever is written meanwhile.

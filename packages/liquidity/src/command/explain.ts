@@ -2,8 +2,7 @@
 import type { ExplainedSpan } from '@quoin/keyspace'
 import { fromHex, shortHex, toHex } from '@quoin/primitives'
 import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
-import { existing } from '../store-url.ts'
-import { liquidity, parseProfile } from './open.ts'
+import { liquidity, parseProfile } from './arguments.ts'
 
 export interface ExplainOptions {
   readonly store?: string
@@ -50,8 +49,8 @@ const bytesOf = (hex: string): Uint8Array => fromHex(hex.replace(/^0x/i, ''))
 
 const stored = async (url: string | undefined, key: Uint8Array): Promise<Uint8Array | undefined> => {
   if (url === undefined) return undefined
-  const { openStore } = await import('@quoin/store')
-  const store = await openStore(existing(url), { create: false })
+  const { openStore, readOnlyUrl } = await import('@quoin/store')
+  const store = await openStore(readOnlyUrl(url), { create: false })
   try {
     return await store.get(key)
   } finally {

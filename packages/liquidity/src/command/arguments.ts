@@ -1,17 +1,16 @@
 /** What the commands have in common: the store they look into, and what people write for pools, ticks and coins. */
 
-import type { Coin, Liquidity, Pool, Profile } from '@quoin/liquidity'
 import { QuoinError } from '@quoin/primitives'
-import { existing } from '../store-url.ts'
+import type { Coin, Liquidity, Pool, Profile } from '../index.ts'
 
 /** Loaded when a command needs it: `quoin --help` does not wait for declarations to be proved. */
-export const liquidity = () => import('@quoin/liquidity')
+export const liquidity = () => import('../index.ts')
 
 /** Looks into a store, beside whatever writes to it. */
 export const withLiquidity = async <T>(url: string, look: (state: Liquidity) => Promise<T>): Promise<T> => {
-  const { openStore } = await import('@quoin/store')
+  const { openStore, readOnlyUrl } = await import('@quoin/store')
   const { Liquidity } = await liquidity()
-  const store = await openStore(existing(url), { create: false })
+  const store = await openStore(readOnlyUrl(url), { create: false })
   try {
     return await look(await Liquidity.open(store))
   } finally {

@@ -1,6 +1,6 @@
 /** `quoin liquidity quote`: what a swap would give, or cost. Nothing is written. */
 import { EXIT, print, printJson, table } from '@quoin/primitives/command'
-import { liquidity, parseCoin, parseId, withLiquidity } from './open.ts'
+import { liquidity, parseCoin, parseId, withLiquidity } from './arguments.ts'
 import { short } from './pools.ts'
 
 export interface QuoteOptions {

@@ -8,9 +8,7 @@ import { Command } from 'commander'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { addLiquidityCommands } from './commands.ts'
 
-const FIXTURE = fileURLToPath(
-  new URL('../../../../liquidity/src/fixtures/genesis-2023-04.json.gz', import.meta.url)
-)
+const FIXTURE = fileURLToPath(new URL('../fixtures/genesis-2023-04.json.gz', import.meta.url))
 const OWNER = 'osmo10qfrpash5g2vk3hppvu45x0g860czur8ff5yx0'
 const directory = mkdtempSync(join(tmpdir(), 'quoin-liquidity-'))
 const url = `lmdb:${join(directory, 'store')}`

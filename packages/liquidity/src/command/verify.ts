@@ -1,6 +1,6 @@
 /** `quoin liquidity verify`: whether every index and every sum is what follows from the positions. */
 import { EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
-import { parseLimit, withLiquidity } from './open.ts'
+import { parseLimit, withLiquidity } from './arguments.ts'
 
 export const verify = async (url: string, limit: string, json: boolean): Promise<number> => {
   const found = await withLiquidity(url, async state => {

@@ -1,6 +1,6 @@
 /** `quoin liquidity pools`: all pools, in the order of their numbers. */
 import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
-import { liquidity, withLiquidity } from './open.ts'
+import { liquidity, withLiquidity } from './arguments.ts'
 
 export const pools = async (url: string, json: boolean): Promise<number> => {
   const { poolView } = await liquidity()

@@ -1,11 +1,11 @@
 /** Concentrated liquidity over HTTP. */
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { importGenesis } from '@quoin/liquidity'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { said, startNode, type TestNode } from '../node.testing.ts'
+import { said, startNode, type TestNode } from '../../../node/src/server/node.testing.ts'
+import { importGenesis } from '../index.ts'
 
-const FIXTURE = new URL('../../../../liquidity/src/fixtures/genesis-2023-04.json.gz', import.meta.url)
+const FIXTURE = new URL('../fixtures/genesis-2023-04.json.gz', import.meta.url)
 const OWNER = 'osmo10qfrpash5g2vk3hppvu45x0g860czur8ff5yx0'
 
 let node: TestNode

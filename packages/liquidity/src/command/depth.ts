@@ -1,8 +1,8 @@
 /** `quoin liquidity depth`: how far the price goes for how much; as a table, as JSON, as a picture. */
 import { writeFileSync } from 'node:fs'
-import type { DepthPoint } from '@quoin/liquidity'
 import { type Colour, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
-import { liquidity, parseId, parseLimit, parsePercent, withLiquidity } from './open.ts'
+import type { DepthPoint } from '../index.ts'
+import { liquidity, parseId, parseLimit, parsePercent, withLiquidity } from './arguments.ts'
 import { short } from './pools.ts'
 
 export interface DepthOptions {
