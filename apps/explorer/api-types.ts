@@ -1,6 +1,6 @@
 /**
- * Writes `src/api/types.ts` from the description that a node serves: `npm run explorer:types`. What a page asks for and
- * what it gets is then checked against what the server checks.
+ * Writes `src/api/types.ts` from the OpenAPI description of a node: `npm run explorer:types`. The page's requests and
+ * responses are then typed by the server's schemas.
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ interface Described {
 
 const JSON_TYPE = 'application/json'
 
-/** The text of the file, from a node with everything that it can have. */
+/** Generates the file from a node with every optional part. */
 export const generateTypes = async (): Promise<string> => {
   const { config } = loadConfig({
     options: {
@@ -62,7 +62,7 @@ export const generateTypes = async (): Promise<string> => {
   }
 }
 
-/** As the rest of the code is. */
+/** Formats the text with Biome. */
 const formatted = (text: string): string => {
   const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
   const { status, stdout, stderr } = spawnSync(biome, ['format', '--stdin-file-path=types.ts'], {
@@ -94,7 +94,7 @@ const routeOf = (name: string, { summary, parameters, requestBody, responses }: 
     const properties = parameters.filter(each => each.in === place)
     if (properties.length === 0) return 'undefined'
     const lines = properties.map(({ name: key, required, schema, content }) => {
-      // What is JSON in a parameter is sent as its text.
+      // A JSON parameter is sent as text.
       const type = content ? 'string' : typeOf(schema ?? {}, '      ')
       return `      readonly ${keyOf(key)}${required ? '' : '?'}: ${type}`
     })

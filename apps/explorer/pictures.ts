@@ -37,7 +37,7 @@ const SAID = [
 
 const ENTRIES = ['light', 'heat', 'door', 'gate', 'radio']
 
-/** Something happens while the home page is looked at: messages, entries, and what no topic admits. */
+/** Makes changes while the home page is open: messages, entries, and outputs that no topic admits. */
 const liven = async ({ node, url, author, entries }: DemoNode, page: Page): Promise<void> => {
   for (const [i, size] of [1, 3, 2, 5, 4, 6, 3].entries()) {
     for (const text of SAID.slice(0, size)) await author.say(text)
@@ -56,7 +56,7 @@ const liven = async ({ node, url, author, entries }: DemoNode, page: Page): Prom
   await author.mine()
 }
 
-/** More than the tests need: other tokens, one of them not indexed, another pool, and a letter that is dead. */
+/** Adds data beyond that of the tests: other tokens, one of them not indexed, another pool, and a dead letter. */
 const furnish = async ({ node, url, tokens, author }: DemoNode): Promise<void> => {
   const icon = `${tokens.gold.slice(0, 64)}_0`
   await tokens.deploy({ sym: 'SILVER', dec: '3', icon }, 84_000_000n)
@@ -90,7 +90,7 @@ try {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, troubles } = await openPage(browser, demo.url, { viewport, colorScheme })
       for (const view of viewsOf(demo)) {
-        // All in light; the dark ones are so that one sees what that is like.
+        // All pages in light; a few in dark.
         if (colorScheme === 'dark' && !['home', 'token', 'playground'].includes(view.name)) continue
         await show(page, view)
         if (view.name === 'home') await liven(demo, page)

@@ -1,4 +1,4 @@
-/** Builds the explorer into the package of the node: files of its own only, with names that change with what is in them. */
+/** Builds the explorer into the package of the node: files of its own only, with names that contain their hashes. */
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 // @ts-expect-error: a script without types.
@@ -13,13 +13,13 @@ export default defineConfig({
     outDir: fileURLToPath(new URL('../../packages/node/dist/explorer', import.meta.url)),
     emptyOutDir: true,
     target: 'es2022',
-    // The policy of the page allows no data: in styles and scripts, and there is little to gain.
+    // The page's policy allows no data: URLs in styles and scripts, and there is little to gain.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false
   },
   worker: { format: 'es' },
-  // While working on it: `vite explorer` beside a node on port 8080.
+  // For development: `vite apps/explorer` beside a node on port 8080.
   server: {
     proxy: Object.fromEntries(
       [

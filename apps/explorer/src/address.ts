@@ -1,8 +1,8 @@
-/** Addresses: base58 of a version, twenty bytes and four of a checksum. */
+/** Addresses: base58 of a version, twenty bytes and a checksum of four. */
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const LENGTH = 25
 
-/** The 25 bytes; undefined when it is of another form. */
+/** The 25 bytes of an address; undefined when malformed. */
 export const addressBytes = (text: string): Uint8Array<ArrayBuffer> | undefined => {
   if (!/^[1-9A-HJ-NP-Za-km-z]{26,35}$/.test(text)) return undefined
   let value = 0n
@@ -14,7 +14,7 @@ export const addressBytes = (text: string): Uint8Array<ArrayBuffer> | undefined 
   return Uint8Array.from([...Array(zeros).fill(0), ...digits.map(each => Number.parseInt(each, 16))])
 }
 
-/** Whether the checksum holds; undefined where the browser does not hash, which is on pages that are not secure. */
+/** Whether the checksum holds; undefined where the browser cannot hash, on pages that are not secure. */
 export const isRightAddress = async (text: string): Promise<boolean | undefined> => {
   const bytes = addressBytes(text)
   if (!bytes) return false

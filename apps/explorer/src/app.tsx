@@ -1,4 +1,4 @@
-/** The frame around every view: where one is, where one can go, and the search. */
+/** The frame around every view: navigation, the current place, and the search. */
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { asError } from './api/load.ts'
@@ -8,9 +8,9 @@ import { Empty, Failure, Waiting } from './parts/states.tsx'
 import { paths } from './paths.ts'
 import { Entry, type Place, place } from './router.ts'
 import { SearchBox } from './search/box.tsx'
-import { TakenFor } from './search/taken.tsx'
+import { ReadingNotice } from './search/reading-notice.tsx'
 import { switchTheme, theme } from './theme.ts'
-import { type Viewed, type ViewProps, viewOf } from './views.ts'
+import { type OpenView, type ViewProps, viewOf } from './views.ts'
 
 const NAVIGATION: readonly (readonly [name: string, href: string, under: RegExp])[] = [
   ['Home', paths.home, /^\/(explore)?$/],
@@ -66,8 +66,8 @@ export const App = () => {
   )
 }
 
-/** With the name of the thing, so that one finds it in the history. */
-const titleOf = (found: Viewed | undefined): string => {
+/** Includes the name of the thing, for the browser's history. */
+const titleOf = (found: OpenView | undefined): string => {
   if (!found) return 'Nothing here · Quoin'
   const name = short(found.parameter.replaceAll(/[^\w.:-]/g, ''))
   return `${found.view.title}${name && ` ${name}`} · Quoin`
@@ -79,7 +79,7 @@ interface Ready {
   readonly parameter: string
 }
 
-/** The view of the place. While it is loaded the one before it stays as it is, so that nothing flickers. */
+/** The view of the place. While it loads, the previous one stays, so that nothing flickers. */
 const Current = ({ place: now }: { readonly place: Place }) => {
   const { path } = now
   const [ready, setReady] = useState<Ready | undefined>()
@@ -104,7 +104,7 @@ const Current = ({ place: now }: { readonly place: Place }) => {
   }, [path])
   useEffect(() => {
     if (!ready) return
-    // Not when the page is opened: then it is read from its beginning. Nor from under somebody who types meanwhile.
+    // Not when the page is opened: it is then read from its beginning. Nor while a person types.
     const isTyping = document.activeElement?.matches('input, textarea, select') ?? false
     if (!first.current && !isTyping)
       document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
@@ -141,7 +141,7 @@ const Current = ({ place: now }: { readonly place: Place }) => {
           <span class="hidden">Loading…</span>
         </p>
       )}
-      <TakenFor path={shown.current.path} searched={searched} />
+      <ReadingNotice path={shown.current.path} searched={searched} />
       <Entry.Provider value={entry}>
         <View key={ready.path} parameter={parameter} query={query} />
       </Entry.Provider>

@@ -1,10 +1,10 @@
-/** What changed between two texts, word by word (a longest common subsequence). */
+/** Word-by-word differences of two texts (longest common subsequence). */
 export interface Change {
   readonly kind: 'same' | 'added' | 'removed'
   readonly text: string
 }
 
-/** The table has the product of the two; more is shown as a whole. */
+/** The table has the product of both lengths; longer texts are shown whole. */
 const MOST_WORDS = 600
 
 const words = (text: string): string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? []
@@ -15,7 +15,7 @@ export const diff = (before: string, after: string): readonly Change[] | undefin
   const [old, young] = [words(before), words(after)]
   if (old.length > MOST_WORDS || young.length > MOST_WORDS) return undefined
   const width = young.length + 1
-  // At each place, how many words the rests have in common.
+  // At each position, the number of common words of the rests.
   const common = new Uint16Array((old.length + 1) * width)
   for (let i = old.length - 1; i >= 0; i--) {
     for (let j = young.length - 1; j >= 0; j--) {

@@ -1,9 +1,9 @@
-/** Numbers, times and names as people read them. */
+/** Numbers, times and names as text for people. */
 const whole = new Intl.NumberFormat('en')
 
 export const count = (value: number | bigint): string => whole.format(value)
 
-/** A whole number that came as text, however long. */
+/** A whole number of any length, given as text. */
 export const digits = (text: string): string => (/^\d+$/.test(text) ? count(BigInt(text)) : text)
 
 /** With the decimals of a token: `1234567`, 2 → `12,345.67`. */
@@ -15,7 +15,7 @@ export const decimals = (text: string, places: number): string => {
   return fraction === '' ? integral : `${integral}.${fraction}`
 }
 
-/** A decimal of many places with six of them, or as many as it takes to show something. */
+/** A decimal of many places with six of them, or as many as a nonzero digit needs. */
 export const rounded = (text: string, places = 6): string => {
   const value = Number(text)
   if (!Number.isFinite(value)) return text
@@ -39,7 +39,7 @@ export const bytes = (value: number): string => {
 export const short = (name: string, shown = 8): string =>
   name.length <= 2 * shown + 1 ? name : `${name.slice(0, shown)}…${name.slice(-shown)}`
 
-/** `txid.vout`, with the number in sight. */
+/** `txid.vout`, shortened before the output number. */
 export const shortOutpoint = (outpoint: string): string => {
   const [, txid, rest] = /^([0-9a-f]{64})(.+)$/.exec(outpoint) ?? []
   return txid ? `${short(txid)}${rest}` : short(outpoint)
@@ -65,13 +65,13 @@ export const duration = (milliseconds: number): string => {
   return `${count(amount)} ${unit}${amount === 1 ? '' : 's'}`
 }
 
-/** Scores are heights when mined and unix seconds when not; no chain is so high. */
+/** Scores are heights when mined and unix seconds when not; no height comes near. */
 const FIRST_TIME = 500_000_000
 
 export const heightOf = (score: number): number | undefined =>
   score < FIRST_TIME ? Math.floor(score) : undefined
 
-/** `txid.vout`, `txid_vout`, `txid:vout`, `txidivout`, as this page writes it; undefined when it is none. */
+/** `txid.vout`, `txid_vout`, `txid:vout` and `txidivout` as `txid.vout`; undefined when malformed. */
 export const outpointOf = (text: string): { readonly txid: string; readonly vout: number } | undefined => {
   const [, txid, vout] = /^([0-9a-f]{64})[._:i](0|[1-9]\d{0,9})$/i.exec(text) ?? []
   return txid && Number(vout) <= 0xffffffff ? { txid: txid.toLowerCase(), vout: Number(vout) } : undefined

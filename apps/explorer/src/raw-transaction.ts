@@ -1,4 +1,4 @@
-/** A transaction from its bytes, as far as a page shows it: what it spends, and how long it is. */
+/** The fields of a raw transaction that the page shows: its inputs and its length. */
 export interface RawTransaction {
   readonly version: number
   readonly lockTime: number
@@ -11,7 +11,7 @@ export interface RawTransaction {
   readonly outputs: readonly { readonly satoshis: bigint; readonly scriptLength: number }[]
 }
 
-/** The node has checked them; that they are cut short is an error all the same, of `DataView`. */
+/** The node has checked the bytes; truncated ones throw an error of `DataView`. */
 export const parseTransaction = (bytes: Uint8Array): RawTransaction => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0

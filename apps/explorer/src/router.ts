@@ -1,23 +1,26 @@
-/** Every view is a URL: a router over the History API. Plain links work; those to views do not load the page again. */
+/**
+ * Every view is a URL: a router over the History API. Links to views do not load the page again; other links are
+ * plain.
+ */
 import { signal } from '@preact/signals'
 import { createContext } from 'preact'
 
 export interface Place {
   readonly path: string
   readonly query: URLSearchParams
-  /** What was searched for to come here, told by the entry of the history, so that it survives a reload. */
-  readonly searched: Searched | undefined
-  /** Which entry of the history it is. */
+  /** The search that led here, kept in the history entry, so that it survives a reload. */
+  readonly searched: SearchOrigin | undefined
+  /** The id of the history entry. */
   readonly entry: string
 }
 
-export interface Searched {
+export interface SearchOrigin {
   readonly text: string
   readonly kind: string
 }
 
 interface State {
-  readonly searched?: Searched
+  readonly searched?: SearchOrigin
   readonly entry: string
 }
 
@@ -30,7 +33,7 @@ const placeOf = ({ pathname, search }: Location | URL, { searched, entry }: Stat
   entry
 })
 
-/** An entry that this page did not make, or that was made by hand, has no name yet. */
+/** An entry without state: the first of the page, or one typed by hand. */
 const stateHere = (): State => {
   const state = history.state as State | null
   if (state?.entry !== undefined) return state
@@ -41,14 +44,14 @@ const stateHere = (): State => {
 
 export const place = signal(placeOf(location, stateHere()))
 
-/** The entry of the history that the view is of; it may be shown still while the next one is loaded. */
+/** The history entry of the view. It may still be on display while the next one loads. */
 export const Entry = createContext('')
 
 const isView = (path: string): boolean => path === '/' || path === '/explore' || path.startsWith('/explore/')
 
 export const go = (
   href: string,
-  options: { readonly replace?: boolean; readonly stay?: boolean; readonly searched?: Searched } = {}
+  options: { readonly replace?: boolean; readonly stay?: boolean; readonly searched?: SearchOrigin } = {}
 ): void => {
   const { replace = false, stay = replace, searched } = options
   const url = new URL(href, location.href)
@@ -60,13 +63,13 @@ export const go = (
   if (!stay) scrollTo(0, 0)
 }
 
-/** How far each entry was scrolled when it was left. */
+/** The scroll position of each entry when it was left. */
 const scrolled = new Map<string, number>()
 const leave = (): void => {
   scrolled.set(place.peek().entry, scrollY)
 }
 
-/** What a view shows comes later, so the page may not be that long yet. Whoever does something meanwhile goes on there. */
+/** The view's data comes later, so the page may be too short to scroll yet. Any input in the meantime cancels. */
 const PATIENCE_MS = 5000
 const scrollBack = (entry: string): void => {
   const top = scrolled.get(entry) ?? 0
@@ -85,7 +88,7 @@ const scrollBack = (entry: string): void => {
 }
 
 export const startRouter = (): void => {
-  // The browser would scroll before there is anything to scroll. When the page is opened again, it knows better.
+  // The browser would scroll before the data is there. On a reload it restores the position itself.
   history.scrollRestoration = 'manual'
   addEventListener('pagehide', () => {
     history.scrollRestoration = 'auto'
@@ -101,7 +104,7 @@ export const startRouter = (): void => {
     if (!link || event.defaultPrevented || event.button !== 0) return
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     if (link.target || link.hasAttribute('download') || link.origin !== location.origin) return
-    // A fragment of this page is for the browser.
+    // A fragment of this page is the browser's.
     if (!isView(link.pathname) || link.getAttribute('href')?.startsWith('#')) return
     event.preventDefault()
     go(link.href, { stay: link.dataset['stay'] !== undefined })

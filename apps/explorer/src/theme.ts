@@ -1,4 +1,4 @@
-/** Dark or light: what the system says, until a person chooses. */
+/** Dark or light: the system's setting, until a person chooses. */
 import { signal } from '@preact/signals'
 
 export type Theme = 'light' | 'dark'
@@ -10,7 +10,7 @@ const chosen = (): Theme | undefined => {
     const stored = localStorage.getItem(STORED)
     return stored === 'dark' || stored === 'light' ? stored : undefined
   } catch {
-    // A browser that keeps nothing for pages throws; then the system decides each time.
+    // A browser without storage throws; then the system's setting holds.
     return undefined
   }
 }
@@ -32,12 +32,12 @@ export const startTheme = (): void => {
 
 export const switchTheme = (): void => {
   const next = theme.value === 'dark' ? 'light' : 'dark'
-  // First the page, whose colours those who listen to the theme read.
+  // The page first: listeners of the theme read its colours.
   document.documentElement.dataset['theme'] = next
   theme.value = next
   try {
     localStorage.setItem(STORED, next)
   } catch {
-    // As above: the choice holds for this page.
+    // Without storage the choice holds for this page.
   }
 }

@@ -1,4 +1,4 @@
-/** Which view a path is. Each is loaded when it is first looked at. */
+/** Views by path. Each is loaded on first use. */
 import type { ComponentType } from 'preact'
 
 export interface ViewProps {
@@ -7,15 +7,15 @@ export interface ViewProps {
 }
 type View = ComponentType<ViewProps>
 
-interface Declared {
-  /** With one parameter at most, as `*`. */
+interface ViewSpec {
+  /** With at most one parameter, as `*`. */
   readonly path: string
-  /** For the title of the window. */
+  /** The title of the window. */
   readonly title: string
   readonly load: () => Promise<View>
 }
 
-const VIEWS: readonly Declared[] = [
+const VIEWS: readonly ViewSpec[] = [
   { path: '/', title: 'Home', load: async () => (await import('./pages/home.tsx')).Home },
   { path: '/explore', title: 'Home', load: async () => (await import('./pages/home.tsx')).Home },
   {
@@ -97,12 +97,12 @@ const VIEWS: readonly Declared[] = [
   }
 ]
 
-export interface Viewed {
-  readonly view: Declared
+export interface OpenView {
+  readonly view: ViewSpec
   readonly parameter: string
 }
 
-export const viewOf = (path: string): Viewed | undefined => {
+export const viewOf = (path: string): OpenView | undefined => {
   for (const view of VIEWS) {
     if (view.path === path) return { view, parameter: '' }
     const start = view.path.endsWith('*') ? view.path.slice(0, -1) : undefined
@@ -117,7 +117,7 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Percent signs that encode nothing: then that is the name.
+    // Percent signs that encode nothing are part of the name.
     return text
   }
 }

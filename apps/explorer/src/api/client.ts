@@ -1,4 +1,7 @@
-/** Asks the node that served the page, and nobody else. What is asked and answered is typed by the server's schemas. */
+/**
+ * Requests to the node that served the page, and to no other host. Requests and responses are typed by the server's
+ * schemas.
+ */
 import type { Routes } from './types.ts'
 
 type Name = keyof Routes
@@ -9,11 +12,11 @@ type Part<K extends string, T> = [T] extends [undefined]
   : Record<string, never> extends T
     ? { readonly [P in K]?: T }
     : { readonly [P in K]: T }
-type Asked<N extends Name> = Part<'path', Routes[N]['path']> &
+type RequestParameters<N extends Name> = Part<'path', Routes[N]['path']> &
   Part<'query', Routes[N]['query']> &
   Part<'body', Routes[N]['body']> & { readonly token?: string; readonly signal?: AbortSignal | undefined }
 
-/** What the node said is wrong, or that it said nothing. */
+/** An error response of the node, or a missing response. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -28,7 +31,7 @@ export class ApiError extends Error {
     return this.status === 404
   }
 
-  /** The node was started without what was asked for. */
+  /** The node runs without the part that the route belongs to. */
   get isMissing(): boolean {
     return this.code === 'ERR_ROUTE_NOT_FOUND'
   }
@@ -55,7 +58,7 @@ const urlOf = (template: string, { path = {}, query = {} }: Parts): string => {
   return search === '' ? filled : `${filled}?${search}`
 }
 
-export const ask = async <N extends Name>(name: N, ...[asked]: AskedArguments<N>): Promise<Answer<N>> => {
+export const ask = async <N extends Name>(name: N, ...[asked]: RequestArguments<N>): Promise<Answer<N>> => {
   const parts: Parts = asked ?? {}
   const [method, template] = name.split(' ') as [string, string]
   const { body, token, signal } = parts
@@ -76,11 +79,13 @@ export const ask = async <N extends Name>(name: N, ...[asked]: AskedArguments<N>
   return new Uint8Array(await response.arrayBuffer()) as Answer<N>
 }
 
-/** Nothing to give when nothing is required. */
-type AskedArguments<N extends Name> =
-  Record<string, never> extends Asked<N> ? [asked?: Asked<N>] : [asked: Asked<N>]
+/** Optional when the route has no required parameters. */
+type RequestArguments<N extends Name> =
+  Record<string, never> extends RequestParameters<N>
+    ? [asked?: RequestParameters<N>]
+    : [asked: RequestParameters<N>]
 
-/** An answer of any status; without one, why there is none. */
+/** A response of any status. Without one, throws with the reason. */
 export const send = async (url: string, init: RequestInit): Promise<Response> => {
   try {
     return await fetch(url, init)

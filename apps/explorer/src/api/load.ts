@@ -1,20 +1,20 @@
-/** What a view has asked for: on its way, there, or not to be had. */
+/** Loading of a view's data: pending, loaded or failed. */
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { Entry } from '../router.ts'
 
-type Loaded<T> =
+type LoadResult<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly error: Error }
   | { readonly state: 'there'; readonly value: T }
 
-export interface Loading<T> {
-  readonly loaded: Loaded<T>
+export interface LoadState<T> {
+  readonly loaded: LoadResult<T>
   again(): void
 }
 
-/** Asks when the view appears, and again when `key` changes; an answer that comes too late is dropped. */
-export const useLoad = <T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loading<T> => {
-  const [result, setResult] = useState<{ key: string; loaded: Loaded<T> }>({
+/** Loads when the view appears, and again when `key` changes; a response for an earlier key is dropped. */
+export const useLoad = <T>(key: string, load: (signal: AbortSignal) => Promise<T>): LoadState<T> => {
+  const [result, setResult] = useState<{ key: string; loaded: LoadResult<T> }>({
     key,
     loaded: { state: 'loading' }
   })
@@ -23,7 +23,7 @@ export const useLoad = <T>(key: string, load: (signal: AbortSignal) => Promise<T
   latest.current = load
   useEffect(() => {
     const leaving = new AbortController()
-    const settle = (loaded: Loaded<T>): void => {
+    const settle = (loaded: LoadResult<T>): void => {
       if (!leaving.signal.aborted) setResult({ key, loaded })
     }
     latest.current(leaving.signal).then(
@@ -33,7 +33,7 @@ export const useLoad = <T>(key: string, load: (signal: AbortSignal) => Promise<T
     return () => leaving.abort()
   }, [key, turn])
   const again = useCallback(() => {
-    // What is there stays until there is something newer; that it failed is nothing to look at meanwhile.
+    // Loaded data stays until newer data comes; a failed refresh does not replace it.
     setResult(each => (each.loaded.state === 'failed' ? { ...each, loaded: { state: 'loading' } } : each))
     setTurn(each => each + 1)
   }, [])
@@ -54,48 +54,48 @@ export interface Pages<T> {
   more(): void
 }
 
-interface Gathered<T> {
+interface ListRows<T> {
   readonly name: string
   readonly rows: readonly T[]
   readonly cursor: string | null | undefined
   readonly error?: Error
 }
 
-/** What lists had when they were left: whoever comes back finds them so. The oldest is forgotten first. */
-const kept = new Map<string, Gathered<unknown>>()
+/** The rows of lists by history entry, restored when a person goes back. The oldest entry is dropped first. */
+const kept = new Map<string, ListRows<unknown>>()
 const MOST_KEPT = 50
-const keep = (gathered: Gathered<unknown>): void => {
+const keep = (gathered: ListRows<unknown>): void => {
   kept.delete(gathered.name)
   kept.set(gathered.name, gathered)
   if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!)
 }
 
-/** Pages behind cursors, one after the other. No two lists of a view have the same key. */
+/** Pages behind cursors, one after the other. Lists of a view have distinct keys. */
 export const usePages = <T>(
   key: string,
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>
 ): Pages<T> => {
   const name = `${useContext(Entry)} ${key}`
-  const [gathered, setGathered] = useState<Gathered<T> | undefined>()
+  const [gathered, setGathered] = useState<ListRows<T> | undefined>()
   const [wanted, setWanted] = useState({ name, count: 1 })
   const latest = useRef(load)
   latest.current = load
   const current =
     gathered?.name === name
       ? gathered
-      : ((kept.get(name) as Gathered<T> | undefined) ?? { name, rows: [], cursor: undefined })
+      : ((kept.get(name) as ListRows<T> | undefined) ?? { name, rows: [], cursor: undefined })
   const turn = wanted.name === name ? wanted.count : 1
-  const [asked, setAsked] = useState<Gathered<T> | undefined>()
+  const [asked, setAsked] = useState<ListRows<T> | undefined>()
   const isAsked = asked === current
   useEffect(() => {
-    const settle = (now: Gathered<T>): void => {
+    const settle = (now: ListRows<T>): void => {
       if (leaving.signal.aborted) return
       if (!now.error) keep(now)
       setGathered(now)
     }
     const leaving = new AbortController()
     setGathered(current)
-    // For whoever comes back, what was there is there.
+    // Restored rows need no request.
     if (current.cursor === null || (current.cursor !== undefined && !isAsked)) return
     latest.current(current.cursor, leaving.signal).then(
       ({ rows, cursor }) => settle({ name, rows: [...current.rows, ...rows], cursor }),

@@ -1,6 +1,6 @@
 /**
- * What the node commits, as it does. One stream for the page, open while a view looks at it; of what came only so much
- * is kept as is shown, so that a page left open for days does not grow.
+ * The changes that the node commits, live. One stream for the page, open while a view needs it; only the changes on
+ * display are kept, so that an open page does not grow.
  */
 import { signal } from '@preact/signals'
 
@@ -10,7 +10,7 @@ export interface LiveOutput {
   readonly score: number
   readonly events: readonly string[]
   readonly topics: readonly string[]
-  /** Where the change is in the journal. */
+  /** The position of the change in the journal. */
   readonly position: number
 }
 
@@ -49,7 +49,7 @@ const flush = (): void => {
 
 const take = (data: string): void => {
   const { position, kind, txid, score, outputs } = JSON.parse(data) as Change
-  // What comes within a frame is shown together: a burst costs one rendering.
+  // Changes of one frame are shown together: a burst costs one rendering.
   for (const { vout, events, topics } of outputs.slice(0, KEPT)) {
     pending.push({ outpoint: `${txid}.${vout}`, kind, score, events, topics, position })
   }
@@ -66,7 +66,7 @@ const connect = (after: number | undefined): void => {
   }
   source.onerror = () => {
     feed.value = 'lost'
-    // Refused: the journal no longer goes back so far. Without a place it begins at the end.
+    // Refused: the journal no longer has the position. Without a position the stream begins at the end.
     if (source?.readyState === EventSource.CLOSED) retry = setTimeout(() => connect(undefined), 2000)
   }
   for (const kind of ['saved', 'moved', 'removed']) {
@@ -75,7 +75,7 @@ const connect = (after: number | undefined): void => {
 }
 let retry: ReturnType<typeof setTimeout> | undefined
 
-/** Begins to follow, from a little before `position`; returns what ends it. */
+/** Follows from a little before `position`; returns the function that ends it. */
 export const watch = (position: number): (() => void) => {
   if (watchers++ === 0) {
     latest.value = []

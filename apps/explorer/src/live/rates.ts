@@ -1,10 +1,10 @@
-/** Submissions and admissions over the last minutes, from the totals that the node tells. */
+/** Submissions and admissions of the last minutes, from the node's totals. */
 export interface Totals {
   readonly submits: number
   readonly admitted: number
 }
 
-/** Columns as a chart takes them: unix seconds, and what came since the point before. */
+/** Columns of a chart: unix seconds, and the increase since the point before. */
 export type Points = readonly [number[], number[], number[]]
 
 /** Ten minutes of a point every two seconds. */
@@ -22,7 +22,7 @@ export class Rates {
     const before = this.#last
     this.#last = totals
     if (!before) return
-    // A process that started again counts from zero.
+    // A restarted process counts from zero.
     const grown = (now: number, then: number): number => (now >= then ? now - then : now)
     const [times, submits, admitted] = this.#points
     this.#points = [

@@ -1,4 +1,4 @@
-/** An address: what it has, and what it had. */
+/** An address: its outputs and its history. */
 import { addressBytes, isRightAddress } from '../address.ts'
 import { ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'

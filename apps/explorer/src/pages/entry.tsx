@@ -1,4 +1,4 @@
-/** One key of one controller: what is live under it, and what was before, as a timeline with differences. */
+/** One key of one controller: its live entries, and its history as a timeline with differences. */
 import { ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { KvEntry } from '../api/types.ts'

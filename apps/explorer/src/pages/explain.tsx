@@ -1,4 +1,4 @@
-/** A raw key, byte by byte: what it is a key of, or how near it comes to something. */
+/** A raw key, byte by byte: its collection, or the nearest one. */
 import { useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'

@@ -12,7 +12,7 @@ const PAGE = 25
 
 type Held = Answer<'GET /1sat/owner/{address}/tokens'>['tokens'][number]
 
-/** Pages without rows, of tokens that the address has no more, are passed over. */
+/** Skips pages without rows, which are of tokens that the address no longer holds. */
 const load = async (address: string, from: string | undefined, signal: AbortSignal): Promise<Page<Held>> => {
   const { tokens, cursor } = await ask('GET /1sat/owner/{address}/tokens', {
     path: { address },

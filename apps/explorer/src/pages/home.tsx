@@ -1,4 +1,4 @@
-/** How the node does, and what it takes in as you look. */
+/** The health of the node, and its changes, live. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, ask, send } from '../api/client.ts'
 import { asError } from '../api/load.ts'
@@ -22,7 +22,7 @@ interface Seen {
   readonly health: Health
 }
 
-/** Asks every two seconds while somebody looks. */
+/** Polls every two seconds while the page is visible. */
 const useStatus = () => {
   const [seen, setSeen] = useState<Seen | undefined>()
   const [error, setError] = useState<Error | undefined>()
@@ -34,7 +34,7 @@ const useStatus = () => {
     const look = async (): Promise<void> => {
       try {
         if (!document.hidden) {
-          // A node that hangs is one that does not answer.
+          // A node that hangs counts as one that does not answer.
           const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(PATIENCE_MS)])
           const [status, health] = await Promise.all([ask('GET /status', { signal }), readiness(signal)])
           rates.current.add(Date.now() / 1000, status.totals)
@@ -57,7 +57,7 @@ const useStatus = () => {
   return { seen, error, points }
 }
 
-/** Answered with 503 when the node is not ready, and says why just the same. */
+/** Readiness: the body of a 503 has the reasons too. */
 const readiness = async (signal: AbortSignal): Promise<Health> =>
   (await (await send('/health/ready', { signal })).json()) as Health
 

@@ -1,4 +1,4 @@
-/** Every collection of keys that the store may hold, and what was proved of it. */
+/** Every collection of keys of the store, with its proof. */
 import { ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Keyspace } from '../api/types.ts'

@@ -13,16 +13,16 @@ import type { ViewProps } from '../views.ts'
 
 const PAGE = 50
 
-/** A level and a name, as people write it here: `1 kvstore`. */
+/** A protocol's level and name as text for people: `1 kvstore`. */
 export const protocolText = ([level, name]: readonly unknown[]): string => `${String(level)} ${String(name)}`
 
-/** As the interface takes it; undefined when it is none. */
+/** The same as JSON for the API; undefined when malformed. */
 export const protocolJson = (text: string): string | undefined => {
   const [, level, name] = /^\s*([012])[\s,]+(.+?)\s*$/.exec(text) ?? []
   return level && name ? JSON.stringify([Number(level), name]) : undefined
 }
 
-interface Selected {
+interface EntryFilter {
   readonly protocol: string
   readonly controller: string
   readonly key: string
@@ -30,7 +30,7 @@ interface Selected {
   readonly any: boolean
 }
 
-const selectedBy = (query: URLSearchParams): Selected => ({
+const selectedBy = (query: URLSearchParams): EntryFilter => ({
   protocol: query.get('protocol') ?? '',
   controller: query.get('controller') ?? '',
   key: query.get('key') ?? '',
@@ -41,11 +41,11 @@ const selectedBy = (query: URLSearchParams): Selected => ({
   any: query.get('mode') === 'any'
 })
 
-const isNothing = ({ protocol, controller, key, tags }: Selected): boolean =>
+const isNothing = ({ protocol, controller, key, tags }: EntryFilter): boolean =>
   protocol === '' && controller === '' && key === '' && tags.length === 0
 
 const load = async (
-  selected: Selected,
+  selected: EntryFilter,
   cursor: string | undefined,
   signal: AbortSignal
 ): Promise<Page<KvEntry>> => {
@@ -64,7 +64,7 @@ const load = async (
   return { rows: entries, cursor: next }
 }
 
-/** The newest of the protocols that the last outputs of the topic are of: the interface lists nothing unasked. */
+/** The entries of the newest protocols of the topic: the API lists nothing without a filter. */
 const loadLatest = async (signal: AbortSignal): Promise<Page<KvEntry>> => {
   const { outputs } = await ask('GET /txo/search', {
     query: { key: ['tp:tm_kvstore'], unspent: true, reverse: true, limit: PAGE, include: ['events'] },
@@ -163,8 +163,8 @@ export const Tags = ({ tags }: { readonly tags: readonly string[] }) => (
 )
 const MOST_TAGS = 20
 
-/** What is typed stays when the rows arrive: the values are only what the form begins with. */
-const SelectForm = ({ selected }: { readonly selected: Selected }) => (
+/** The values are initial ones: typed text stays when rows arrive. */
+const SelectForm = ({ selected }: { readonly selected: EntryFilter }) => (
   <form
     class="line-form many"
     onSubmit={event => {

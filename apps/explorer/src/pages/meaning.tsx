@@ -1,4 +1,4 @@
-/** What the parsers made of an output, in a sentence where there is one for it. */
+/** The meaning of an output from its parsers' data, as a sentence where there is one. */
 import type { Output } from '../api/types.ts'
 import { bytes, count, digits } from '../format.ts'
 import { Address } from '../parts/names.tsx'
@@ -12,7 +12,7 @@ const number = (value: unknown): number | undefined => (typeof value === 'number
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? (value as Fields) : {}
 
-/** Of a payment to an address the event says whose it is. */
+/** The owner of a payment to an address, from its event. */
 const ownerOf = ({ events = [] }: Pick<Output, 'events'>): string | undefined =>
   events.find(each => each.startsWith('own:'))?.slice('own:'.length)
 
@@ -57,7 +57,7 @@ const sentences: Readonly<Record<string, (data: Fields) => preact.ComponentChild
 export const Meaning = ({ output }: { readonly output: Output }) => {
   const data = output.data ?? {}
   const owner = ownerOf(output)
-  // A token is an inscription too, which says nothing more.
+  // A token is an inscription too; the token alone is shown.
   const known = data['bsv21'] === undefined ? ['p2pkh'] : ['p2pkh', 'insc']
   const tags = Object.keys(data).filter(tag => !known.includes(tag))
   return (

@@ -1,13 +1,13 @@
-/** What an operator does with one form each: evict an output, write a backup, look at the headers. */
+/** The operator's forms: evict an output, write a backup, inspect the headers. */
 import { useRef, useState } from 'preact/hooks'
 import { ApiError, ask } from '../api/client.ts'
-import { asError, type Loading, useLoad } from '../api/load.ts'
+import { asError, type LoadState, useLoad } from '../api/load.ts'
 import { count } from '../format.ts'
 import { Facts } from '../parts/layout.tsx'
 import { Badge } from '../parts/names.tsx'
 import { Failure, Shown } from '../parts/states.tsx'
 
-/** What an action did, or why it did nothing. */
+/** The result of an action, or its error. */
 export type Done = { readonly text: string } | { readonly error: Error }
 
 export const Told = ({ done }: { readonly done: Done | undefined }) => (
@@ -23,7 +23,7 @@ export const Told = ({ done }: { readonly done: Done | undefined }) => (
   </div>
 )
 
-/** One thing at a time: what is asked for while it is done is not done twice. */
+/** Runs one action at a time; a second click during an action is ignored. */
 export const useWork = (): readonly [isBusy: boolean, work: (of: () => Promise<void>) => Promise<void>] => {
   const [isBusy, setBusy] = useState(false)
   const running = useRef(false)
@@ -46,7 +46,7 @@ export const Evict = ({
   done: { again }
 }: {
   readonly token: string
-  readonly done: Loading<unknown>
+  readonly done: LoadState<unknown>
 }) => {
   const [done, setDone] = useState<Done | undefined>()
   const [isBusy, work] = useWork()

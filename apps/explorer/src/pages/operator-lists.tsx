@@ -1,4 +1,4 @@
-/** The tokens that are always indexed, and those that never are. */
+/** The whitelist and the blacklist of tokens. */
 import { useState } from 'preact/hooks'
 import { ApiError, ask } from '../api/client.ts'
 import { asError, useLoad } from '../api/load.ts'
@@ -41,7 +41,7 @@ const TokenList = ({
   const add = (id: string, form: HTMLFormElement) =>
     act(async () => {
       await ask(`POST /1sat/admin/api/${list}`, { body: { topic: id }, token })
-      // What is refused stays, to be mended.
+      // A refused value stays in the form, to be corrected.
       form.reset()
     }, `added to the ${list}`)
   const remove = (id: string) =>

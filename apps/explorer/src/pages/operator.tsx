@@ -1,4 +1,4 @@
-/** For the operator: queues, dead letters, topics, eviction, backups. The token is kept in memory, and nowhere else. */
+/** The operator's page: queues, dead letters, topics, eviction, backups. The bearer token is kept in memory only. */
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { ApiError, ask } from '../api/client.ts'
@@ -228,7 +228,7 @@ const Items = ({
   readonly state: State
   readonly again: () => void
 }) => {
-  // Anew each time: a queue is not what it was.
+  // A new key for every visit: queues change.
   const [turn, setTurn] = useState(() => performance.now())
   const [isBusy, work] = useWork()
   const [error, setError] = useState<Error | undefined>()

@@ -1,4 +1,4 @@
-/** An output: what it is, what parsers made of it, what spends it, and why topics have it or have it not. */
+/** An output: its value, its parsers' data, its spender, and the reasons why topics have it or not. */
 import { type Answer, ApiError, ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Output } from '../api/types.ts'
@@ -22,7 +22,7 @@ const load = async (outpoint: string, signal: AbortSignal): Promise<Output | und
       signal
     })
   } catch (error) {
-    // That nothing has it does not mean that there is nothing to say of it.
+    // The reasons can be known of an output that no topic has.
     if (error instanceof ApiError && error.isNotFound) return undefined
     throw error
   }
@@ -109,7 +109,7 @@ const Known = ({
   />
 )
 
-/** What speaks for the output, and what against it; the rest is neither. */
+/** Reasons in favour of the output, and against it; all others are neutral. */
 const GOOD = new Set(['mined', 'unspent', 'indexed', 'admitted'])
 const BAD = new Set([
   'transaction-unknown',
@@ -138,7 +138,7 @@ const Reasons = ({ reasons }: { readonly reasons: Answer<'GET /why/{outpoint}'>[
   </ul>
 )
 
-/** With the transactions that it names as links. */
+/** Links the transactions that the sentence names. */
 const Sentence = ({ text }: { readonly text: string }) => (
   <span>
     {text

@@ -9,15 +9,15 @@ import { Meaning } from './meaning.tsx'
 const INCLUDED = ['satoshis', 'spend', 'block', 'events', 'data'] as const
 const PAGE = 50
 
-interface Wanted {
-  /** An event, its spent ones, or a topic. */
+interface OutputQuery {
+  /** An event, its spent outputs, or a topic. */
   readonly find: string
-  /** Unspent ones only. */
+  /** Unspent outputs only. */
   readonly unspent: boolean
 }
 
 const load = async (
-  { find, unspent }: Wanted,
+  { find, unspent }: OutputQuery,
   cursor: string | undefined,
   signal: AbortSignal
 ): Promise<Page<Output>> => {
@@ -35,7 +35,7 @@ const load = async (
   return { rows: outputs, cursor: next }
 }
 
-/** Whose it is, its meaning says. */
+/** Events other than the owner's, which the meaning names. */
 const telling = (events: readonly string[]): readonly string[] =>
   notable(events)
     .filter(each => !each.startsWith('own:'))
@@ -45,7 +45,7 @@ export const OutputList = ({
   label,
   empty,
   ...wanted
-}: Wanted & { readonly label: string; readonly empty: string }) => {
+}: OutputQuery & { readonly label: string; readonly empty: string }) => {
   const pages = usePages(`outputs ${JSON.stringify(wanted)}`, (cursor, signal) =>
     load(wanted, cursor, signal)
   )

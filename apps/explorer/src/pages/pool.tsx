@@ -1,4 +1,4 @@
-/** A pool: its price, how deep it is, its ticks and positions, and what a swap would give. */
+/** A pool: its price, depth, ticks and positions, and quotes of swaps. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Answer, ask } from '../api/client.ts'
 import { asError, useLoad, usePages } from '../api/load.ts'
@@ -76,7 +76,9 @@ export const PoolPage = ({ parameter: id }: ViewProps) => {
 
 type Columns = readonly [number[], (number | null)[], (number | null)[]]
 
-/** By price: how much of the second token moves the price that far, down on the left and up on the right. */
+/**
+ * Depth by price: the amount of the second token that moves the price as far, down on the left and up on the right.
+ */
 export const depthColumns = ({ price, bids, asks }: LiquidityDepth): Columns => {
   const here = Number(price)
   const down = [...bids].reverse()
@@ -124,15 +126,15 @@ const DepthChart = ({ depth, token1 }: { readonly depth: LiquidityDepth; readonl
   )
 }
 
-type Quoted = Answer<'GET /liquidity/pools/{pool}/quote'>
+type SwapQuote = Answer<'GET /liquidity/pools/{pool}/quote'>
 
 const QuoteForm = ({ pool: { id, token0, token1 } }: { readonly pool: LiquidityPool }) => {
-  const [done, setDone] = useState<{ readonly quote: Quoted } | { readonly error: Error } | undefined>()
+  const [done, setDone] = useState<{ readonly quote: SwapQuote } | { readonly error: Error } | undefined>()
   const asking = useRef(new AbortController())
   useEffect(() => () => asking.current.abort(), [])
   const quote = async (way: 'pay' | 'buy', amount: string, denom: string): Promise<void> => {
     const coin = `${amount}${denom}`
-    // The answer to the question before may come after the one to this.
+    // Aborts the previous request, whose response may come later.
     asking.current.abort()
     asking.current = new AbortController()
     const { signal } = asking.current
@@ -187,7 +189,7 @@ const QuoteForm = ({ pool: { id, token0, token1 } }: { readonly pool: LiquidityP
 const Outcome = ({
   quote: { paid, bought, spreadReward, price, ticksCrossed }
 }: {
-  readonly quote: Quoted
+  readonly quote: SwapQuote
 }) => (
   <p class="card">
     <strong>

@@ -1,4 +1,4 @@
-/** The pools of concentrated liquidity that the store has. */
+/** The pools of concentrated liquidity. */
 import { ask } from '../api/client.ts'
 import { useLoad, usePages } from '../api/load.ts'
 import type { LiquidityPool } from '../api/types.ts'

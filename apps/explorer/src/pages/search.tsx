@@ -1,4 +1,4 @@
-/** What a text was taken for: the one reading that the node knows, or all of them to choose from. */
+/** The readings of a text: the one that the node knows, or all of them to choose from. */
 import { useEffect } from 'preact/hooks'
 import { useLoad } from '../api/load.ts'
 import { Head } from '../parts/layout.tsx'
@@ -6,13 +6,13 @@ import { Badge } from '../parts/names.tsx'
 import { Empty, Shown, Waiting } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { go } from '../router.ts'
-import { classify, LONGEST, type Reading } from '../search/classify.ts'
-import { isKnown, type Known } from '../search/known.ts'
+import { classify, LONGEST, type SearchReading } from '../search/classify.ts'
+import { checkExistence, type Existence } from '../search/existence.ts'
 import type { ViewProps } from '../views.ts'
 
 interface Found {
-  readonly reading: Reading
-  readonly known: Known
+  readonly reading: SearchReading
+  readonly known: Existence
 }
 
 const isThere = ({ known }: Found): boolean => known === 'known'
@@ -21,7 +21,7 @@ export const SearchPage = ({ query }: ViewProps) => {
   const text = query.get('q') ?? ''
   const readings = classify(text)
   const asked = useLoad(text, signal =>
-    Promise.all(readings.map(async reading => ({ reading, known: await isKnown(reading, signal) })))
+    Promise.all(readings.map(async reading => ({ reading, known: await checkExistence(reading, signal) })))
   )
   const { loaded } = asked
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A token: what there is of it, who has it, what moves, what is for sale, and why it is indexed or not. */
+/** A token: its supply, holders, transfers and listings, and the reason why it is indexed or not. */
 import { ask } from '../api/client.ts'
 import { type Page, useLoad, usePages } from '../api/load.ts'
 import type { TokenDetails } from '../api/types.ts'
@@ -124,7 +124,7 @@ interface HolderRow {
   readonly locks: Readonly<Record<string, { readonly amount: string; readonly outputs: number }>>
 }
 
-/** In thousandths, exactly. */
+/** In exact thousandths. */
 const shareOf = (amount: string, supply: string): number =>
   BigInt(supply) === 0n ? 0 : Number((BigInt(amount) * 100_000n) / BigInt(supply)) / 1000
 
@@ -205,7 +205,7 @@ const Listings = ({ token, dec }: { readonly token: string; readonly dec: number
   )
 }
 
-/** Of one token, with four digits. */
+/** The price of one token, with four digits. */
 const perUnit = (price: number, amount: string, dec: number): string => {
   if (amount === '0') return '–'
   const each = (price / Number(amount)) * 10 ** dec

@@ -1,4 +1,4 @@
-/** The tokens that the node knows, in the order in which they were deployed, with what became of them. */
+/** The tokens that the node knows, in the order of deployment, with their state. */
 import { ask } from '../api/client.ts'
 import { type Page, usePages } from '../api/load.ts'
 import type { TokenDetails } from '../api/types.ts'
@@ -23,7 +23,7 @@ const load = async (
     signal
   })
   const ids = tokens.map(({ id }) => id)
-  // The list has what was deployed; this has whether it is indexed, too.
+  // The list has deployments only; this request adds whether they are indexed.
   const rows = ids.length === 0 ? [] : await ask('POST /1sat/bsv21/lookup', { body: ids, signal })
   return { rows, cursor: next }
 }

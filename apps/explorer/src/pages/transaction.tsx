@@ -1,4 +1,4 @@
-/** A transaction: what it spends and makes, what that means, and its proof. */
+/** A transaction: its inputs and outputs, their meaning, and its proof. */
 import { useRef, useState } from 'preact/hooks'
 import { ApiError, ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -11,10 +11,10 @@ import { parseTransaction, type RawTransaction } from '../raw-transaction.ts'
 import type { ViewProps } from '../views.ts'
 import { Meaning } from './meaning.tsx'
 
-/** Inputs and outputs at first; a transaction may have thousands. */
+/** The limit on inputs and outputs at first; a transaction may have thousands. */
 const FIRST = 25
 
-interface Loaded {
+interface LoadedTransaction {
   readonly outputs: readonly Output[]
   readonly raw: RawTransaction | undefined
   readonly isProven: boolean
@@ -25,7 +25,7 @@ const orNothing = (error: unknown): undefined => {
   throw error
 }
 
-const load = async (txid: string, signal: AbortSignal): Promise<Loaded> => {
+const load = async (txid: string, signal: AbortSignal): Promise<LoadedTransaction> => {
   const [{ outputs }, raw, proof] = await Promise.all([
     ask('GET /txo/tx/{txid}', { path: { txid }, query: {}, signal }),
     ask('GET /beef/{txid}/tx', { path: { txid }, signal }).catch(orNothing),

@@ -1,4 +1,4 @@
-/** The bytes of a key, coloured by the component that they belong to, with the names below them. */
+/** The bytes of a key, coloured by component, with the names below them. */
 import { Scroll } from './layout.tsx'
 import { Strange } from './strange.tsx'
 
@@ -9,7 +9,7 @@ export interface ByteSpan {
   readonly text: string
 }
 
-/** Components alternate between so many colours; literals have none. */
+/** The number of colours that components alternate between; literals have none. */
 const COLOURS = 6
 
 export const Bytes = ({ spans }: { readonly spans: readonly ByteSpan[] }) => {

@@ -1,4 +1,4 @@
-/** A chart by uPlot, in the colours of the theme, as wide as its place. */
+/** A chart by uPlot, in the colours of the theme, as wide as its container. */
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
@@ -17,7 +17,7 @@ interface ChartProps {
   readonly height?: number
 }
 
-/** What is counted has no halves. */
+/** Steps of the axis: counts have no fractions. */
 const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map(each => each * 10 ** power)).flat()
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })

@@ -1,10 +1,10 @@
-/** The parts that every view is laid out with. */
+/** Layout parts of every view. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Pages } from '../api/load.ts'
 import { Empty, Failure, Waiting } from './states.tsx'
 
-/** The heading gets the focus when the view appears, so that those who do not see it hear where they are. */
+/** The heading gets the focus when the view appears, so that a screen reader announces the place. */
 export const Head = ({
   title,
   kind,
@@ -42,7 +42,7 @@ export const Section = ({
   )
 }
 
-/** Facts by name; those that are undefined are left out. */
+/** Facts by name; undefined ones are left out. */
 export const Facts = ({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }) => (
   <dl class="facts">
     {Object.entries(of).map(([name, value]) =>
@@ -81,8 +81,8 @@ interface ListProps<T> {
 }
 
 /**
- * A long list. What is out of sight is not laid out (`content-visibility`), and the next page is a button away, which
- * leaves the keyboard at the first of the rows that it brought.
+ * A long list. Rows out of sight are not laid out (`content-visibility`). A button loads the next page and moves the
+ * focus to its first row.
  */
 export const List = <T,>({
   of: { rows, state, error, more },
@@ -152,7 +152,7 @@ export const Tabs = ({
   </nav>
 )
 
-/** What is wider than the page, as a table of many columns: reached and moved with the keys too. */
+/** Content wider than the page, such as a wide table: focusable, and scrolled with the keys. */
 export const Scroll = ({
   label,
   children

@@ -1,16 +1,19 @@
-/** A chart whose library is loaded when the first one is looked at. Until then, or if that fails, its words stand for it. */
+/**
+ * A chart whose library is loaded with the first one on display. Until then, or if that fails, its description stands
+ * for it.
+ */
 import type { ComponentProps, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type Chart from './chart.tsx'
 
 type Props = ComponentProps<typeof Chart>
-type Loaded = { readonly Chart: ComponentType<Props> } | 'failed'
+type ChartModule = { readonly Chart: ComponentType<Props> } | 'failed'
 
 export const LazyChart = (props: Props) => {
-  const [loaded, setLoaded] = useState<Loaded | undefined>()
+  const [loaded, setLoaded] = useState<ChartModule | undefined>()
   useEffect(() => {
     let left = false
-    const settle = (now: Loaded): void => {
+    const settle = (now: ChartModule): void => {
       if (!left) setLoaded(now)
     }
     import('./chart.tsx').then(

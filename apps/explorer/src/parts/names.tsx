@@ -1,4 +1,4 @@
-/** Names of things as links, short where they are long, with the whole of them to copy. */
+/** Names of things as links, shortened, with the full name to copy. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ago, count, heightOf, short, shortOutpoint } from '../format.ts'
 import { paths } from '../paths.ts'
@@ -8,7 +8,7 @@ export const Copy = ({ text, what }: { readonly text: string; readonly what: str
   const [done, setDone] = useState<'Copied' | 'Not allowed' | undefined>()
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  // Only there where the page is secure: over HTTPS, or on the machine itself.
+  // The clipboard exists on secure pages only: over HTTPS, or on localhost.
   if (!navigator.clipboard) return null
   const copy = async (): Promise<void> => {
     const told = await navigator.clipboard.writeText(text).then(
@@ -38,7 +38,7 @@ export const Outpoint = ({ outpoint }: { readonly outpoint: string }) => (
   </a>
 )
 
-/** What a token gives as its icon: an output, or an address of elsewhere, which is shown and never loaded. */
+/** The icon of a token: an output, or a foreign address, which is shown and never loaded. */
 export const Icon = ({ of }: { readonly of: string }) =>
   /^[0-9a-f]{64}_\d{1,10}$/.test(of) ? (
     <Outpoint outpoint={of.replace('_', '.')} />
@@ -58,14 +58,14 @@ export const Address = ({
   </a>
 )
 
-/** An event or a topic, as a link to what has it. */
+/** An event or a topic, as a link to its outputs. */
 const Chip = ({ name, kind = 'event' }: { readonly name: string; readonly kind?: 'event' | 'topic' }) => (
   <a class={`chip ${kind}`} href={paths.find(kind === 'topic' ? `tp:${name}` : name)}>
     <Strange text={name} most={48} />
   </a>
 )
 
-/** Events that say something to people. Those with hashes in them are on the page of the output. */
+/** Events that are readable for people. Events with hashes are on the page of the output. */
 export const notable = (events: readonly string[]): readonly string[] =>
   events.filter(each => !/[0-9a-f]{64}/.test(each))
 
@@ -108,7 +108,7 @@ export const Time = ({ seconds }: { readonly seconds: number }) => {
   )
 }
 
-/** When something happened: in a block, or since when it waits. */
+/** The time of the block, or the time since which a transaction waits. */
 export const When = ({ score }: { readonly score: number }) => {
   const height = heightOf(score)
   return height === undefined ? (

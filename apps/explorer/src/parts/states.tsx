@@ -1,7 +1,7 @@
-/** What a view shows when it has nothing to show: not yet, nothing there, or something is wrong. */
+/** The states of a view without data: loading, empty, or failed. */
 import type { ComponentChildren } from 'preact'
 import { ApiError } from '../api/client.ts'
-import type { Loading } from '../api/load.ts'
+import type { LoadState } from '../api/load.ts'
 
 export const Waiting = ({ lines = 3 }: { readonly lines?: number }) => (
   <div class="waiting" role="status">
@@ -59,7 +59,7 @@ export const Failure = ({
 }
 
 interface ShownProps<T> {
-  readonly of: Loading<T>
+  readonly of: LoadState<T>
   readonly lines?: number
   readonly children: (value: T) => ComponentChildren
 }

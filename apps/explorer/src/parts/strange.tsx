@@ -1,11 +1,11 @@
 /**
- * Text that strangers wrote, shown and never obeyed. It is always a text node; characters that would reorder, hide or
- * break what stands around it are shown by their numbers; and however long it is, only so much of it is on the page.
+ * Untrusted text, always as a text node. Characters that would reorder, hide or break the text around them are shown
+ * by their numbers, and its length on the page is bounded.
  */
 import { useState } from 'preact/hooks'
 import { count } from '../format.ts'
 
-/** Control, format, private and unpaired characters, separators of lines, and marks piled on a letter. */
+/** Control, format, private and unpaired characters, line separators, and stacked combining marks. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]|(?<=\p{M}{2})\p{M}/u
 const LINES = /[\n\t]/
 const STEP = 20_000
@@ -15,7 +15,7 @@ interface Run {
   readonly unseen: boolean
 }
 
-/** Runs of plain text and single characters that are shown by number. */
+/** Runs of plain text, and single characters that are shown by number. */
 export const runsOf = (text: string, keepLines: boolean): readonly Run[] => {
   const runs: Run[] = []
   let plain = ''
@@ -44,17 +44,17 @@ function* splitted(text: string): Generator<readonly [number, string]> {
   }
 }
 
-/** Not in the middle of a pair. */
+/** The cut does not split a surrogate pair. */
 const cut = (text: string, length: number): string =>
   /[\ud800-\udbff]$/.test(text.slice(0, length)) ? text.slice(0, length - 1) : text.slice(0, length)
 
 interface StrangeProps {
   readonly text: string
-  /** Characters at first. */
+  /** The limit on characters at first. */
   readonly most?: number
-  /** With its lines. */
+  /** Keeps line breaks. */
   readonly lines?: boolean
-  /** As a block of its own, with its lines. */
+  /** As a block, with line breaks. */
   readonly block?: boolean
 }
 

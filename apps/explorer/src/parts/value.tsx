@@ -1,4 +1,4 @@
-/** Data of any shape, as parsers found it: bounded in depth and breadth, and text in it is inert. */
+/** Parsers' data of any shape: bounded in depth and breadth, with inert text. */
 import { count } from '../format.ts'
 import { Strange } from './strange.tsx'
 
@@ -34,14 +34,14 @@ export const Value = ({ of, depth = 0 }: { readonly of: unknown; readonly depth?
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Bytes come in hex; where they are text, it is what people look for. */
+/** Bytes come in hex; as UTF-8 they are readable. */
 const asText = (hex: string): string | undefined => {
   if (!/^([0-9a-f]{2}){3,2000}$/.test(hex)) return undefined
   try {
     const text = decoder.decode(Uint8Array.from(hex.match(/../g)!, each => Number.parseInt(each, 16)))
     return /^[^\p{Cc}]+$/u.test(text) ? text : undefined
   } catch {
-    // Not UTF-8: then there is only the hex.
+    // Not UTF-8: hex only.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** Proves a layout beside the page, with the code of `quoin/keyspace` itself, so that typing never waits for a proof. */
+/** Proves a layout in a worker, with the code of `@quoin/keyspace` itself, so that typing never waits for a proof. */
 import { outpoint, txid } from '@quoin/chain/components'
 import { type AuditReport, auditLayout, PROPERTIES, parseLayout } from '@quoin/keyspace'
 import { denom, tick9 } from '@quoin/liquidity/components'
@@ -9,7 +9,7 @@ export type Outcome =
       readonly turn: number
       readonly report: AuditReport
       readonly milliseconds: number
-      /** What each property says. The page does not load the prover to know. */
+      /** The texts of the properties. The page does not load the prover for them. */
       readonly properties: typeof PROPERTIES
     }
   | { readonly turn: number; readonly error: { readonly code: string; readonly message: string } }

@@ -1,8 +1,8 @@
-/** The worker that proves layouts: always at the newest text, and ended when a proof is no longer wanted. */
+/** The worker that proves layouts: it works on the newest text, and is terminated when its proof is outdated. */
 import type { Outcome } from './audit.worker.ts'
 import workerUrl from './audit.worker.ts?worker&url'
 
-/** The policy of the page runs scripts only from addresses that went through this, and it passes one. */
+/** The page's policy runs scripts only from URLs that passed this function; it passes one. */
 const policy = (
   globalThis as {
     readonly trustedTypes?: {
@@ -19,7 +19,7 @@ const policy = (
   }
 })
 
-/** Longer than this, and what is typed meanwhile ends it. */
+/** A proof that takes longer is terminated by the next text. */
 const PATIENCE_MS = 250
 
 export class Auditor {

@@ -1,4 +1,4 @@
-/** Layouts to begin with: one that is sound, and mistakes that are easily made. */
+/** Example layouts: a sound one, and common mistakes. */
 export const EXAMPLES = {
   'A sound layout': {
     name: 'shop',
@@ -31,7 +31,7 @@ export const EXAMPLES = {
   }
 } as const
 
-/** Keys on one line each, as people write layouts. */
+/** JSON with each key on one line. */
 export const asText = (layout: unknown): string =>
   JSON.stringify(layout, null, 2)
     .replaceAll(/\{\s+("[^"]+": "[^"]*")\s+\}/g, '{ $1 }')

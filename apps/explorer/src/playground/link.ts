@@ -1,4 +1,4 @@
-/** A layout in the fragment of a link, which the browser keeps to itself. */
+/** A layout in the fragment of a link, which the browser does not send. */
 const LONGEST = 6000
 
 export const toFragment = (text: string): string | undefined => {
@@ -18,7 +18,7 @@ export const fromFragment = (fragment: string): string | undefined => {
       Uint8Array.from(binary, char => char.charCodeAt(0))
     )
   } catch {
-    // A link that was cut short is no layout.
+    // A truncated link has no layout.
     return undefined
   }
 }

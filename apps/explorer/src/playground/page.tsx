@@ -1,4 +1,4 @@
-/** The playground: a layout of keys, and its proof or a witness against it as you type. */
+/** The playground: a layout of keys, with its proof or a witness against it, as you type. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import { Head, Section } from '../parts/layout.tsx'
@@ -10,7 +10,7 @@ import { Auditor } from './auditor.ts'
 import { asText, EXAMPLES } from './examples.ts'
 import { fromFragment, toFragment } from './link.ts'
 
-type Proved = Extract<Outcome, { readonly report: unknown }>
+type ProofOutcome = Extract<Outcome, { readonly report: unknown }>
 
 const TYPING_MS = 120
 const MOST_FINDINGS = 50
@@ -18,7 +18,7 @@ const FIRST_EXAMPLE = 'A scan that catches too much'
 const TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(EXAMPLES).map(([name, layout]) => [name, asText(layout)])
 )
-/** What is none of the examples any more. */
+/** The name of a text that differs from every example. */
 const OWN = 'A layout of your own'
 
 export const PlaygroundPage = () => {
@@ -29,7 +29,7 @@ export const PlaygroundPage = () => {
   const auditor = useRef<Auditor | undefined>(undefined)
   useEffect(() => {
     auditor.current = new Auditor((given, outcome) => setProved({ text: given, outcome }))
-    // Another link, given to the page that is open.
+    // A link that is opened in the open page.
     const follow = (): void => {
       const linked = fromFragment(location.hash.slice(1))
       if (linked !== undefined) setText(linked)
@@ -48,7 +48,7 @@ export const PlaygroundPage = () => {
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])
-  // What is there is of the text before until the proof of this one comes.
+  // The outcome is that of the previous text until the new proof comes.
   const isBusy = proved?.text !== text
   const chosen = Object.entries(TEXTS).find(([, each]) => each === text)?.[0] ?? OWN
   return (
@@ -150,8 +150,8 @@ const Findings = ({
   findings,
   properties
 }: {
-  readonly findings: Proved['report']['findings']
-  readonly properties: Proved['properties']
+  readonly findings: ProofOutcome['report']['findings']
+  readonly properties: ProofOutcome['properties']
 }) => (
   <ol class="findings" aria-label="Findings">
     {findings.slice(0, MOST_FINDINGS).map(({ property, message, witness }) => (

@@ -1,4 +1,4 @@
-/** The search box: says as you type what it takes the text for, and offers the other readings. */
+/** The search box: shows the readings of the text as you type. */
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { paths } from '../paths.ts'
 import { go, place } from '../router.ts'
@@ -23,10 +23,10 @@ export const SearchBox = () => {
     addEventListener('keydown', focus)
     return () => removeEventListener('keydown', focus)
   }, [])
-  // Another view is another question.
+  // A new view resets the box.
   const { path } = place.value
   useLayoutEffect(() => {
-    // Unless it is being typed already.
+    // Unless a person is typing in it.
     if (document.activeElement === input.current) return
     setOpen(false)
     if (path !== '/explore/search') setText('')

@@ -1,6 +1,6 @@
 /**
- * What a pasted text may be. Most likely first: where the form says it all there is one reading, where it does not there
- * are several, and whether the node knows anything by that name is asked afterwards.
+ * Readings of a pasted text, the most likely first. An unambiguous form has one reading; otherwise there are several,
+ * and a request tells which of them the node knows.
  */
 import { addressBytes } from '../address.ts'
 import { outpointOf, short } from '../format.ts'
@@ -19,25 +19,25 @@ type Kind =
   | 'pool'
   | 'raw key'
 
-export interface Reading {
+export interface SearchReading {
   readonly kind: Kind
-  /** The thing, as the view names it. */
+  /** The name in the view's URL. */
   readonly name: string
   readonly href: string
 }
 
-/** Longer than anything that has a name. */
+/** The limit on the length of names. */
 export const LONGEST = 5000
 
-export const classify = (given: string): readonly Reading[] => {
+export const classify = (given: string): readonly SearchReading[] => {
   const text = given.trim()
   if (text === '' || text.length > LONGEST) return []
   return [...ofOutpoint(text), ...ofHex(text), ...ofNumber(text), ...ofText(text)]
 }
 
-const reading = (kind: Kind, name: string, href: string): Reading => ({ kind, name, href })
+const reading = (kind: Kind, name: string, href: string): SearchReading => ({ kind, name, href })
 
-const ofOutpoint = (text: string): Reading[] => {
+const ofOutpoint = (text: string): SearchReading[] => {
   const found = outpointOf(text) ?? fromBytes(text)
   if (!found) return []
   const { txid, vout } = found
@@ -48,14 +48,14 @@ const ofOutpoint = (text: string): Reading[] => {
   ]
 }
 
-/** The 36 bytes of an outpoint as the store has them: the hash in its own order, then the number, big endian. */
+/** The 36 bytes of an outpoint as the store has them: the txid in hash order, then the output index, big endian. */
 const fromBytes = (text: string) => {
   if (!/^[0-9a-f]{72}$/i.test(text)) return undefined
   const txid = text.slice(0, 64).toLowerCase().match(/../g)!.reverse().join('')
   return { txid, vout: Number.parseInt(text.slice(64), 16) }
 }
 
-const ofHex = (text: string): Reading[] => {
+const ofHex = (text: string): SearchReading[] => {
   const hex = text.replace(/^0x/i, '').replaceAll(/\s/g, '').toLowerCase()
   if (!/^([0-9a-f]{2}){2,2048}$/.test(hex)) return []
   return [
@@ -68,10 +68,10 @@ const ofHex = (text: string): Reading[] => {
   ]
 }
 
-const ofNumber = (text: string): Reading[] =>
+const ofNumber = (text: string): SearchReading[] =>
   /^(0|[1-9]\d{0,19})$/.test(text) ? [reading('pool', text, paths.pool(text))] : []
 
-const ofText = (text: string): Reading[] => {
+const ofText = (text: string): SearchReading[] => {
   const isOther = outpointOf(text) !== undefined || /^[0-9a-f]{64,}$/i.test(text)
   return [
     ...(addressBytes(text) ? [reading('address', text, paths.address(text))] : []),
@@ -89,8 +89,8 @@ const ofText = (text: string): Reading[] => {
 const LONGEST_SYMBOL = 64
 const LONGEST_KEY = 800
 
-/** What a reading is, in words. */
-export const describe = ({ kind, name }: Reading): string =>
+/** A reading as text for people. */
+export const describe = ({ kind, name }: SearchReading): string =>
   kind === 'raw key'
     ? `raw key of ${name.length / 2} bytes`
     : `${kind} ${name.length > 48 ? short(name, 12) : name}`

@@ -1,8 +1,8 @@
-/** Above a view that a search led to: what the text was taken for, and what else it may be. */
+/** The heading of a view found by search: the reading of the text, and the other readings. */
 import type { Place } from '../router.ts'
 import { classify } from './classify.ts'
 
-export const TakenFor = ({ searched, path }: Pick<Place, 'searched' | 'path'>) => {
+export const ReadingNotice = ({ searched, path }: Pick<Place, 'searched' | 'path'>) => {
   if (!searched) return null
   const others = classify(searched.text).filter(
     ({ kind, href }) => kind !== searched.kind && !href.startsWith(path)

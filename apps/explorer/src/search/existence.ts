@@ -1,15 +1,18 @@
-/** Whether the node knows what a reading of a text names. */
+/** Asks whether the node knows the name of a reading. */
 import { ApiError, ask } from '../api/client.ts'
-import type { Reading } from './classify.ts'
+import type { SearchReading } from './classify.ts'
 
-export type Known = 'known' | 'unknown' | 'unavailable'
+export type Existence = 'known' | 'unknown' | 'unavailable'
 
-export const isKnown = async ({ kind, name }: Reading, signal: AbortSignal): Promise<Known> => {
+export const checkExistence = async (
+  { kind, name }: SearchReading,
+  signal: AbortSignal
+): Promise<Existence> => {
   try {
     return (await askFor(kind, name, signal)) ? 'known' : 'unknown'
   } catch (error) {
     if (error instanceof ApiError && error.isMissing) return 'unavailable'
-    // Not a name of that kind after all: a wrong checksum, say.
+    // Malformed as a name of that kind: a wrong checksum, for example.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500) return 'unknown'
     throw error
   }
@@ -20,7 +23,7 @@ const hasEvent = async (key: string, signal: AbortSignal): Promise<boolean> => {
   return outputs.length > 0
 }
 
-const askFor = async (kind: Reading['kind'], name: string, signal: AbortSignal): Promise<boolean> => {
+const askFor = async (kind: SearchReading['kind'], name: string, signal: AbortSignal): Promise<boolean> => {
   switch (kind) {
     case 'transaction':
       await ask('GET /txo/tx/{txid}', { path: { txid: name }, query: { include: ['satoshis'] }, signal })
