@@ -54,3 +54,30 @@ it('types are nouns', () => {
   const types = sources.flatMap(({ path, text }) => participleTypes(text).map(name => `${name} in ${path}`))
   expect(types.length, types.join('\n')).toBeLessThanOrEqual(CEILINGS.participleTypes)
 })
+
+it('the glossary names things of the code as the code does', () => {
+  const named = readFileSync(join(ROOT, 'GLOSSARY.md'), 'utf8').matchAll(
+    /`([A-Z][A-Za-z]+|[a-z]+[A-Z][A-Za-z]*)`/g
+  )
+  for (const name of new Set([...named].map(([, word]) => word!))) {
+    const declaration = new RegExp(`\\b(?:class|interface|type|const|function) ${name}\\b`)
+    expect(
+      sources.some(({ text }) => declaration.test(text)),
+      name
+    ).toBe(true)
+  }
+})
+
+it('ARCHITECTURE.md gives the reason of every runtime dependency', () => {
+  const rows = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').split('\n')
+  for (const folder of readdirSync(join(ROOT, 'packages'))) {
+    const { dependencies = {} } = JSON.parse(
+      readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')
+    )
+    for (const name of Object.keys(dependencies).filter(each => !each.startsWith('@quoin/'))) {
+      const [, users = ''] =
+        rows.find(row => row.includes(`\`${name}\``) && row.startsWith('|'))?.split(' | ') ?? []
+      expect(users.split(', '), name).toContain(folder)
+    }
+  }
+})
