@@ -1,31 +1,38 @@
-/** A node inside a program: started from settings, asked over HTTP by the clients of `@bsv/sdk`, closed without loss. */
-import { HTTPSOverlayBroadcastFacilitator, LookupResolver, Transaction, Utils } from '@bsv/sdk'
-import { buildScript, OP, toHex } from '@quoin/primitives'
+/** A node inside a program: started from settings, asked over HTTP like any node, followed without HTTP. */
+import { PrivateKey, Utils } from '@bsv/sdk'
 import { loadConfig, startNode } from 'quoin'
-import hello from '../hello-overlay/hello.ts'
 
 const { config } = loadConfig({ options: { store: 'memory:', chain: 'dev', port: '0', logLevel: 'error' } })
-const node = await startNode(config, { plugins: [hello] })
+const node = await startNode(config)
+const address = PrivateKey.fromRandom().toAddress()
 
-const post = async (path: string, body: object): Promise<unknown> => {
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(node.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+const request = async <T>(path: string, options: RequestInit = {}): Promise<T> => {
+  const response = await fetch(node.url + path, options)
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
-  return response.json()
+  return (await response.json()) as T
 }
 
-const script = toHex(buildScript([OP.FALSE, OP.RETURN, Buffer.from('Hello, node')]))
-const paid = (await post('/dev/fund', { script, satoshis: 1 })) as { beef: string }
-const transaction = Transaction.fromAtomicBEEF(Utils.toArray(paid.beef, 'hex'))
+/** Prints the changes of outputs of the address, until a block has them. */
+const follow = async (): Promise<void> => {
+  for await (const { kind } of node.engine.outputs.follow({ after: 0, events: [`own:${address}`] })) {
+    console.log('change:', kind)
+    if (kind === 'moved') return
+  }
+}
+const followed = follow()
 
-const broadcaster = new HTTPSOverlayBroadcastFacilitator(fetch, true)
-const steak = await broadcaster.send(node.url, { beef: transaction.toBEEF(), topics: ['tm_greetings'] })
-console.log('admitted outputs', steak['tm_greetings']!.outputsToAdmit)
-
-await post('/dev/mine', {})
-const resolver = new LookupResolver({ networkPreset: 'local', hostOverrides: { ls_greetings: [node.url] } })
-const { outputs } = await resolver.query({ service: 'ls_greetings', query: { text: 'Hello, node' } })
-const found = Transaction.fromBEEF(outputs[0]!.beef)
-console.log('found it, proved by a block:', await found.verify(node.headers!))
+const { beef } = await request<{ beef: string }>('/dev/fund', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ address, satoshis: 1000 })
+})
+await request('/submit', {
+  method: 'POST',
+  headers: { 'x-topics': '["tm_kvstore"]' },
+  body: Uint8Array.from(Utils.toArray(beef, 'hex'))
+})
+await request('/dev/mine', { method: 'POST' })
+await followed
+console.log('balance:', await request(`/txo/balance?events=own:${address}`))
 
 await node.close()
