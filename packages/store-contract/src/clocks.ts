@@ -1,6 +1,6 @@
 /** Clocks that were ahead: what they wrote into a queue holds it up no longer than it was to. */
 import { deepStrictEqual as same } from 'node:assert/strict'
-import { EXPIRED_CLASS, MEND_LIMIT } from '@quoin/store/engine'
+import { CLOCK_REPAIRS, EXPIRED_CLASS } from '@quoin/store/engine'
 import type { Cases } from './index.ts'
 import { enqueue, lease, leaseHeld, remove, renew, retry, wait, wake } from './steps.ts'
 import { refused, type Subject } from './subject.ts'
@@ -111,9 +111,9 @@ export const clocks: Cases = {
     await store.commit(look())
     same(await listed(store, 'leased'), `c@${NOW + 300} b@800 a@900`)
   },
-  [`one look mends ${MEND_LIMIT} times, the latest first`]: async store => {
-    const all = Array.from({ length: 11 * MEND_LIMIT }, (_, i) => `i${String(i).padStart(5, '0')}`)
-    const [last, others] = [all.slice(-MEND_LIMIT), all.slice(0, -MEND_LIMIT)]
+  [`one look mends ${CLOCK_REPAIRS} times, the latest first`]: async store => {
+    const all = Array.from({ length: 11 * CLOCK_REPAIRS }, (_, i) => `i${String(i).padStart(5, '0')}`)
+    const [last, others] = [all.slice(-CLOCK_REPAIRS), all.slice(0, -CLOCK_REPAIRS)]
     await store.commit(
       ...all.map(item => enqueue('q', item, 5, 1)),
       lease('q', A, all.length, AHEAD + 60, ALLOWED, AHEAD),

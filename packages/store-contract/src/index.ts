@@ -21,6 +21,7 @@ import { leases } from './leases.ts'
 import { lifetime } from './lifetime.ts'
 import { limits } from './limits.ts'
 import { logs } from './logs.ts'
+import { manifest } from './manifest.ts'
 import { queues } from './queues.ts'
 import { ranges } from './ranges.ts'
 import { rows } from './rows.ts'
@@ -61,6 +62,7 @@ export const storeContract = (contract: StoreContract): void => {
     leases,
     clocks,
     limits,
+    manifest,
     lifetime,
     ...(contract.large ? { large } : {})
   }

@@ -1,5 +1,5 @@
 /**
- * Writing a great deal, for imports: batches go to the engine by the thousand, in large transactions. A checkpoint
+ * GroupCommit a great deal, for imports: batches go to the engine by the thousand, in large transactions. A checkpoint
  * records how far the import has come when all before it is durable, so that an interrupted import resumes there and
  * writes everything after the checkpoint again.
  */

@@ -93,10 +93,10 @@ export interface QueueCounts {
 /** Which rows of a set are kept, by which of the other sets have their members. */
 export type Keep = 'in all' | 'in none'
 
-export interface ProbedRows {
+export interface FilteredRows {
   readonly rows: readonly ScoredMember[]
   /** How many rows it took to find them. */
-  readonly looked: number
+  readonly scanned: number
   /** The last row looked at. */
   readonly last: ScoredMember | undefined
 }
@@ -141,7 +141,7 @@ export interface Reads {
    * Rows of the first set, as `zrows` gives them, whose members all the other sets have, or none. An engine that has
    * it knows a faster way than `zrows` and `zscores`.
    */
-  zprobe?(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Promise<ProbedRows>
+  zfilter?(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): Promise<FilteredRows>
   zcard(key: Uint8Array): Promise<number>
   zrows(key: Uint8Array, rows: Rows): Promise<ScoredMember[]>
   /** The sum of all scores, added in the order of the set. */
@@ -162,7 +162,7 @@ export type SyncReads = {
 }
 
 /** Asynchronous reads of an engine that has synchronous ones. */
-export const promisedReads = (reads: Omit<SyncReads, 'zaligned' | 'zprobe'>): Reads =>
+export const promisedReads = (reads: Omit<SyncReads, 'zaligned' | 'zfilter'>): Reads =>
   Object.fromEntries(
     Object.entries(reads).map(([name, read]) => [
       name,
@@ -194,9 +194,26 @@ export interface LastWrite {
   readonly error?: QuoinError
 }
 
+/** The features of an engine beside the structures. The contract suite asserts them, and the README lists them. */
+export interface Manifest {
+  /** `syncReads`. */
+  readonly syncReads: boolean
+  /** A database that holds states for readers, or reads that are repeated when a commit changed their rows. */
+  readonly snapshots: 'held' | 'optimistic'
+  /** `zaligned` and `zfilter`. */
+  readonly filters: boolean
+  /** `leaseNow`. */
+  readonly leaseClock: boolean
+  /** `backup`; other engines refuse it with `ERR_STORE_OPTION`. */
+  readonly backups: boolean
+  /** `replicated`. */
+  readonly replication: boolean
+}
+
 export interface Engine {
-  /** What it is, in a word: `lmdb`. */
+  /** The scheme of its URL: `lmdb`. */
   readonly name: string
+  readonly manifest: Manifest
   readonly reads: Reads
   /** Of an embedded engine whose scans do not wait: all reads within a turn of the event loop see one state. */
   readonly syncReads: SyncReads | undefined

@@ -35,7 +35,7 @@ export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
 export { type InspectedRow, type Inspection, inspectStore } from './ordered/inspect.ts'
 export { storeRows } from './ordered/layout.ts'
-export { mendRow, type RowOutcome } from './ordered/mend-rows.ts'
+export { type RowOutcome, repairRow } from './ordered/repair-rows.ts'
 export { ask, askAll, type ReadPlan } from './plan.ts'
 export { pollQueue } from './polling.ts'
 export {
@@ -53,7 +53,7 @@ export type {
   FieldsRead,
   HashAt,
   Hashes,
-  Keyed,
+  KeyedCollection,
   SetAt,
   SortedSetAt,
   TypedRow,

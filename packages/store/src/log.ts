@@ -11,8 +11,8 @@
 import { hasCode } from '@quoin/primitives'
 import { Batch } from './batch.ts'
 import type { Engine, Reads, ScoredMember } from './engine.ts'
-import { wholeNumber } from './option.ts'
 import type { ItemCodec } from './queue.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export interface LogEntry<T = Uint8Array> {
   readonly position: number

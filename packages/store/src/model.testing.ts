@@ -20,11 +20,11 @@ import {
   type SyncReads
 } from './engine.ts'
 import {
+  CLOCK_REPAIRS,
   type Conditions,
   EXPIRE_LIMIT,
   EXPIRED_CLASS,
   EXPIRED_REASON,
-  MEND_LIMIT,
   type Operations
 } from './operations.ts'
 
@@ -74,6 +74,14 @@ export const openModel = ({ now = () => Date.now() / 1000, backup }: ModelOption
   }
   return {
     name: 'model',
+    manifest: {
+      syncReads: false,
+      snapshots: 'held',
+      filters: false,
+      leaseClock: false,
+      backups: true,
+      replication: false
+    },
     reads: promisedReads(readsOf(open)),
     syncReads: undefined,
     now: async () => now(),
@@ -105,7 +113,7 @@ const emptyState = (): State => ({
   queues: new Map()
 })
 
-const readsOf = (open: () => State): Omit<SyncReads, 'zaligned' | 'zprobe'> => ({
+const readsOf = (open: () => State): Omit<SyncReads, 'zaligned' | 'zfilter'> => ({
   get: key => copy(open().values.get(text(key))),
   mget: keys => keys.map(key => copy(open().values.get(text(key)))),
   range: (range, limit) =>
@@ -234,7 +242,7 @@ const operationsOf = (state: State): Operations<QueueItem[]> => ({
         min: { score: time, exclusive: true },
         max: { score: Infinity, exclusive: true },
         reverse: true,
-        count: MEND_LIMIT
+        count: CLOCK_REPAIRS
       }).map(([item]) => queue.get(item)!)
     mend(later('leased', clock), clock)
     mend(later('waiting', now), now)

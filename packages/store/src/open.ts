@@ -1,7 +1,7 @@
 /** Opens the engine that a URL names. */
 import { QuoinError } from '@quoin/primitives'
 import type { Engine } from './engine.ts'
-import { type PatienceOptions, patient } from './patient.ts'
+import { type ReconnectOptions, reconnecting } from './reconnecting-engine.ts'
 import { parseFilesUrl } from './url.ts'
 
 const EXAMPLES = 'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HOST:PORT'
@@ -9,12 +9,12 @@ const EXAMPLES = 'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HO
 export interface OpenOptions {
   /** `false` fails where there is no store yet, instead of making one. Of servers it means nothing. */
   readonly create?: boolean
-  /** Waits for a server whose connection is lost, instead of rejecting; see `patient.ts`. */
-  readonly patience?: PatienceOptions
+  /** Waits for a server whose connection is lost, instead of rejecting; see `reconnecting-engine.ts`. */
+  readonly reconnect?: ReconnectOptions
 }
 
 /** An engine is loaded when it is asked for: none needs what another brings along. */
-export const openEngine = async (url: string, { create, patience }: OpenOptions = {}): Promise<Engine> => {
+export const openEngine = async (url: string, { create, reconnect }: OpenOptions = {}): Promise<Engine> => {
   const files = parseFilesUrl(url)
   const creating = create === undefined ? {} : { create }
   if (files?.kind === 'lmdb') {
@@ -25,7 +25,7 @@ export const openEngine = async (url: string, { create, patience }: OpenOptions 
   if (url === 'memory:') return (await import('./ordered/memory.ts')).openMemory()
   if (/^rediss?(-cluster)?:/.test(url)) {
     const engine = await (await import('./redis/index.ts')).openRedis(url)
-    return patience ? patient(engine, patience) : engine
+    return reconnect ? reconnecting(engine, reconnect) : engine
   }
   throw new QuoinError('ERR_STORE_URL', `no store is called ${JSON.stringify(url)}; there are ${EXAMPLES}`, {
     url

@@ -111,7 +111,7 @@ export const OPERATIONS = {
    * `expired` if it was leased `allowed` times. Then the first `count` items that are due (score ≤ now) are leased until
    * `until` under the token, each with one more attempt. Leases begin and end by a clock of their own, `clock`.
    *
-   * Before each of these three, times in that state which a fast clock wrote are corrected, at most `MEND_LIMIT` of
+   * Before each of these three, times in that state which a fast clock wrote are corrected, at most `CLOCK_REPAIRS` of
    * them, from the latest finite `at` after now downwards. A lease, wait or retry that began after now begins now and
    * keeps its length; the first that did not ends the search. An item that was due when it was enqueued, after now, is
    * due now; others that were never tried are passed over.
@@ -185,6 +185,6 @@ export const TOKEN_LENGTH = 8
 /** Leases, and waits, that one `lease` ends. */
 export const EXPIRE_LIMIT = 1000
 /** Times of each state that one `lease` corrects. */
-export const MEND_LIMIT = 100
+export const CLOCK_REPAIRS = 100
 export const EXPIRED_CLASS = 'expired'
 export const EXPIRED_REASON = 'the lease ended before the work was done'

@@ -12,7 +12,7 @@ import { encode } from './batch-encoder.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Engine, ListedItem, QueueItem, QueueState } from './engine.ts'
 import { TOKEN_LENGTH } from './operations.ts'
-import { wholeNumber } from './option.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** How items are bytes. */
 export type ItemCodec<T> = Pick<ValueCodec<T>, 'encode' | 'decode'>

@@ -1,6 +1,8 @@
 /** The tables of the README, from the declarations. `npx vitest run packages/store/src/readme.test.ts -u` writes them. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import type { Engine, Manifest } from './engine.ts'
+import { ENGINES } from './engines.testing.ts'
 import { CONDITIONS, OPERATIONS, type Step } from './operations.ts'
 
 const README = new URL('../README.md', import.meta.url)
@@ -20,14 +22,33 @@ const steps = (declared: Readonly<Record<string, Step>>): string =>
     ])
   )
 
-const TABLES: Readonly<Record<string, string>> = {
-  conditions: steps(CONDITIONS),
-  operations: steps(OPERATIONS)
+const cell = (value: boolean | string): string => (typeof value === 'string' ? value : value ? 'yes' : '')
+
+const manifests = async (): Promise<string> => {
+  const engines: Engine[] = []
+  for (const [name, harness] of Object.entries(ENGINES)) {
+    if (name === 'model') continue
+    await harness.start?.()
+    const engine = await harness.open()
+    engines.push(engine)
+    await engine.close()
+    await harness.stop?.()
+  }
+  const features = Object.keys(engines[0]!.manifest) as (keyof Manifest)[]
+  return table(
+    ['', ...engines.map(({ name }) => `\`${name}\``)],
+    features.map(feature => [feature, ...engines.map(({ manifest }) => cell(manifest[feature]))])
+  )
 }
 
-it('lists all conditions and operations', async () => {
+it('lists all conditions and operations, and the features of engines', async () => {
+  const tables: Readonly<Record<string, string>> = {
+    conditions: steps(CONDITIONS),
+    operations: steps(OPERATIONS),
+    manifests: await manifests()
+  }
   let text = readFileSync(README, 'utf8')
-  for (const [name, content] of Object.entries(TABLES)) {
+  for (const [name, content] of Object.entries(tables)) {
     const block = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`)
     expect(text).toMatch(block)
     text = text.replace(block, (_, start, end) => `${start}${content}\n${end}`)

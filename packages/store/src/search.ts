@@ -16,7 +16,7 @@
 import { compareBytes, QuoinError } from '@quoin/primitives'
 import { keyOnly, scoreOnly } from './batch-encoder.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import type { Keep, Place, ProbedRows, Reads, Rows, ScoredMember } from './engine.ts'
+import type { FilteredRows, Keep, Place, Reads, Rows, ScoredMember } from './engine.ts'
 
 const JOINS = ['union', 'intersect', 'difference'] as const
 export type Join = (typeof JOINS)[number]
@@ -62,11 +62,11 @@ export const search = async (reads: Reads, query: Search): Promise<SearchPage> =
   // Every row of a union counts, so that no more are read than a page takes.
   const isWhole = !query.filter && (join === 'union' || keys.length < 2)
   const rows: FoundRow[] = []
-  let looked = 0
+  let scanned = 0
   let last: FoundRow | undefined
   for (;;) {
-    const size = isWhole ? limit - rows.length : chunkSize(looked, limit)
-    const chunk = await candidates.next(Math.min(size, LAST_CHUNK, effort - looked))
+    const size = isWhole ? limit - rows.length : chunkSize(scanned, limit)
+    const chunk = await candidates.next(Math.min(size, LAST_CHUNK, effort - scanned))
     const kept = query.filter && chunk.rows.length > 0 ? await query.filter(chunk.rows) : undefined
     for (const [i, row] of chunk.rows.entries()) {
       if (kept && !kept[i]) continue
@@ -74,14 +74,14 @@ export const search = async (reads: Reads, query: Search): Promise<SearchPage> =
       if (rows.length === limit) return { rows, cursor: cursorAfter(row) }
     }
     last = chunk.rows.at(-1) ?? last
-    looked += chunk.looked
+    scanned += chunk.scanned
     if (chunk.done) return { rows, cursor: undefined }
-    if (looked >= effort) return { rows, cursor: cursorAfter(chunk.place ?? last) }
+    if (scanned >= effort) return { rows, cursor: cursorAfter(chunk.place ?? last) }
   }
 }
 
-const chunkSize = (looked: number, limit: number): number =>
-  Math.min(Math.max(FIRST_CHUNK, looked, Math.min(limit, LAST_CHUNK)), LAST_CHUNK)
+const chunkSize = (scanned: number, limit: number): number =>
+  Math.min(Math.max(FIRST_CHUNK, scanned, Math.min(limit, LAST_CHUNK)), LAST_CHUNK)
 
 const cursorAfter = (row: ScoredMember | undefined): string | undefined => row && writeCursor(row)
 
@@ -140,7 +140,7 @@ const following = (window: Window, { score, member }: ScoredMember): Window => {
 interface Chunk {
   readonly rows: readonly FoundRow[]
   /** How many rows it took to find them. */
-  readonly looked: number
+  readonly scanned: number
   /** The last row looked at, if further than the last found. */
   readonly place?: ScoredMember | undefined
   readonly done: boolean
@@ -151,7 +151,7 @@ interface Candidates {
   next(size: number): Promise<Chunk>
 }
 
-const NONE: Candidates = { next: async () => ({ rows: [], looked: 0, done: true }) }
+const NONE: Candidates = { next: async () => ({ rows: [], scanned: 0, done: true }) }
 
 const candidatesOf = async (
   reads: Reads,
@@ -204,7 +204,7 @@ class Walk implements Candidates {
     const last = read.at(-1)
     if (last) this.#window = following(this.#window, last)
     const rows = read.map(({ member, score }) => ({ member, score, from: this.#from }))
-    return { rows, looked: rows.length, done: rows.length < size }
+    return { rows, scanned: rows.length, done: rows.length < size }
   }
 }
 
@@ -225,20 +225,24 @@ class Probe implements Candidates {
   }
 
   async next(size: number): Promise<Chunk> {
-    const { rows, looked, last } = await this.#probe({ ...this.#window, count: size })
+    const { rows, scanned, last } = await this.#probe({ ...this.#window, count: size })
     if (last) this.#window = following(this.#window, last)
     const found = rows.map(({ member, score }) => ({ member, score, from: 0 }))
-    return { rows: found, looked, place: last, done: looked < size }
+    return { rows: found, scanned, place: last, done: scanned < size }
   }
 
-  async #probe(rows: Rows): Promise<ProbedRows> {
-    if (this.#reads.zprobe) return this.#reads.zprobe(this.#key, this.#others, rows, this.#keep)
-    const looked = await this.#reads.zrows(this.#key, rows)
-    const members = looked.map(({ member }) => member)
+  async #probe(rows: Rows): Promise<FilteredRows> {
+    if (this.#reads.zfilter) return this.#reads.zfilter(this.#key, this.#others, rows, this.#keep)
+    const scanned = await this.#reads.zrows(this.#key, rows)
+    const members = scanned.map(({ member }) => member)
     const scores = await this.#reads.zscores(this.#others, members)
     const isKept = (each: readonly (number | undefined)[]): boolean =>
       this.#keep === 'in all' ? !each.includes(undefined) : each.every(score => score === undefined)
-    return { rows: looked.filter((_, i) => isKept(scores[i]!)), looked: looked.length, last: looked.at(-1) }
+    return {
+      rows: scanned.filter((_, i) => isKept(scores[i]!)),
+      scanned: scanned.length,
+      last: scanned.at(-1)
+    }
   }
 }
 
@@ -262,7 +266,7 @@ class ProbeThenGather implements Candidates {
 
   async next(size: number): Promise<Chunk> {
     const chunk = await this.#candidates.next(size)
-    this.#budget -= chunk.looked
+    this.#budget -= chunk.scanned
     if (this.#budget <= 0 && chunk.place && !chunk.done) {
       this.#candidates = this.#gather(following(this.#window, chunk.place))
       this.#budget = Number.POSITIVE_INFINITY
@@ -287,14 +291,14 @@ class Gather implements Candidates {
   }
 
   async next(size: number): Promise<Chunk> {
-    let looked = 0
+    let scanned = 0
     if (!this.#found) {
       const members = await this.#reads.zrows(this.#keys[this.#smallest]!, {})
-      looked = members.length
+      scanned = members.length
       this.#found = await this.#lookUp(members.map(({ member }) => member))
     }
     const rows = this.#found.splice(0, size)
-    return { rows, looked: Math.max(looked, rows.length), done: this.#found.length === 0 }
+    return { rows, scanned: Math.max(scanned, rows.length), done: this.#found.length === 0 }
   }
 
   async #lookUp(members: readonly Uint8Array[]): Promise<FoundRow[]> {
@@ -331,10 +335,10 @@ class Merge implements Candidates {
     const share = Math.max(16, Math.ceil(size / this.#sources.length))
     while (rows.length < size) {
       const row = await this.#least(share)
-      if (!row) return { rows, looked: rows.length, done: true }
+      if (!row) return { rows, scanned: rows.length, done: true }
       rows.push(row)
     }
-    return { rows, looked: rows.length, done: false }
+    return { rows, scanned: rows.length, done: false }
   }
 
   /** Takes the least row, and the same row wherever else it stands first. */

@@ -41,11 +41,11 @@ import type {
 } from './engine.ts'
 import { Log, LogReads } from './log.ts'
 import { type OpenOptions, openEngine } from './open.ts'
-import { wholeNumber } from './option.ts'
 import { type ReadPlan, type ReadSource, runAsync, runSync } from './plan.ts'
 import { Queue, type QueueOptions, RAW_ITEMS } from './queue.ts'
 import { type FoundRow, type Search, type SearchPage, search } from './search.ts'
 import { readsOf, type SortedSetAt, type TypedRow, type UseForReads } from './typed-reads.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** Which rows of a sorted set, by score. */
 export interface ScoreRange {

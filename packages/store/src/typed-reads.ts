@@ -33,7 +33,7 @@ export interface TypedRow<T> {
 }
 
 /** A collection whose keys stand for something: `at(...key)` is the set, the sorted set, the hash under one key. */
-export class Keyed<P extends Parts, At> {
+export class KeyedCollection<P extends Parts, At> {
   readonly #collection: { encode(...key: KeyOf<P>): Uint8Array }
   readonly #at: (key: Uint8Array) => At
 
@@ -249,8 +249,10 @@ export class SortedSetAt<T> {
 export interface UseForReads {
   <P extends Parts, S extends Scans, T>(collection: Collection<P, S, Value<T>>): Values<P, S, T>
   <P extends Parts, S extends Scans, F extends Fields>(collection: Collection<P, S, Hash<F>>): Hashes<P, S, F>
-  <P extends Parts, T>(collection: Collection<P, Scans, Members<'set', T>>): Keyed<P, SetAt<T>>
-  <P extends Parts, T>(collection: Collection<P, Scans, Members<'sorted set', T>>): Keyed<P, SortedSetAt<T>>
+  <P extends Parts, T>(collection: Collection<P, Scans, Members<'set', T>>): KeyedCollection<P, SetAt<T>>
+  <P extends Parts, T>(
+    collection: Collection<P, Scans, Members<'sorted set', T>>
+  ): KeyedCollection<P, SortedSetAt<T>>
 }
 
 /** The reads that fit what a collection holds. */
@@ -263,11 +265,11 @@ export const readsOf = (reads: StoreReads, collection: Collection): unknown => {
       return new Hashes(reads, collection as Collection<Parts, Scans, Hash<Fields>>)
     case 'set': {
       const codec = wordCodec(value.member)
-      return new Keyed(collection, key => new SetAt(reads, key, codec))
+      return new KeyedCollection(collection, key => new SetAt(reads, key, codec))
     }
     case 'sorted set': {
       const codec = wordCodec(value.member)
-      return new Keyed(collection, key => new SortedSetAt(reads, key, codec))
+      return new KeyedCollection(collection, key => new SortedSetAt(reads, key, codec))
     }
     case 'log':
     case 'queue':

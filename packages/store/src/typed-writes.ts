@@ -9,7 +9,15 @@ import {
   wordCodec
 } from '@quoin/keyspace'
 import type { Batch } from './batch.ts'
-import { type Field, type Fields, fieldKey, Keyed, notForUse, type Parts, type Scans } from './typed-reads.ts'
+import {
+  type Field,
+  type Fields,
+  fieldKey,
+  KeyedCollection,
+  notForUse,
+  type Parts,
+  type Scans
+} from './typed-reads.ts'
 
 export class WriteValue<T> {
   readonly #batch: Batch
@@ -123,29 +131,31 @@ export class WriteSortedSet<T> {
 
 /** `Batch.use`, by what a collection holds. */
 export interface UseForWrites {
-  <P extends Parts, T>(collection: Collection<P, Scans, Value<T>>): Keyed<P, WriteValue<T>>
-  <P extends Parts, F extends Fields>(collection: Collection<P, Scans, Hash<F>>): Keyed<P, WriteHash<F>>
-  <P extends Parts, T>(collection: Collection<P, Scans, Members<'set', T>>): Keyed<P, WriteSet<T>>
+  <P extends Parts, T>(collection: Collection<P, Scans, Value<T>>): KeyedCollection<P, WriteValue<T>>
+  <P extends Parts, F extends Fields>(
+    collection: Collection<P, Scans, Hash<F>>
+  ): KeyedCollection<P, WriteHash<F>>
+  <P extends Parts, T>(collection: Collection<P, Scans, Members<'set', T>>): KeyedCollection<P, WriteSet<T>>
   <P extends Parts, T>(
     collection: Collection<P, Scans, Members<'sorted set', T>>
-  ): Keyed<P, WriteSortedSet<T>>
+  ): KeyedCollection<P, WriteSortedSet<T>>
 }
 
 /** The writes that fit what a collection holds. */
-export const writesOf = (batch: Batch, collection: Collection): Keyed<Parts, unknown> => {
+export const writesOf = (batch: Batch, collection: Collection): KeyedCollection<Parts, unknown> => {
   const { value } = collection
   switch (value.kind) {
     case 'value':
-      return new Keyed(collection, key => new WriteValue(batch, key, value.codec))
+      return new KeyedCollection(collection, key => new WriteValue(batch, key, value.codec))
     case 'hash':
-      return new Keyed(collection, key => new WriteHash(batch, key, value.fields))
+      return new KeyedCollection(collection, key => new WriteHash(batch, key, value.fields))
     case 'set': {
       const codec = wordCodec(value.member)
-      return new Keyed(collection, key => new WriteSet(batch, key, codec))
+      return new KeyedCollection(collection, key => new WriteSet(batch, key, codec))
     }
     case 'sorted set': {
       const codec = wordCodec(value.member)
-      return new Keyed(collection, key => new WriteSortedSet(batch, key, codec))
+      return new KeyedCollection(collection, key => new WriteSortedSet(batch, key, codec))
     }
     case 'log':
     case 'queue':

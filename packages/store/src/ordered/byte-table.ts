@@ -93,9 +93,9 @@ export class ByteTable {
   }
 
   #reserve(bytes: number): void {
-    this.#arena = grown(this.#arena, bytes)
-    this.#starts = grown(this.#starts, this.#count + 1)
-    this.#hashes = grown(this.#hashes, this.#count)
+    this.#arena = ensureCapacity(this.#arena, bytes)
+    this.#starts = ensureCapacity(this.#starts, this.#count + 1)
+    this.#hashes = ensureCapacity(this.#hashes, this.#count)
     if (this.#count * 2 <= this.#slots.length) return
     this.#slots = new Int32Array(this.#slots.length * 2)
     for (let entry = 0; entry < this.#count - 1; entry++) this.#occupy(entry)
@@ -103,7 +103,10 @@ export class ByteTable {
 }
 
 /** The array itself if it has room for so many, or one twice as long that begins with it. */
-export const grown = <A extends Uint8Array | Int32Array | Float64Array>(array: A, needed: number): A => {
+export const ensureCapacity = <A extends Uint8Array | Int32Array | Float64Array>(
+  array: A,
+  needed: number
+): A => {
   if (needed <= array.length) return array
   const larger = new (array.constructor as new (length: number) => A)(Math.max(needed, array.length * 2))
   larger.set(array)

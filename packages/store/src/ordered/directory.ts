@@ -18,8 +18,8 @@ import {
 } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { QuoinError } from '@quoin/primitives'
+import { assertFreeSpace } from './disk-full.ts'
 import { readOnlyError } from './failure.ts'
-import { needFree } from './room.ts'
 import { knownSchema, needsUpgrade, SCHEMA_VERSION } from './schema.ts'
 
 export type StoreKind = 'lmdb' | 'level'
@@ -194,7 +194,7 @@ export const openFiles = async (kind: StoreKind, path: string): Promise<StoreFil
         )
       }
       for (const each of [path, file]) await needWritable(each)
-      needFree(path)
+      assertFreeSpace(path)
     }
   }
 }

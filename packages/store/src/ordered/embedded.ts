@@ -7,6 +7,7 @@ import {
   type Engine,
   type EngineStats,
   type LastWrite,
+  type Manifest,
   promisedReads,
   type Reads,
   type SyncReads
@@ -14,7 +15,7 @@ import {
 import { asyncReadsOf, type Snapshot, syncReadsOf } from './engine-reads.ts'
 import type { AsyncRows, SyncRows } from './kv.ts'
 import { WideIds } from './reader.ts'
-import type { Outcome, Written } from './writer.ts'
+import type { GroupResult, Outcome } from './writer.ts'
 
 interface DatabaseBase<Rows> {
   readonly name: string
@@ -23,7 +24,7 @@ interface DatabaseBase<Rows> {
   /** A state that stays. */
   snapshot(): Snapshot<Rows>
   /** Commits the batches in their order, in one transaction, durable when the promise resolves. */
-  write(batches: readonly Uint8Array[]): Promise<Written>
+  write(batches: readonly Uint8Array[]): Promise<GroupResult>
   /** Rejects with the reason why the files cannot be written. */
   probe(): Promise<void>
   backup?(directory: string, options: BackupOptions): Promise<unknown>
@@ -40,7 +41,7 @@ export interface AsyncDatabase extends DatabaseBase<AsyncRows> {
   readonly scans: 'async'
 }
 
-interface Waiting {
+interface PendingCommit {
   readonly batch: Uint8Array
   readonly resolve: (answers: Answer[]) => void
   readonly reject: (error: unknown) => void
@@ -54,10 +55,11 @@ const GROUPS_IN_FLIGHT = 2
 
 export class EmbeddedEngine implements Engine {
   readonly name: string
+  readonly manifest: Manifest
   readonly reads: Reads
   readonly syncReads: SyncReads | undefined = undefined
   readonly #database: Database
-  #waiting: Waiting[] = []
+  #waiting: PendingCommit[] = []
   #inFlight = 0
   #scheduled = false
   #idle: (() => void)[] = []
@@ -71,6 +73,14 @@ export class EmbeddedEngine implements Engine {
 
   constructor(database: Database) {
     this.name = database.name
+    this.manifest = {
+      syncReads: database.scans === 'sync',
+      snapshots: 'held',
+      filters: true,
+      leaseClock: true,
+      backups: database.backup !== undefined,
+      replication: false
+    }
     this.#database = database
     if (database.scans === 'sync') {
       this.syncReads = syncReadsOf(database.rows, () => this.#assertOpen(), new WideIds())
@@ -257,7 +267,7 @@ export class EmbeddedEngine implements Engine {
 
 const isFailed = (error: unknown): error is QuoinError => hasCode(error, 'ERR_STORE_FAILED')
 
-const settle = (group: readonly Waiting[], outcomes: readonly Outcome[]): void => {
+const settle = (group: readonly PendingCommit[], outcomes: readonly Outcome[]): void => {
   group.forEach(({ batch, resolve, reject }, i) => {
     const outcome = outcomes[i]!
     if ('answers' in outcome) resolve(outcome.answers)

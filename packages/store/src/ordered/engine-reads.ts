@@ -31,7 +31,7 @@ const SCANS = [
   'mhexists',
   'hrange',
   'smembers',
-  'zprobe',
+  'zfilter',
   'zrows',
   'zsum',
   'zkeys',

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bytes } from '../../../store-contract/src/steps.ts'
 import { openStore } from '../store.ts'
+import { assertFreeSpace, rethrowIfDiskFull } from './disk-full.ts'
 import { storeError } from './failure.ts'
-import { assertRoom, needFree } from './room.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quoin-full-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -72,15 +72,15 @@ describe('what a database says when there is no room', () => {
   })
 
   it('a disk with less room than a commit needs is full before it is written to', () => {
-    expect(() => needFree(folder)).not.toThrow()
-    expect(() => needFree(folder, Number.MAX_SAFE_INTEGER)).toThrow(
+    expect(() => assertFreeSpace(folder)).not.toThrow()
+    expect(() => assertFreeSpace(folder, Number.MAX_SAFE_INTEGER)).toThrow(
       /the disk of .* has \d+ bytes left: make room/
     )
   })
 
   it('an I/O error where there is room stays one', () => {
     const error = Object.assign(new Error('Input/output error'), { code: 5 })
-    expect(() => assertRoom(fileURLToPath(import.meta.url), error)).not.toThrow()
+    expect(() => rethrowIfDiskFull(fileURLToPath(import.meta.url), error)).not.toThrow()
     expect(storeError(error)).toMatchObject({ code: 'ERR_STORE_ENGINE' })
   })
 })

@@ -2,8 +2,8 @@
  * Hashes while they are being changed. A small one is one row with all its fields; one that outgrows that gets an id
  * and a row for each field, and stays so. Sets are hashes whose values are empty.
  */
-import { compareBytes } from '@quoin/primitives'
-import { ByteTable, grown } from './byte-table.ts'
+import { compareBytes, equalBytes } from '@quoin/primitives'
+import { ByteTable, ensureCapacity } from './byte-table.ts'
 import type { RowWrites } from './kv.ts'
 import { numbered, TAG } from './layout.ts'
 import { PACKED_LIMIT, packedSize, packWide, unpackHash, wideId, writeField, writePackedTag } from './rows.ts'
@@ -87,15 +87,15 @@ export class HashChanges {
   /** All fields, in no particular order. */
   fields(prefix: Uint8Array, key: Uint8Array, limit: number): Uint8Array[] {
     const hash = this.#hash(prefix, key)
-    const range = this.#walk(hash)
+    const range = this.#scan(hash)
     if (!range) return this.#living(hash).map(at => this.#fields[at]!)
     this.#flushWide()
     return this.#rows.keys(range.start, range.end, limit).map(rowKey => rowKey.subarray(range.start.length))
   }
 
   /** The range that `fields` will walk, if it has to. */
-  walk(prefix: Uint8Array, key: Uint8Array): { start: Uint8Array; end: Uint8Array } | undefined {
-    return this.#walk(this.#hash(prefix, key))
+  scan(prefix: Uint8Array, key: Uint8Array): { start: Uint8Array; end: Uint8Array } | undefined {
+    return this.#scan(this.#hash(prefix, key))
   }
 
   /** Writes what has changed, in the order of the keys. */
@@ -115,7 +115,7 @@ export class HashChanges {
     this.#wideValues.length = 0
   }
 
-  #walk(hash: number): { start: Uint8Array; end: Uint8Array } | undefined {
+  #scan(hash: number): { start: Uint8Array; end: Uint8Array } | undefined {
     const id = this.#wideId[hash]!
     return id === -1 ? undefined : { start: numbered(TAG.field, id), end: numbered(TAG.field, id + 1) }
   }
@@ -124,10 +124,10 @@ export class HashChanges {
     const known = this.#hashes.find(prefix, key)
     if (known !== -1) return known
     const hash = this.#hashes.add(prefix, key)
-    this.#firstField = grown(this.#firstField, hash + 1)
-    this.#size = grown(this.#size, hash + 1)
-    this.#isChanged = grown(this.#isChanged, hash + 1)
-    this.#wideId = grown(this.#wideId, hash + 1)
+    this.#firstField = ensureCapacity(this.#firstField, hash + 1)
+    this.#size = ensureCapacity(this.#size, hash + 1)
+    this.#isChanged = ensureCapacity(this.#isChanged, hash + 1)
+    this.#wideId = ensureCapacity(this.#wideId, hash + 1)
     this.#firstField[hash] = END
     this.#size[hash] = 1
     this.#isChanged[hash] = 0
@@ -144,14 +144,14 @@ export class HashChanges {
     const at = this.#fields.length
     this.#fields.push(field)
     this.#values.push(value)
-    this.#nextField = grown(this.#nextField, at + 1)
+    this.#nextField = ensureCapacity(this.#nextField, at + 1)
     this.#nextField[at] = this.#firstField[hash]!
     this.#firstField[hash] = at
   }
 
   #fieldOf(hash: number, field: Uint8Array): number {
     let at = this.#firstField[hash]!
-    while (at !== END && !equal(this.#fields[at]!, field)) at = this.#nextField[at]!
+    while (at !== END && !equalBytes(this.#fields[at]!, field)) at = this.#nextField[at]!
     return at
   }
 
@@ -200,10 +200,4 @@ export class HashChanges {
     for (const at of living) length = writeField(this.#fields[at]!, this.#values[at]!, this.#packed, length)
     this.#rows.put(this.#hashes.at(hash), this.#packed.subarray(0, length))
   }
-}
-
-const equal = (a: Uint8Array, b: Uint8Array): boolean => {
-  if (a.length !== b.length) return false
-  for (let i = 0; i < b.length; i++) if (a[i] !== b[i]) return false
-  return true
 }

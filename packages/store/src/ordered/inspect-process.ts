@@ -16,7 +16,7 @@ import { schemaRow } from './schema.ts'
 const REPORT_ROWS = 1000
 
 /** A database whose rows are walked by one cursor: a row out of order does not lead the walk astray. */
-interface Walked {
+interface ScanResult {
   readonly rows: AsyncIterable<KeyValue> | Iterable<KeyValue>
   /** What a point read finds. */
   get(key: Uint8Array): Uint8Array | undefined
@@ -40,10 +40,10 @@ const written = (bytes: Uint8Array, at: number): number => {
   }
 }
 
-const openWalked = (kind: StoreKind, path: string, reverse: boolean): Promise<Walked> =>
+const openWalked = (kind: StoreKind, path: string, reverse: boolean): Promise<ScanResult> =>
   kind === 'lmdb' ? openWalkedLmdb(path, reverse) : openWalkedLevel(path, reverse)
 
-const openWalkedLmdb = async (path: string, reverse: boolean): Promise<Walked> => {
+const openWalkedLmdb = async (path: string, reverse: boolean): Promise<ScanResult> => {
   const { closingOnFailure, openHandle, schemaOf } = await import('./lmdb-handle.ts')
   const handle = openHandle(path, { readOnly: true })
   await closingOnFailure(handle, () => schemaOf(path, handle))
@@ -64,7 +64,7 @@ const openWalkedLmdb = async (path: string, reverse: boolean): Promise<Walked> =
   }
 }
 
-const openWalkedLevel = async (path: string, reverse: boolean): Promise<Walked> => {
+const openWalkedLevel = async (path: string, reverse: boolean): Promise<ScanResult> => {
   const { openHandle, schemaOf } = await import('./level-handle.ts')
   const handle = await openHandle(path)
   await schemaOf(path, handle)
@@ -103,7 +103,7 @@ const inspect = async ({ kind, path, until }: InspectRequest): Promise<void> => 
 }
 
 const faultOf = (
-  { get }: Walked,
+  { get }: ScanResult,
   key: Uint8Array,
   value: Uint8Array,
   last: Uint8Array | undefined,

@@ -35,7 +35,7 @@ export type ReadKey<T> = (source: Uint8Array, start: number, end: number) => T
 export const copyKey: ReadKey<Uint8Array> = (source, start, end) => source.slice(start, end)
 
 /** A range of rows that a batch will walk: the first `limit` of them, or the last. */
-export interface Walk {
+export interface Scan {
   readonly start: Uint8Array
   readonly end: Uint8Array
   readonly limit: number

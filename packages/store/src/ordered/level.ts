@@ -10,21 +10,21 @@ import type { ChainedBatch } from 'classic-level'
 import { BatchDecoder } from '../batch-decoder.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
 import { type Backup, writeBackup } from './backup.ts'
-import { ByteTable, grown } from './byte-table.ts'
+import { ByteTable, ensureCapacity } from './byte-table.ts'
 import { seal, unseal } from './checksum.ts'
 import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './directory.ts'
 import { DirectoryNames } from './directory-names.ts'
 import { type AsyncDatabase, EmbeddedEngine } from './embedded.ts'
 import type { Snapshot } from './engine-reads.ts'
 import { failedStore, storeError } from './failure.ts'
-import type { AsyncRows, ReadKey, RowWrites, Walk } from './kv.ts'
+import type { AsyncRows, ReadKey, RowWrites, Scan } from './kv.ts'
 import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
 import { levelChunks, makeLevel } from './level-volume.ts'
 import { soleOwner } from './owners.ts'
 import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
-import { Writer, type Writing, type Written } from './writer.ts'
+import { type GroupCommit, type GroupResult, Writer } from './writer.ts'
 
 type LevelSnapshot = ReturnType<Handle['snapshot']>
 
@@ -108,7 +108,7 @@ class LevelDatabase implements AsyncDatabase {
     }
   }
 
-  write(batches: readonly Uint8Array[]): Promise<Written> {
+  write(batches: readonly Uint8Array[]): Promise<GroupResult> {
     return this.#thread.write(batches)
   }
 
@@ -168,11 +168,11 @@ class Overlay {
   set(key: Uint8Array, value: Uint8Array | null): void {
     const known = this.#keys.find(EMPTY, key)
     const row = known === -1 ? this.#keys.add(EMPTY, key) : known
-    this.#starts = grown(this.#starts, row + 1)
-    this.#ends = grown(this.#ends, row + 1)
+    this.#starts = ensureCapacity(this.#starts, row + 1)
+    this.#ends = ensureCapacity(this.#ends, row + 1)
     this.#starts[row] = value ? this.#used : -1
     if (!value) return
-    this.#arena = grown(this.#arena, this.#used + value.length)
+    this.#arena = ensureCapacity(this.#arena, this.#used + value.length)
     this.#arena.set(value, this.#used)
     this.#used += value.length
     this.#ends[row] = this.#used
@@ -200,7 +200,7 @@ class GroupRows implements RowWrites {
   #own = new Overlay()
   #before = new Overlay()
   #fetched: { start: Uint8Array; keys: Uint8Array[] }[] = []
-  #walks = false
+  #scans = false
 
   constructor(handle: Handle) {
     this.#handle = handle
@@ -216,7 +216,7 @@ class GroupRows implements RowWrites {
   }
 
   keys(start: Uint8Array, end: Uint8Array, limit: number, reverse = false): Uint8Array[] {
-    const fetched = this.#fetched.flatMap(walk => (compareBytes(walk.start, start) === 0 ? walk.keys : []))
+    const fetched = this.#fetched.flatMap(scan => (compareBytes(scan.start, start) === 0 ? scan.keys : []))
     const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(bytesKey))
     for (const [key, isThere] of this.#own.entries()) {
       if (compareBytes(key, start) < 0 || compareBytes(key, end) >= 0) continue
@@ -239,19 +239,19 @@ class GroupRows implements RowWrites {
 
   /** Rows of sorted sets are walked, never read one by one. */
   #isRead(key: Uint8Array): boolean {
-    return this.#walks || key[0] !== TAG.row || key.length < MEMBER_AT
+    return this.#scans || key[0] !== TAG.row || key.length < MEMBER_AT
   }
 
-  /** For a batch that walks: what it will walk. The group before must be in the database. */
-  async fetch(walks: readonly Walk[]): Promise<void> {
-    this.#walks = true
+  /** For a batch that scans: what it will scan. The group before must be in the database. */
+  async fetch(scans: readonly Scan[]): Promise<void> {
+    this.#scans = true
     this.#fetched = await Promise.all(
-      walks.map(async walk => ({ start: walk.start, keys: (await this.#walked(walk)).map(plain) }))
+      scans.map(async scan => ({ start: scan.start, keys: (await this.#scanned(scan)).map(plain) }))
     )
   }
 
   /** Backwards LevelDB walks on through all that was deleted before the range, so a short one is walked forwards. */
-  async #walked({ start, end, limit, reverse = false }: Walk): Promise<Uint8Array[]> {
+  async #scanned({ start, end, limit, reverse = false }: Scan): Promise<Uint8Array[]> {
     const range = { gte: start, lt: end }
     if (!reverse) return this.#handle.keys({ ...range, limit: limited(limit) }).all()
     const first = await this.#handle.keys({ ...range, limit: SHORT_WALK }).all()
@@ -279,7 +279,7 @@ class GroupRows implements RowWrites {
     this.#batch = this.#handle.batch()
     this.#own.clear()
     this.#fetched = []
-    this.#walks = false
+    this.#scans = false
   }
 }
 
@@ -314,13 +314,13 @@ export class LevelWriter {
   }
 
   /** A batch that walks comes alone. Resolves when the group before is committed, and this one is being. */
-  async write(batches: readonly Uint8Array[]): Promise<Writing> {
+  async write(batches: readonly Uint8Array[]): Promise<GroupCommit> {
     try {
       this.#writer.begin()
       const [first] = batches
       if (first && new BatchDecoder(first).hasScan) {
         await this.#committed
-        await this.#rows.fetch(this.#writer.walks(first))
+        await this.#rows.fetch(this.#writer.scans(first))
       }
       const outcomes = batches.map(batch => this.#writer.run(batch))
       const written = this.#writer.flush()

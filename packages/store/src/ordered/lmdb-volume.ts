@@ -6,8 +6,8 @@ import type { Transaction } from 'lmdb'
 import type { KeyValue } from '../engine.ts'
 import { CHUNK_BYTES, CHUNK_ROWS, type Chunks, type Volume, type VolumeMode } from './copy.ts'
 import { LMDB_FILE, MAKING, placeFile, syncFile, syncFolder } from './directory.ts'
+import { probeDisk, rethrowIfDiskFull } from './disk-full.ts'
 import { type Handle, openHandle } from './lmdb-handle.ts'
-import { assertRoom, probeRoom } from './room.ts'
 import { schemaRow } from './schema.ts'
 
 /** All rows of one state. The transaction is given back at the end, however that comes about. */
@@ -46,7 +46,7 @@ export const makeLmdb = async (path: string): Promise<void> => {
   const making = await mkdtemp(join(path, MAKING))
   try {
     // The prebuilt lmdb takes the process down when it cannot write the first pages of a file.
-    probeRoom(join(making, 'probe'), 0)
+    probeDisk(join(making, 'probe'), 0)
     const handle = openHandle(making)
     try {
       handle.transactionSync(() => handle.putSync(schemaRow.key, schemaRow.value))
@@ -74,7 +74,7 @@ export const openLmdbVolume = (path: string, mode: VolumeMode): Volume => {
         handle.transactionSync(() => appendAll(handle, rows))
         if (durably && mode === 'write') await synced(handle)
       } catch (error) {
-        assertRoom(join(path, LMDB_FILE), error)
+        rethrowIfDiskFull(join(path, LMDB_FILE), error)
         throw error
       }
     },

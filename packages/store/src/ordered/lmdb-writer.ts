@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { QuoinError } from '@quoin/primitives'
 import { seal } from './checksum.ts'
 import { LMDB_FILE } from './directory.ts'
-import { uninterrupted } from './ending.ts'
+import { assertFreeSpace, rethrowIfDiskFull } from './disk-full.ts'
 import { failedStore, storeError } from './failure.ts'
 import { copyKey, type RowWrites } from './kv.ts'
 import { closingOnFailure, getRow, type Handle, openHandle, readKeys, schemaOf } from './lmdb-handle.ts'
 import { processOwners } from './owners.ts'
-import { assertRoom, needFree } from './room.ts'
 import { schemaRow } from './schema.ts'
-import { type Outcome, Writer, type Writing } from './writer.ts'
+import { criticalSection } from './shutdown-latch.ts'
+import { type GroupCommit, type Outcome, Writer } from './writer.ts'
 
 export class LmdbWriter {
   readonly #path: string
@@ -54,7 +54,7 @@ export class LmdbWriter {
     this.#writer = new Writer(rows, processOwners())
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<Writing> {
+  async write(batches: readonly Uint8Array[]): Promise<GroupCommit> {
     if (this.#failure) throw this.#failure
     this.#needRoom(batches)
     let written = false
@@ -73,7 +73,7 @@ export class LmdbWriter {
    */
   #needRoom(batches: readonly Uint8Array[]): void {
     try {
-      needFree(this.#path, 2 * batches.reduce((sum, { length }) => sum + length, 0))
+      assertFreeSpace(this.#path, 2 * batches.reduce((sum, { length }) => sum + length, 0))
     } catch (error) {
       throw this.#refusal(error)
     }
@@ -81,7 +81,7 @@ export class LmdbWriter {
 
   #transaction(work: () => Outcome[]): Outcome[] {
     try {
-      return uninterrupted(() => this.#handle.transactionSync(work))
+      return criticalSection(() => this.#handle.transactionSync(work))
     } catch (error) {
       this.#writer.forget()
       throw this.#refusal(error)
@@ -102,7 +102,7 @@ export class LmdbWriter {
 
   #withRoom(error: unknown): unknown {
     try {
-      assertRoom(join(this.#path, LMDB_FILE), error)
+      rethrowIfDiskFull(join(this.#path, LMDB_FILE), error)
       return error
     } catch (full) {
       return full

@@ -27,7 +27,7 @@ import {
 import { lmdbChunks, makeLmdb } from './lmdb-volume.ts'
 import { lmdbBuild } from './native.ts'
 import { WriterThread } from './threaded.ts'
-import type { Written } from './writer.ts'
+import type { GroupResult } from './writer.ts'
 
 export interface LmdbOptions {
   readonly readOnly?: boolean
@@ -115,7 +115,7 @@ class LmdbDatabase implements SyncDatabase {
     return { rows: new LmdbRows(this.#handle, transaction), release: () => transaction.done() }
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<Written> {
+  async write(batches: readonly Uint8Array[]): Promise<GroupResult> {
     const written = await this.#writable().write(batches)
     // Reads of this thread keep to one state until told that there is a later one.
     this.#handle.resetReadTxn()

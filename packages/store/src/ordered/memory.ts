@@ -7,7 +7,7 @@ import type { EngineStats, KeyValue } from '../engine.ts'
 import { EmbeddedEngine, type SyncDatabase } from './embedded.ts'
 import type { Snapshot } from './engine-reads.ts'
 import { copyKey, type ReadKey, type RowWrites, type SyncRows } from './kv.ts'
-import { Writer, type Written } from './writer.ts'
+import { type GroupResult, Writer } from './writer.ts'
 
 // The package is CommonJS with a default export, which Node and bundlers see differently.
 const BTree = ('default' in BTreeModule ? BTreeModule.default : BTreeModule) as typeof BTreeModule.default
@@ -86,7 +86,7 @@ class MemoryDatabase implements SyncDatabase {
     return { rows: new MemoryRows(this.#tree.clone()), release: () => {} }
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<Written> {
+  async write(batches: readonly Uint8Array[]): Promise<GroupResult> {
     this.#writer.begin()
     const outcomes = batches.map(batch => this.#writer.run(batch))
     return { outcomes, written: this.#writer.flush() }

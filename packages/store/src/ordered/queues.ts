@@ -4,12 +4,12 @@
  */
 import { bytesKey } from '@quoin/primitives'
 import type { QueueItem } from '../engine.ts'
-import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../operations.ts'
+import { CLOCK_REPAIRS, EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON } from '../operations.ts'
 import type { HashChanges } from './hashes.ts'
-import type { Walk } from './kv.ts'
+import type { Scan } from './kv.ts'
 import { KIND, ROLE, type Role } from './layout.ts'
 import type { LeaseOwners } from './owners.ts'
-import { dependantsOf, queueWalks } from './queue-walks.ts'
+import { dependantsOf, queueScans } from './queue-scans.ts'
 import { type ItemRecord, NO_TOKEN, packItem, unpackItem } from './rows.ts'
 import type { SortedSetChanges } from './sorted-sets.ts'
 
@@ -157,9 +157,9 @@ export class QueueChanges {
     this.#move(key, item, ROLE.dead, ROLE.due, record.score, { ...record, attempts: 0 })
   }
 
-  /** What the batch will walk. */
-  walks(batch: Uint8Array): Walk[] {
-    return queueWalks(batch, this.#hashes, this.#sortedSets, {
+  /** What the batch will scan. */
+  scans(batch: Uint8Array): Scan[] {
+    return queueScans(batch, this.#hashes, this.#sortedSets, {
       latestLease: this.#latestLease,
       hasOthers: key => this.#hasOthers(key)
     })
@@ -167,7 +167,7 @@ export class QueueChanges {
 
   /** Times in a state that a clock which was ahead has written. */
   #mend(role: Role, key: Uint8Array, now: number): void {
-    for (const { member: item, score: at } of this.#sortedSets.above(role, key, now, MEND_LIMIT)) {
+    for (const { member: item, score: at } of this.#sortedSets.above(role, key, now, CLOCK_REPAIRS)) {
       const record = this.#record(key, item)!
       const { since, enqueued, score } = record
       if (since !== undefined) {

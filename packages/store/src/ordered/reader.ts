@@ -1,16 +1,16 @@
 /** The reads of the structures, over one state of the rows. */
 
 import type { KeyRange } from '@quoin/keyspace'
-import { bytesKey, compareBytes, copyOfRow, prefixEnd } from '@quoin/primitives'
+import { bytesKey, compareBytes, copyOfRow, prefixEnd, successor } from '@quoin/primitives'
 import type {
   FieldPage,
   FieldValue,
+  FilteredRows,
   HashEntry,
   Keep,
   KeyValue,
   ListedItem,
   Place,
-  ProbedRows,
   QueueCounts,
   QueueState,
   Rows,
@@ -147,7 +147,7 @@ export class OrderedReads {
       }
       const last = rows.at(-1)
       if (!last || rows.length < wanted) break
-      rest = range.reverse ? { ...rest, end: last.key } : { ...rest, start: after(last.key) }
+      rest = range.reverse ? { ...rest, end: last.key } : { ...rest, start: successor(last.key) }
     }
     return found
   }
@@ -182,7 +182,7 @@ export class OrderedReads {
     })
   }
 
-  /** Sets without strays have common members at the same places. */
+  /** Sets without misaligned have common members at the same places. */
   zaligned(keys: readonly Uint8Array[]): boolean {
     return keys.every(key => {
       const id = this.#id(ROLE.user, key)
@@ -190,7 +190,7 @@ export class OrderedReads {
     })
   }
 
-  *zprobe(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): RowPlan<ProbedRows> {
+  *zfilter(first: Uint8Array, others: readonly Uint8Array[], rows: Rows, keep: Keep): RowPlan<FilteredRows> {
     const id = this.#id(ROLE.user, first)
     const count = rows.count ?? ALL
     const list = new RowList(Math.min(count, CHUNK))
@@ -205,24 +205,24 @@ export class OrderedReads {
     const found: ScoredMember[] = []
     for (let row = 0; row < kept.length; row++) if (kept[row]) found.push(list.at(row))
     const last = list.count > 0 ? list.at(list.count - 1) : undefined
-    return { rows: found, looked: list.count, last }
+    return { rows: found, scanned: list.count, last }
   }
 
   /**
    * Which members of the list, whose rows are of the set with the id, another set has. That one is walked beside the
-   * list when both sets are without strays, so that common members are at the same places, and when it is not so much
+   * list when both sets are without misaligned, so that common members are at the same places, and when it is not so much
    * larger that looking each member up is faster.
    */
   *#which(key: Uint8Array, id: number | undefined, list: RowList, reverse: boolean): RowPlan<Uint8Array> {
     const has = new Uint8Array(list.count)
     const other = this.#id(ROLE.user, key)
     if (id === undefined || other === undefined || list.count === 0) return has
-    const [card, strays] = this.#counts(id)
-    const [otherCard, otherStrays] = this.#counts(other)
+    const [card, misaligned] = this.#counts(id)
+    const [otherCard, otherMisaligned] = this.#counts(other)
     let row = 0
-    if (strays === 0 && otherStrays === 0 && otherCard <= card * WALK_RATIO) {
+    if (misaligned === 0 && otherMisaligned === 0 && otherCard <= card * WALK_RATIO) {
       const [low, high] = reverse ? [list.count - 1, 0] : [0, list.count - 1]
-      const range = { start: list.keyIn(other, low), end: after(list.keyIn(other, high)), reverse }
+      const range = { start: list.keyIn(other, low), end: successor(list.keyIn(other, high)), reverse }
       const most = list.count * WALK_RATIO
       const { read, passed } = list.marking(has, reverse)
       const { length } = yield* ask((from: RowSource) => from.keys(range, most, 0, read))
@@ -251,7 +251,7 @@ export class OrderedReads {
       const keys = yield* ask(from => from.keys(part, CHUNK, 0, copyKey))
       for (const each of keys) sum += scoreOfRow(each, 0)
       if (keys.length < CHUNK) return sum
-      range = { ...range, start: after(keys.at(-1)!) }
+      range = { ...range, start: successor(keys.at(-1)!) }
     }
   }
 
@@ -315,7 +315,7 @@ export class OrderedReads {
 
   *#wideScan(id: number, cursor: Uint8Array | undefined, count: number): RowPlan<FieldPage> {
     const first = numbered(TAG.field, id)
-    const start = cursor ? after(numbered(TAG.field, id, cursor)) : first
+    const start = cursor ? successor(numbered(TAG.field, id, cursor)) : first
     const rows = yield* ask(from => from.rows({ start, end: prefixEnd(first), reverse: false }, count))
     return fieldPage(
       rows.map(({ key, value }) => ({ field: key.subarray(first.length), value })),
@@ -345,7 +345,7 @@ export class OrderedReads {
     return id === undefined ? 0 : this.#counts(id)[0]
   }
 
-  #counts(id: number): readonly [card: number, strays: number] {
+  #counts(id: number): readonly [card: number, misaligned: number] {
     const row = this.#rows.get(cardinalityKey(id))
     return row ? unpackCounts(row) : [0, 0]
   }
@@ -382,12 +382,6 @@ const scoredMember: ReadKey<ScoredMember> = (source, start, end) => ({
   score: scoreOfRow(source, start)
 })
 
-const after = (key: Uint8Array): Uint8Array => {
-  const next = new Uint8Array(key.length + 1)
-  next.set(key)
-  return next
-}
-
 /** A range of logical keys as a range of rows. */
 const under = (tag: number, { start, end, reverse }: KeyRange): KeyRange => ({
   start: tagged(tag, start),
@@ -408,7 +402,7 @@ const placeKey = (id: number, { score: given, member }: Place, above: boolean): 
   const score = given + 0
   if (member) {
     const key = rowKey(id, score, member)
-    return above ? after(key) : key
+    return above ? successor(key) : key
   }
   const key = rowKey(id, score, EMPTY)
   return above ? prefixEnd(key)! : key

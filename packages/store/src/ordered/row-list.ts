@@ -3,7 +3,7 @@
  * join passes over a million rows to find a few, and a row costs no object before it is found.
  */
 import type { ScoredMember } from '../engine.ts'
-import { grown } from './byte-table.ts'
+import { ensureCapacity } from './byte-table.ts'
 import type { ReadKey } from './kv.ts'
 import { MEMBER_AT, numbered, ROW_AT, scoreOfRow, TAG } from './layout.ts'
 
@@ -43,9 +43,9 @@ export class RowList {
   }
 
   #grow(bytes: number): void {
-    this.#bytes = grown(this.#bytes, bytes)
+    this.#bytes = ensureCapacity(this.#bytes, bytes)
     this.#words = new DataView(this.#bytes.buffer)
-    this.#starts = grown(this.#starts, this.#count + 1)
+    this.#starts = ensureCapacity(this.#starts, this.#count + 1)
   }
 
   /** The row itself, in bytes of its own. */

@@ -157,10 +157,10 @@ export const packId = (id: number): Uint8Array => {
 }
 
 /** The counts of a sorted set: its members, and how many of them stray (`set-headers.ts`). */
-export const writeCounts = (card: number, strays: number, target: Uint8Array): void => {
-  writeId(strays, target, writeId(card, target, 0))
+export const writeCounts = (card: number, misaligned: number, target: Uint8Array): void => {
+  writeId(misaligned, target, writeId(card, target, 0))
 }
-export const unpackCounts = (row: Uint8Array): readonly [card: number, strays: number] => [
+export const unpackCounts = (row: Uint8Array): readonly [card: number, misaligned: number] => [
   readId(row, 0),
   readId(row, ID)
 ]

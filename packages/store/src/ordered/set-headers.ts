@@ -1,11 +1,11 @@
 /**
  * What a writer knows of sorted sets: their ids, how many members they have, and how many of those stray, that is,
- * have another score here than the first in their row. Two sets without strays have common members at the same
+ * have another score here than the first in their row. Two sets without misaligned have common members at the same
  * places, so that an intersection can walk them side by side.
  *
  * Sets are numbered here as they are met, and remembered from commit to commit, the absent ones too.
  */
-import { ByteTable, grown } from './byte-table.ts'
+import { ByteTable, ensureCapacity } from './byte-table.ts'
 import type { RowWrites } from './kv.ts'
 import { cardinalityKey, ROLE, type Role, readId, TAG, writeCardinalityKey } from './layout.ts'
 import { packId, unpackCounts, writeCounts } from './rows.ts'
@@ -22,7 +22,7 @@ export class SetHeaders {
   #count = 0
   #ids = new Float64Array(512)
   #cards = new Float64Array(512)
-  #strays = new Float64Array(512)
+  #misaligned = new Float64Array(512)
   /** By the number of a set: the number of its name; -1 of a set that was only met by its id. */
   #nameOf = new Int32Array(512)
   /** Whether its id is stored. */
@@ -65,8 +65,8 @@ export class SetHeaders {
     const known = this.#byId.get(id)
     if (known !== undefined) return known
     const row = this.#rows.get(cardinalityKey(id))
-    const [card, strays] = row ? unpackCounts(row) : [0, 0]
-    return this.#add(id, card, strays, true)
+    const [card, misaligned] = row ? unpackCounts(row) : [0, 0]
+    return this.#add(id, card, misaligned, true)
   }
 
   id(set: number): number {
@@ -78,8 +78,8 @@ export class SetHeaders {
   addCard(set: number, by: number): void {
     this.#cards[set]! += by
   }
-  addStrays(set: number, by: number): void {
-    this.#strays[set]! += by
+  addMisaligned(set: number, by: number): void {
+    this.#misaligned[set]! += by
     this.change(set)
   }
 
@@ -97,7 +97,7 @@ export class SetHeaders {
       writeCardinalityKey(ids[set]!, this.#key)
       if (this.#cards[set] === 0) this.#rows.del(this.#key)
       else {
-        writeCounts(this.#cards[set]!, this.#strays[set]!, this.#counts)
+        writeCounts(this.#cards[set]!, this.#misaligned[set]!, this.#counts)
         this.#rows.put(this.#key, this.#counts)
       }
       writeRows(set)
@@ -141,22 +141,22 @@ export class SetHeaders {
 
   #addName(role: Role, key: Uint8Array): number {
     const name = this.#names.add(PREFIXES[role]!, key)
-    this.#setOf = grown(this.#setOf, name + 1)
+    this.#setOf = ensureCapacity(this.#setOf, name + 1)
     this.#setOf[name] = -1
     return name
   }
 
-  #add(id: number, card: number, strays: number, stored: boolean): number {
+  #add(id: number, card: number, misaligned: number, stored: boolean): number {
     const set = this.#count++
-    this.#ids = grown(this.#ids, this.#count)
-    this.#cards = grown(this.#cards, this.#count)
-    this.#strays = grown(this.#strays, this.#count)
-    this.#nameOf = grown(this.#nameOf, this.#count)
-    this.#stored = grown(this.#stored, this.#count)
-    this.#isChanged = grown(this.#isChanged, this.#count)
+    this.#ids = ensureCapacity(this.#ids, this.#count)
+    this.#cards = ensureCapacity(this.#cards, this.#count)
+    this.#misaligned = ensureCapacity(this.#misaligned, this.#count)
+    this.#nameOf = ensureCapacity(this.#nameOf, this.#count)
+    this.#stored = ensureCapacity(this.#stored, this.#count)
+    this.#isChanged = ensureCapacity(this.#isChanged, this.#count)
     this.#ids[set] = id
     this.#cards[set] = card
-    this.#strays[set] = strays
+    this.#misaligned[set] = misaligned
     this.#nameOf[set] = -1
     this.#stored[set] = stored ? 1 : 0
     this.#byId.set(id, set)

@@ -38,8 +38,8 @@ const batchOf = (changes: readonly Change[]): Uint8Array => {
   return program.take()
 }
 
-/** From the rows alone: members and strays of each set, by its id. */
-const countsOf = (rows: ReadonlyMap<string, Uint8Array>): Map<number, [card: number, strays: number]> => {
+/** From the rows alone: members and misaligned of each set, by its id. */
+const countsOf = (rows: ReadonlyMap<string, Uint8Array>): Map<number, [card: number, misaligned: number]> => {
   const counts = new Map<number, [number, number]>()
   for (const name of rows.keys()) {
     const key = bytesOfKey(name)
@@ -49,11 +49,11 @@ const countsOf = (rows: ReadonlyMap<string, Uint8Array>): Map<number, [card: num
     const row = rows.get(`m${name.slice(MEMBER_AT)}`)!
     const further = rows.get(`o${name.slice(1, 7)}${name.slice(MEMBER_AT)}`)
     expect(scoreUnder(row, id) ?? unpackNumber(further!)).toBe(score)
-    const [card, strays] = counts.get(id) ?? [0, 0]
+    const [card, misaligned] = counts.get(id) ?? [0, 0]
     const scores: number[] = []
     scoresIn(row, (_, each) => scores.push(each))
     const isStray = further !== undefined || scores[0] !== score
-    counts.set(id, [card + 1, strays + (isStray ? 1 : 0)])
+    counts.set(id, [card + 1, misaligned + (isStray ? 1 : 0)])
   }
   return counts
 }

@@ -5,8 +5,8 @@
  */
 import { bytesKey, bytesOfKey } from '@quoin/primitives'
 import type { ScoredMember } from '../engine.ts'
-import { ByteTable, grown } from './byte-table.ts'
-import type { RowWrites, Walk } from './kv.ts'
+import { ByteTable, ensureCapacity } from './byte-table.ts'
+import type { RowWrites, Scan } from './kv.ts'
 import { MEMBER_AT, numbered, type Role, rowKey, scoreOfRow, TAG, writeRowHead } from './layout.ts'
 import { hasFurther, packNumber, SCORES_LIMIT, scoresIn, unpackNumber, writeScore } from './rows.ts'
 import { SetHeaders } from './set-headers.ts'
@@ -19,7 +19,7 @@ const END = -1
 /** What is to be done with a row; done is also what need not be done. */
 const [DELETE, PUT, DONE] = [0, 1, 2] as const
 
-type Range = Pick<Walk, 'start' | 'end'>
+type Range = Pick<Scan, 'start' | 'end'>
 
 export class SortedSetChanges {
   readonly #headers: SetHeaders
@@ -91,7 +91,7 @@ export class SortedSetChanges {
     } else {
       this.#further.set(bytesKey(numbered(TAG.furtherScore, id, member)), score)
       this.#hasFurther[number] = 1
-      if (isNew) this.#headers.addStrays(set, 1)
+      if (isNew) this.#headers.addMisaligned(set, 1)
     }
   }
 
@@ -109,7 +109,7 @@ export class SortedSetChanges {
       before = this.#furtherScore(id, member)
       if (before !== undefined) {
         this.#further.set(bytesKey(numbered(TAG.furtherScore, id, member)), null)
-        this.#headers.addStrays(set, -1)
+        this.#headers.addMisaligned(set, -1)
       }
     }
     if (before === undefined) return
@@ -127,23 +127,23 @@ export class SortedSetChanges {
 
   /** The first members with scores up to `max`. */
   upTo(role: Role, key: Uint8Array, max: number, limit: number): ScoredMember[] {
-    return this.#scored(role, key, this.walk(role, key, max), limit, false)
+    return this.#scored(role, key, this.scan(role, key, max), limit, false)
   }
 
   /** The last members with finite scores above `min`, downwards. */
   above(role: Role, key: Uint8Array, min: number, limit: number): ScoredMember[] {
-    return this.#scored(role, key, this.walkAbove(role, key, min), limit, true)
+    return this.#scored(role, key, this.scanAbove(role, key, min), limit, true)
   }
 
-  /** The range that `upTo` will walk. */
-  walk(role: Role, key: Uint8Array, max: number): Range | undefined {
+  /** The range that `upTo` will scan. */
+  scan(role: Role, key: Uint8Array, max: number): Range | undefined {
     const id = this.id(role, key)
     if (id === undefined) return undefined
     return { start: rowKey(id, Number.NEGATIVE_INFINITY, EMPTY), end: afterScore(id, max) }
   }
 
-  /** The range that `above` will walk. */
-  walkAbove(role: Role, key: Uint8Array, min: number): Range | undefined {
+  /** The range that `above` will scan. */
+  scanAbove(role: Role, key: Uint8Array, min: number): Range | undefined {
     const id = this.id(role, key)
     if (id === undefined) return undefined
     return { start: afterScore(id, min), end: rowKey(id, Number.POSITIVE_INFINITY, EMPTY) }
@@ -174,7 +174,7 @@ export class SortedSetChanges {
     const members: number[] = []
     for (let member = 0; member < this.#members.count; member++)
       if (this.#isChanged[member]) members.push(member)
-    for (const member of members) this.#countStrays(member)
+    for (const member of members) this.#countMisaligned(member)
     this.#headers.flush(set => this.#writeRows(set))
     members.sort((a, b) => this.#members.compare(a, b))
     for (const member of members) this.#writeMember(member)
@@ -205,11 +205,11 @@ export class SortedSetChanges {
     const known = this.#members.find(MEMBER, member)
     if (known !== -1) return known
     const number = this.#members.add(MEMBER, member)
-    this.#firstEntry = grown(this.#firstEntry, number + 1)
-    this.#lastEntry = grown(this.#lastEntry, number + 1)
-    this.#entryCount = grown(this.#entryCount, number + 1)
-    this.#hasFurther = grown(this.#hasFurther, number + 1)
-    this.#isChanged = grown(this.#isChanged, number + 1)
+    this.#firstEntry = ensureCapacity(this.#firstEntry, number + 1)
+    this.#lastEntry = ensureCapacity(this.#lastEntry, number + 1)
+    this.#entryCount = ensureCapacity(this.#entryCount, number + 1)
+    this.#hasFurther = ensureCapacity(this.#hasFurther, number + 1)
+    this.#isChanged = ensureCapacity(this.#isChanged, number + 1)
     this.#firstEntry[number] = END
     this.#entryCount[number] = 0
     this.#isChanged[number] = 0
@@ -221,11 +221,11 @@ export class SortedSetChanges {
 
   #addEntry(member: number, id: number, score: number, before: number): number {
     const entry = this.#entries++
-    this.#entryId = grown(this.#entryId, this.#entries)
-    this.#entryScore = grown(this.#entryScore, this.#entries)
-    this.#entryBefore = grown(this.#entryBefore, this.#entries)
-    this.#entryPut = grown(this.#entryPut, this.#entries)
-    this.#nextEntry = grown(this.#nextEntry, this.#entries)
+    this.#entryId = ensureCapacity(this.#entryId, this.#entries)
+    this.#entryScore = ensureCapacity(this.#entryScore, this.#entries)
+    this.#entryBefore = ensureCapacity(this.#entryBefore, this.#entries)
+    this.#entryPut = ensureCapacity(this.#entryPut, this.#entries)
+    this.#nextEntry = ensureCapacity(this.#nextEntry, this.#entries)
     this.#entryId[entry] = id
     this.#entryScore[entry] = score
     this.#entryBefore[entry] = before
@@ -257,12 +257,12 @@ export class SortedSetChanges {
   #change(set: number, member: number, score: number, kind: number): number {
     this.#headers.change(set)
     const change = ++this.#changes
-    this.#changeMember = grown(this.#changeMember, change + 1)
-    this.#changeScore = grown(this.#changeScore, change + 1)
-    this.#kind = grown(this.#kind, change + 1)
-    this.#nextChange = grown(this.#nextChange, change + 1)
-    this.#firstChange = grown(this.#firstChange, set + 1)
-    this.#lastChange = grown(this.#lastChange, set + 1)
+    this.#changeMember = ensureCapacity(this.#changeMember, change + 1)
+    this.#changeScore = ensureCapacity(this.#changeScore, change + 1)
+    this.#kind = ensureCapacity(this.#kind, change + 1)
+    this.#nextChange = ensureCapacity(this.#nextChange, change + 1)
+    this.#firstChange = ensureCapacity(this.#firstChange, set + 1)
+    this.#lastChange = ensureCapacity(this.#lastChange, set + 1)
     this.#changeMember[change] = member
     this.#changeScore[change] = score
     this.#kind[change] = kind
@@ -274,7 +274,7 @@ export class SortedSetChanges {
   }
 
   /** In the sets where the member strayed, and in those where it does now. */
-  #countStrays(member: number): void {
+  #countMisaligned(member: number): void {
     let first = NONE
     let firstBefore = NONE
     for (let entry = this.#firstEntry[member]!; entry !== END; entry = this.#nextEntry[entry]!) {
@@ -283,7 +283,7 @@ export class SortedSetChanges {
       if (Number.isNaN(first)) first = score
       if (Number.isNaN(firstBefore)) firstBefore = before
       const by = (isStray(score, first) ? 1 : 0) - (isStray(before, firstBefore) ? 1 : 0)
-      if (by !== 0) this.#headers.addStrays(this.#headers.withId(this.#entryId[entry]!), by)
+      if (by !== 0) this.#headers.addMisaligned(this.#headers.withId(this.#entryId[entry]!), by)
     }
   }
 

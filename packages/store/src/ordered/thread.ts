@@ -10,11 +10,11 @@ import type { Answer } from '../engine.ts'
 import { storeError } from './failure.ts'
 import { LevelWriter } from './level.ts'
 import { LmdbWriter } from './lmdb-writer.ts'
-import type { Reply, Request, SentError } from './threaded.ts'
-import type { Writing, Written } from './writer.ts'
+import type { ErrorMessage, Reply, Request } from './threaded.ts'
+import type { GroupCommit, GroupResult } from './writer.ts'
 
 interface RowWriter {
-  write(batches: readonly Uint8Array[]): Promise<Writing>
+  write(batches: readonly Uint8Array[]): Promise<GroupCommit>
   close(): Promise<void>
 }
 
@@ -31,12 +31,12 @@ parentPort!.on('message', (request: Request) => {
   )
   answered
     .then(async ({ done }) => ({ id, ...summary(await done) }))
-    .catch((error): Reply => ({ id, error: sentError(storeError(error)) }))
+    .catch((error): Reply => ({ id, error: toErrorMessage(storeError(error)) }))
     .then(reply => parentPort!.postMessage(reply))
 })
 
 /** Resolves when the next request of the store may be answered. */
-const answer = async (request: Request): Promise<Writing> => {
+const answer = async (request: Request): Promise<GroupCommit> => {
   const { store } = request
   if (request.type === 'write') return write(stores.get(store)!, split(request))
   if (request.type === 'open') {
@@ -52,13 +52,13 @@ const answer = async (request: Request): Promise<Writing> => {
 }
 
 /** A damaged row fails the batches that read it, not the others of their group: each is committed alone then. */
-const write = async (writer: RowWriter, batches: readonly Uint8Array[]): Promise<Writing> => {
+const write = async (writer: RowWriter, batches: readonly Uint8Array[]): Promise<GroupCommit> => {
   try {
     return await writer.write(batches)
   } catch (error) {
     if (batches.length === 1 || !isDamage(error)) throw error
   }
-  const alone: Written[] = []
+  const alone: GroupResult[] = []
   for (const batch of batches) alone.push(await writeAlone(writer, batch))
   return {
     done: Promise.resolve({
@@ -68,7 +68,7 @@ const write = async (writer: RowWriter, batches: readonly Uint8Array[]): Promise
   }
 }
 
-const writeAlone = async (writer: RowWriter, batch: Uint8Array): Promise<Written> => {
+const writeAlone = async (writer: RowWriter, batch: Uint8Array): Promise<GroupResult> => {
   try {
     return await (await writer.write([batch])).done
   } catch (error) {
@@ -87,16 +87,16 @@ const split = ({ batches, lengths }: Request & { type: 'write' }): Uint8Array[] 
   })
 }
 
-const summary = ({ outcomes, written }: Written): Omit<Reply, 'id' | 'error'> => {
+const summary = ({ outcomes, written }: GroupResult): Omit<Reply, 'id' | 'error'> => {
   const failed: [number, number][] = []
   const answers: [number, Answer[]][] = []
-  const errors: [number, SentError][] = []
+  const errors: [number, ErrorMessage][] = []
   outcomes.forEach((outcome, i) => {
     if ('failed' in outcome) failed.push([i, outcome.failed])
-    else if ('error' in outcome) errors.push([i, sentError(outcome.error)])
+    else if ('error' in outcome) errors.push([i, toErrorMessage(outcome.error)])
     else if (outcome.answers.length > 0) answers.push([i, outcome.answers])
   })
   return { failed, answers, errors, written }
 }
 
-const sentError = ({ code, message, details }: QuoinError): SentError => ({ code, message, details })
+const toErrorMessage = ({ code, message, details }: QuoinError): ErrorMessage => ({ code, message, details })

@@ -5,8 +5,8 @@
 import { Worker } from 'node:worker_threads'
 import { QuoinError } from '@quoin/primitives'
 import type { Answer } from '../engine.ts'
-import { newEnding } from './ending.ts'
-import type { Outcome, Written } from './writer.ts'
+import { newShutdownLatch } from './shutdown-latch.ts'
+import type { GroupResult, Outcome } from './writer.ts'
 
 export type ThreadedKind = 'lmdb' | 'level'
 
@@ -22,19 +22,19 @@ export type Request = { readonly id: number; readonly store: number } & (
 )
 
 /** A `QuoinError` as it passes between threads. */
-export type SentError = Pick<QuoinError, 'code' | 'message' | 'details'>
+export type ErrorMessage = Pick<QuoinError, 'code' | 'message' | 'details'>
 
 /** Most batches have no answers and are not refused, so only the others are named. */
 export interface Reply {
   readonly id: number
   readonly failed?: readonly (readonly [index: number, check: number])[]
   readonly answers?: readonly (readonly [index: number, answers: Answer[]])[]
-  readonly errors?: readonly (readonly [index: number, error: SentError])[]
+  readonly errors?: readonly (readonly [index: number, error: ErrorMessage])[]
   readonly written?: boolean
-  readonly error?: SentError
+  readonly error?: ErrorMessage
 }
 
-interface Pending {
+interface PendingReply {
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: unknown) => void
 }
@@ -48,7 +48,7 @@ const WATCH_MS = 1000
 class Thread {
   static #shared: Thread | undefined
   readonly #worker: Worker
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Map<number, PendingReply>()
   #lastId = 0
   /** Why the thread ended. */
   #failure: QuoinError | undefined
@@ -62,7 +62,7 @@ class Thread {
   }
 
   constructor() {
-    const { shared, end, ended } = newEnding()
+    const { shared, end, ended } = newShutdownLatch()
     this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
       workerData: shared,
       // What a group of batches makes is garbage when it is committed, and should not be copied before.
@@ -190,7 +190,7 @@ export class WriterThread {
     if (this.#thread.failure) throw this.#thread.failure
   }
 
-  async write(batches: readonly Uint8Array[]): Promise<Written> {
+  async write(batches: readonly Uint8Array[]): Promise<GroupResult> {
     const whole = new Uint8Array(batches.reduce((sum, { length }) => sum + length, 0))
     const lengths = new Uint32Array(batches.length)
     let at = 0
@@ -204,7 +204,7 @@ export class WriterThread {
     const outcomes: Outcome[] = batches.map(() => ({ answers: [] }))
     for (const [i, answers] of reply.answers ?? []) outcomes[i] = { answers }
     for (const [i, failed] of reply.failed ?? []) outcomes[i] = { failed }
-    for (const [i, error] of reply.errors ?? []) outcomes[i] = { error: receivedError(error) }
+    for (const [i, error] of reply.errors ?? []) outcomes[i] = { error: fromErrorMessage(error) }
     return { outcomes, written: reply.written ?? false }
   }
 
@@ -222,10 +222,10 @@ export class WriterThread {
       { ...request, id: this.#thread.nextId, store: this.#store } as Request,
       transfer
     )
-    if (reply.error) throw receivedError(reply.error)
+    if (reply.error) throw fromErrorMessage(reply.error)
     return reply
   }
 }
 
-const receivedError = ({ code, message, details }: SentError): QuoinError =>
+const fromErrorMessage = ({ code, message, details }: ErrorMessage): QuoinError =>
   new QuoinError(code, message, details)

@@ -5,7 +5,7 @@
 import { syncBuiltinESMExports } from 'node:module'
 import threads, { Worker } from 'node:worker_threads'
 import { bytes } from '../../../store-contract/src/steps.ts'
-import type { Ending } from './ending.ts'
+import type { ShutdownLatch } from './shutdown-latch.ts'
 
 const [url = '', moment = 'between'] = process.argv.slice(2)
 
@@ -16,7 +16,7 @@ threads.Worker = class extends Worker {
   constructor(...args: ConstructorParameters<typeof Worker>) {
     super(...args)
     thread = this
-    state = (args[1]!.workerData as Ending).ending
+    state = (args[1]!.workerData as ShutdownLatch).ending
   }
 }
 syncBuiltinESMExports()

@@ -3,12 +3,12 @@
  * written in the order of the keys by `flush`, so that a row that many operations touch is written once. A batch
  * whose check fails changes nothing; once its checks hold, nothing in it can fail.
  */
-import { bytesKey, bytesOfKey, QuoinError } from '@quoin/primitives'
+import { bytesKey, bytesOfKey, equalBytes, QuoinError } from '@quoin/primitives'
 import { BatchDecoder } from '../batch-decoder.ts'
 import type { Answer } from '../engine.ts'
 import type { Conditions, Operations } from '../operations.ts'
 import { HashChanges } from './hashes.ts'
-import type { RowWrites, Walk } from './kv.ts'
+import type { RowWrites, Scan } from './kv.ts'
 import { KIND, MAX_ID, META, ROLE, readId, TAG, tagged } from './layout.ts'
 import type { LeaseOwners } from './owners.ts'
 import { QueueChanges } from './queues.ts'
@@ -24,15 +24,15 @@ export type Outcome =
   | { readonly error: QuoinError }
 
 /** A committed group. */
-export interface Written {
+export interface GroupResult {
   readonly outcomes: readonly Outcome[]
   /** False when no batch changed a row: then nothing was written. */
   readonly written: boolean
 }
 
 /** A group whose changes are made. The next may begin; `done` is when this one is durable. */
-export interface Writing {
-  readonly done: Promise<Written>
+export interface GroupCommit {
+  readonly done: Promise<GroupResult>
 }
 
 export class Writer implements Conditions, Operations<Answer> {
@@ -88,8 +88,8 @@ export class Writer implements Conditions, Operations<Answer> {
   }
 
   /** The ranges of rows that a batch which walks will walk, for databases that cannot walk while they write. */
-  walks(batch: Uint8Array): Walk[] {
-    return this.#queues.walks(batch)
+  scans(batch: Uint8Array): Scan[] {
+    return this.#queues.scans(batch)
   }
 
   /** Writes all changes of the group for the caller to commit; false when there are none. */
@@ -127,13 +127,13 @@ export class Writer implements Conditions, Operations<Answer> {
   }
 
   valueIs(key: Uint8Array, expected: Uint8Array): boolean {
-    return equal(this.#value(key), expected)
+    return isValue(this.#value(key), expected)
   }
   valueAbsent(key: Uint8Array): boolean {
     return this.#value(key) === undefined
   }
   fieldIs(key: Uint8Array, field: Uint8Array, expected: Uint8Array): boolean {
-    return equal(this.#hashes.get(KIND.hash, key, field), expected)
+    return isValue(this.#hashes.get(KIND.hash, key, field), expected)
   }
   fieldAbsent(key: Uint8Array, field: Uint8Array): boolean {
     return this.#hashes.get(KIND.hash, key, field) === undefined
@@ -250,8 +250,5 @@ export class Writer implements Conditions, Operations<Answer> {
 
 const readCount = (row: Uint8Array | undefined): number => (row ? readId(row, 0) : 0)
 
-const equal = (a: Uint8Array | undefined, b: Uint8Array): boolean => {
-  if (a?.length !== b.length) return false
-  for (let i = 0; i < b.length; i++) if (a[i] !== b[i]) return false
-  return true
-}
+const isValue = (value: Uint8Array | undefined, expected: Uint8Array): boolean =>
+  value !== undefined && equalBytes(value, expected)

@@ -6,10 +6,10 @@
  */
 import { hasCode, QuoinError } from '@quoin/primitives'
 import type { ConnectionOptions, Server } from './connection.ts'
+import { PipelinedCommands } from './pipelined-commands.ts'
 import { ConnectionPool, type Request } from './pool.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
 import { scriptTexts } from './scripts/script.ts'
-import { Together } from './together.ts'
 
 export interface ClientOptions extends ConnectionOptions {
   /** Milliseconds in which the server has to answer a command. */
@@ -40,7 +40,7 @@ export class Client {
     return new Promise((resolve, reject) => {
       const deadline = performance.now() + this.timeout
       const again = (command: Command): Promise<Reply> => this.#request(command, false, deadline)
-      const together = new Together(commands, again, resolve, reject)
+      const together = new PipelinedCommands(commands, again, resolve, reject)
       for (const request of together.requests()) this.#send(request)
     })
   }

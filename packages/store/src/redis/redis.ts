@@ -1,6 +1,6 @@
 /** The engine on one Redis server. The structures of the store are those of Redis; a batch is one script. */
 import { QuoinError } from '@quoin/primitives'
-import type { Answer, Engine, EngineStats, LastWrite, Reads } from '../engine.ts'
+import type { Answer, Engine, EngineStats, LastWrite, Manifest, Reads } from '../engine.ts'
 import { Client } from './client.ts'
 import { Commits } from './commits.ts'
 import { MARK } from './names.ts'
@@ -51,6 +51,14 @@ export const openRedis = async (url: string, options: RedisOptions = {}): Promis
 
 class RedisEngine implements Engine {
   readonly name = 'redis'
+  readonly manifest: Manifest = {
+    syncReads: false,
+    snapshots: 'optimistic',
+    filters: false,
+    leaseClock: false,
+    backups: false,
+    replication: true
+  }
   readonly reads: Reads
   readonly syncReads = undefined
   readonly #client: Client

@@ -5,7 +5,7 @@ export const openForLong = async (url: string, onMessage: () => void): Promise<S
   const { openStore } = await import('@quoin/store')
   if (!/^rediss?:/.test(url)) return openStore(url, { create: false })
   return openStore(url, {
-    patience: {
+    reconnect: {
       onLost: error => {
         onMessage()
         process.stderr.write(`quoin: ${error.message}; it goes on from here when the server is back\n`)

@@ -50,11 +50,11 @@ export const repair = async (url: string, options: RepairCommand): Promise<numbe
 
 /** Mends damaged rows; answers whether all rows can be read then. */
 const repairRows = async (url: string, outcome: Outcome, progress: Progress): Promise<boolean> => {
-  const { mendRow } = await import('@quoin/store')
+  const { repairRow } = await import('@quoin/store')
   const { rows, faults } = await inspectRows(url, progress)
   for (const finding of faults) outcome.left.add(finding)
   for (const row of faults.length > 0 ? [] : rows) {
-    const became = await mendRow(url, row, { dryRun: outcome.dryRun })
+    const became = await repairRow(url, row, { dryRun: outcome.dryRun })
     if (became === 'left') outcome.left.add(rowFinding(row, true))
     else if (became !== 'changed') outcome.mend('row-damaged')
   }

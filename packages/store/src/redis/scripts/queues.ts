@@ -2,7 +2,7 @@
  * The operations of queues, as a part of `batch.ts`, whose `call`, `unpack_` and `B` it uses. Each takes the place
  * of its arguments in the program, and returns the place after them.
  */
-import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, MEND_LIMIT } from '../../operations.ts'
+import { CLOCK_REPAIRS, EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON } from '../../operations.ts'
 import { CODE, unpack } from './encoding.ts'
 
 /** They are rare, so a batch sets them up only when it has one. */
@@ -48,7 +48,7 @@ local function queues()
   local function mend(key, state, now)
     local name = SETS[state] .. key
     local later = call('ZREVRANGEBYSCORE', name, '(inf', '(' .. string.format('%.17g', now),
-      'WITHSCORES', 'LIMIT', '0', '${MEND_LIMIT}')
+      'WITHSCORES', 'LIMIT', '0', '${CLOCK_REPAIRS}')
     for i = 1, #later, 2 do
       local item = later[i]
       local r = load(key, item)

@@ -1,9 +1,9 @@
 /** The rows that the queues of a batch will walk, for databases that cannot walk while they write. */
 
 import { BatchDecoder } from '../batch-decoder.ts'
-import { EXPIRE_LIMIT, MEND_LIMIT, OPERATION_NAMES, type Operations } from '../operations.ts'
+import { CLOCK_REPAIRS, EXPIRE_LIMIT, OPERATION_NAMES, type Operations } from '../operations.ts'
 import type { HashChanges } from './hashes.ts'
-import type { Walk } from './kv.ts'
+import type { Scan } from './kv.ts'
 import { numbered, ROLE, TAG } from './layout.ts'
 import type { SortedSetChanges } from './sorted-sets.ts'
 
@@ -19,16 +19,16 @@ interface KnownLeases {
 }
 
 /**
- * What `lease` and `wake` in the batch will walk. An operation before them may take items away, so as many more
+ * What `lease` and `wake` in the batch will scan. An operation before them may take items away, so as many more
  * are asked for as it could take. Leases are walked as far as the writer does not know of them.
  */
-export const queueWalks = (
+export const queueScans = (
   batch: Uint8Array,
   hashes: HashChanges,
   sortedSets: SortedSetChanges,
   { latestLease, hasOthers }: KnownLeases
-): Walk[] => {
-  const walks: Walk[] = []
+): Scan[] => {
+  const scans: Scan[] = []
   let taken = 0
   let latest = latestLease
   const took = (): void => {
@@ -44,8 +44,8 @@ export const queueWalks = (
       taken++
     },
     lease: (key, _token, count, _until, _allowed, now, clock) => {
-      const leased = hasOthers(key) && sortedSets.walk(ROLE.leased, key, Number.POSITIVE_INFINITY)
-      if (leased) walks.push({ ...leased, limit: ALL })
+      const leased = hasOthers(key) && sortedSets.scan(ROLE.leased, key, Number.POSITIVE_INFINITY)
+      if (leased) scans.push({ ...leased, limit: ALL })
       const isMended = !hasOthers(key) && latest <= clock
       latest = Math.max(latest, clock)
       for (const [role, limit, time] of [
@@ -53,24 +53,24 @@ export const queueWalks = (
         [ROLE.waiting, EXPIRE_LIMIT, now],
         [ROLE.due, count, now]
       ] as const) {
-        const range = sortedSets.walk(role, key, time)
-        if (range) walks.push({ ...range, limit: limit + taken })
-        const above = sortedSets.walkAbove(role, key, time)
+        const range = sortedSets.scan(role, key, time)
+        if (range) scans.push({ ...range, limit: limit + taken })
+        const above = sortedSets.scanAbove(role, key, time)
         if (above && !(role === ROLE.leased && isMended))
-          walks.push({ ...above, limit: MEND_LIMIT + taken, reverse: true })
+          scans.push({ ...above, limit: CLOCK_REPAIRS + taken, reverse: true })
       }
-      taken += count + 2 * EXPIRE_LIMIT + 3 * MEND_LIMIT
+      taken += count + 2 * EXPIRE_LIMIT + 3 * CLOCK_REPAIRS
       return undefined
     },
     wake: (key, dependency) => {
       const dependants = dependantsOf(sortedSets, key, dependency)
-      const range = dependants && hashes.walk(EMPTY, dependants)
-      if (range) walks.push({ ...range, limit: ALL })
+      const range = dependants && hashes.scan(EMPTY, dependants)
+      if (range) scans.push({ ...range, limit: ALL })
       taken++
     }
   }
   new BatchDecoder(batch).run(counter)
-  return walks
+  return scans
 }
 
 /** The set of items that wait for a dependency; undefined when the queue has no waiting item at all. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode, type QuoinError } from '@quoin/primitives'
 import type { Engine } from './engine.ts'
 
-export interface PatienceOptions {
+export interface ReconnectOptions {
   /** Called when a connection is lost, once for each loss. */
   readonly onLost: (error: QuoinError) => void
   /** Milliseconds after which it is given up; ten minutes unless given. */
@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 2000
 const LIMIT_MS = 600_000
 const ONCE: ReadonlySet<PropertyKey> = new Set(['close', 'snapshot', 'backup'])
 
-export const patient = (engine: Engine, { onLost, limit = LIMIT_MS }: PatienceOptions): Engine => {
+export const reconnecting = (engine: Engine, { onLost, limit = LIMIT_MS }: ReconnectOptions): Engine => {
   /** Calls at once lose the same connection: it is said once. */
   let isLost = false
   const again = async (call: () => unknown): Promise<unknown> => {

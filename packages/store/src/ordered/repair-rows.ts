@@ -25,7 +25,7 @@ const WIDE_LENGTH = 11
 const DELETABLE = new Set<number>([TAG.value, TAG.hash, TAG.field])
 
 /** Mends one damaged row; `left` is one that is neither correctable nor deletable. A dry run only says so. */
-export const mendRow = async (
+export const repairRow = async (
   url: string,
   { row, fault }: InspectedRow,
   { dryRun = false }: { readonly dryRun?: boolean } = {}

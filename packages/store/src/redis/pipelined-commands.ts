@@ -5,7 +5,7 @@
 import type { Request } from './pool.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'
 
-export class Together {
+export class PipelinedCommands {
   readonly #commands: readonly Command[]
   readonly #again: (command: Command) => Promise<Reply>
   readonly #resolve: (replies: Reply[]) => void
@@ -30,7 +30,7 @@ export class Together {
   }
 
   requests(): Request[] {
-    return this.#commands.map((command, i) => new OneOf(this, i, command))
+    return this.#commands.map((command, i) => new PipelinedCommand(this, i, command))
   }
 
   replied(i: number, reply: Reply): void {
@@ -56,12 +56,12 @@ export class Together {
   }
 }
 
-class OneOf implements Request {
-  readonly #together: Together
+class PipelinedCommand implements Request {
+  readonly #together: PipelinedCommands
   readonly #i: number
   readonly command: Command
 
-  constructor(together: Together, i: number, command: Command) {
+  constructor(together: PipelinedCommands, i: number, command: Command) {
     this.#together = together
     this.#i = i
     this.command = command

@@ -9,13 +9,13 @@ const EIO = 5
 const PROBE_BYTES = 64 * 1024
 
 /** Throws what the system says when nothing can be written at the end of a file; otherwise it does nothing. */
-export const assertRoom = (file: string, failure: unknown): void => {
+export const rethrowIfDiskFull = (file: string, failure: unknown): void => {
   if ((failure as { code?: unknown }).code !== EIO) return
-  probeRoom(`${file}.probe`, statSync(file).size)
+  probeDisk(`${file}.probe`, statSync(file).size)
 }
 
 /** Throws when nothing can be written to a new file at that position. */
-export const probeRoom = (probe: string, at: number): void => {
+export const probeDisk = (probe: string, at: number): void => {
   const descriptor = openSync(probe, 'w')
   try {
     // A disk takes what it has room for, and refuses the rest.
@@ -32,7 +32,7 @@ export const probeRoom = (probe: string, at: number): void => {
 const LEAST_FREE_BYTES = 8 * 1024 * 1024
 
 /** Throws ERR_STORE_FULL when the disk of a path has less room than a commit may need, which is to write `bytes`. */
-export const needFree = (path: string, bytes = 0): void => {
+export const assertFreeSpace = (path: string, bytes = 0): void => {
   const { bavail, bsize } = statfsSync(path)
   const free = bavail * bsize
   if (free >= LEAST_FREE_BYTES + bytes) return

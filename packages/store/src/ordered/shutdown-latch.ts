@@ -9,12 +9,12 @@ const IS_ENDING = 0
 const IS_AT_WORK = 1
 
 /** What a thread that writes is given as its data. */
-export interface Ending {
+export interface ShutdownLatch {
   readonly ending: Int32Array
 }
 
 /** The side of the process: hands `shared` to the thread, and says when it is going to end. */
-export const newEnding = (): { readonly shared: Ending; end(): void; ended(): void } => {
+export const newShutdownLatch = (): { readonly shared: ShutdownLatch; end(): void; ended(): void } => {
   const ending = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
   return {
     shared: { ending },
@@ -31,10 +31,10 @@ export const newEnding = (): { readonly shared: Ending; end(): void; ended(): vo
 }
 
 /** Absent where a writer is not in a thread of its own. */
-const given = (workerData as Partial<Ending> | null)?.ending
+const given = (workerData as Partial<ShutdownLatch> | null)?.ending
 
 /** The side of the thread: does work that must not be left half-way. */
-export const uninterrupted = <T>(work: () => T): T => {
+export const criticalSection = <T>(work: () => T): T => {
   if (!given) return work()
   // Said before it is asked: so one of the two sides sees the other.
   Atomics.store(given, IS_AT_WORK, 1)

@@ -9,7 +9,7 @@ import { openStore } from '../store.ts'
 import { openVolume } from './copy.ts'
 import { type InspectedRow, inspectStore } from './inspect.ts'
 import { TAG } from './layout.ts'
-import { mendRow } from './mend-rows.ts'
+import { repairRow } from './repair-rows.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quoin-mend-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -61,9 +61,9 @@ describe.each(['lmdb', 'level'] as const)('in %s', kind => {
     })
     const found = await damageOf(url)
     expect(found.map(({ row }) => row).sort()).toEqual([...changed.keys()].sort())
-    for (const row of found) expect(await mendRow(url, row)).toBe('corrected')
+    for (const row of found) expect(await repairRow(url, row)).toBe('corrected')
     expect(await digestOf(url)).toBe(before)
-    expect(await mendRow(url, found[0]!)).toBe('changed')
+    expect(await repairRow(url, found[0]!)).toBe('changed')
   })
 
   it('a row with more damage is deleted if other rows do without it, and left otherwise', async () => {
@@ -72,7 +72,7 @@ describe.each(['lmdb', 'level'] as const)('in %s', kind => {
     const changed = await damage(path, value => value.fill(0x5a))
     for (const row of await damageOf(url)) {
       const isDeletable = [TAG.value, TAG.hash, TAG.field].includes(changed.get(row.row) as never)
-      expect([row.collection, await mendRow(url, row)]).toEqual([
+      expect([row.collection, await repairRow(url, row)]).toEqual([
         row.collection,
         isDeletable ? 'deleted' : 'left'
       ])
@@ -89,8 +89,8 @@ describe.each(['lmdb', 'level'] as const)('in %s', kind => {
     await volume.close()
     const [wide, value] = await damageOf(url)
     const before = await digestOf(url)
-    expect(await mendRow(url, wide!)).toBe('left')
-    expect(await mendRow(url, value!, { dryRun: true })).toBe('deleted')
+    expect(await repairRow(url, wide!)).toBe('left')
+    expect(await repairRow(url, value!, { dryRun: true })).toBe('deleted')
     expect(await digestOf(url)).toBe(before)
   })
 
@@ -127,7 +127,7 @@ describe.each(['lmdb', 'level'] as const)('in %s', kind => {
     await (kind === 'lmdb' ? mdb() : level())
     const [row] = await damageOf(url)
     expect(row?.row).toBe(toHex(moved))
-    expect(await mendRow(url, row!)).toBe('corrected')
+    expect(await repairRow(url, row!)).toBe('corrected')
     expect(await digestOf(url)).toBe(before)
   })
 })
