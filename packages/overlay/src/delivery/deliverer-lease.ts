@@ -18,6 +18,7 @@ export class DelivererLease {
   readonly #onAcquired: () => void
   #lease: { readonly lease: Lease<string>; readonly renewAt: number } | undefined
   #isElsewhere = false
+  #isAbandoned = false
 
   /** @param onAcquired Called when another process may have had the lease. */
   constructor({ store }: OutputStore, service: string, logger: Logger, onAcquired: () => void) {
@@ -44,7 +45,7 @@ export class DelivererLease {
   /** Holds the lease during work that takes longer than it. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const timer = setInterval(() => {
-      if (this.#lease)
+      if (this.#lease && !this.#isAbandoned)
         void this.hold().catch(error => this.#warn('the lease of a delivery was not renewed', error))
     }, RENEW_MS).unref()
     try {
@@ -62,6 +63,11 @@ export class DelivererLease {
 
   lost(): void {
     this.#lease = undefined
+  }
+
+  /** Renews the lease no more: it ends after its time. */
+  abandon(): void {
+    this.#isAbandoned = true
   }
 
   async release(): Promise<void> {

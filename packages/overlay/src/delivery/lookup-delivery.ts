@@ -224,8 +224,11 @@ export class LookupDelivery {
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#waiters.release()
-    if (this.#running) await withTimeout(this.#running, CLOSING_MS, () => undefined)
-    await this.#lease.release()
+    const run = this.#running?.then(() => true) ?? true
+    const isDone = run === true || (await withTimeout(run, CLOSING_MS, () => false))
+    // A call in progress may take effect yet: the lease ends by itself then, and no other process calls before.
+    if (isDone) await this.#lease.release()
+    else this.#lease.abandon()
   }
 
   get #concurrency(): number {
@@ -365,7 +368,7 @@ export class LookupDelivery {
       this.#failed.hold(topic, entry, keys, 'an earlier entry of the output failed')
       return 'queued'
     }
-    if (this.#circuit.pause > 0) return 'undone'
+    if (this.#isClosed || this.#circuit.pause > 0) return 'undone'
     const reason = await this.#callService(topic, entry)
     if (reason === undefined) {
       this.#succeeded()
@@ -399,6 +402,7 @@ export class LookupDelivery {
    * process, whose host has the deadline: were it abandoned here, it could take effect after later calls of its output.
    */
   #callInTime(call: ServiceCall): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error('the node closes'))
     if (this.#isHosted) return call()
     return withTimeout(call(), this.#timeout, () => {
       throw new Error(`no answer within ${this.#timeout} ms`)

@@ -180,13 +180,11 @@ describe('a service', () => {
 
   it('of another process is not called again for an output while its host has a call in hand', async () => {
     const ends: string[] = []
-    let isFirst = true
+    let count = 0
     const call = async (name: string): Promise<void> => {
-      if (isFirst) {
-        isFirst = false
-        await new Promise(resolve => setTimeout(resolve, 900))
-      }
-      ends.push(name)
+      const number = ++count
+      if (number === 1) await new Promise(resolve => setTimeout(resolve, 900))
+      ends.push(`${name} ${number}`)
     }
     const hosted: HostedLookup = {
       ...about('hosted'),
@@ -203,7 +201,7 @@ describe('a service', () => {
     await submit(engine, a, 'tm_ones')
     await submit(engine, await paid(a, [0]), 'tm_other')
     await expect.poll(() => ends.length, { timeout: 5000 }).toBe(2)
-    expect(ends).toEqual(['admitted', 'spent'])
+    expect(ends).toEqual(['admitted 1', 'spent 2'])
   })
 
   it('hears of a spend by a transaction that its topic never saw', async () => {
@@ -307,6 +305,24 @@ describe('several processes on a store', () => {
     await first.close()
     await submit(second, c, 'tm_ones')
     await expect.poll(() => service.calls.slice(2), { timeout: 5000 }).toEqual([called('admitted', c)])
+  })
+
+  it('none calls while a call of a closed one is in progress', async () => {
+    const first = opened({ lookupTimeout: 10_000 })
+    const a = await mint(chain)
+    let isEnded = false
+    service.answer = async () => {
+      await new Promise(resolve => setTimeout(resolve, 4000))
+      isEnded = true
+    }
+    await submit(first, a, 'tm_ones')
+    await first.close()
+    expect(isEnded).toBe(false)
+    const second = opened()
+    await submit(second, await paid(a), 'tm_ones')
+    await expect.poll(() => isEnded, { timeout: 10_000 }).toBe(true)
+    expect(service.calls).toEqual([called('admitted', a)])
+    expect((await state(second)).lag).toBe(2)
   })
 
   it('a replay asked for in one is done by the other', async () => {
