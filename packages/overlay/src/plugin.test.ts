@@ -149,7 +149,7 @@ describe('it is refused', () => {
       events: {
         parse: outputs.events.parse.bind(outputs.events),
         find: () => undefined,
-        asked: outputs.events.asked.bind(outputs.events)
+        parseQuery: outputs.events.parseQuery.bind(outputs.events)
       }
     })
     await expect(installPlugins([tagged], { outputs: fixed })).rejects.toMatchObject({ code: 'ERR_PLUGIN' })

@@ -15,7 +15,7 @@ import {
 import type { ReadPlan } from '@quoin/store'
 import type { EventTypes } from './events.ts'
 import { outputFields } from './keys.ts'
-import { fieldName, NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'
+import { NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'
 import { type BlockPosition, blockPosition } from './position.ts'
 import type { SpendRecord, TransactionRecord } from './record.ts'
 import { rollback, spendsOf } from './rollback.ts'
@@ -29,8 +29,8 @@ import {
 } from './working-set.ts'
 
 const { events, merkleState, data, dependencies, inputs, spent } = outputFields.collections
-const EVENTS = fieldName(events.encode())
-const POSITION = fieldName(merkleState.encode())
+const EVENTS = bytesKey(events.encode())
+const POSITION = bytesKey(merkleState.encode())
 const SPENT = 'sp:'
 
 export interface ApplyContext {
@@ -248,7 +248,7 @@ const writeOutput = (
     }
   }
   for (const tag of Object.keys(tags)) {
-    draft.set(fieldName(data.encode(tag)), data.value.codec.encode(tags[tag]))
+    draft.set(bytesKey(data.encode(tag)), data.value.codec.encode(tags[tag]))
   }
   if (satoshis !== undefined) draft.satoshis = BigInt(satoshis)
 }
@@ -258,16 +258,16 @@ const writeAdmission = (
   topic: Topic,
   { inputs: consumed = [], dependencies: needed = [] }: Admission
 ): void => {
-  draft.set(fieldName(inputs.encode(topic)), inputs.value.codec.encode(consumed))
-  const key = fieldName(dependencies.encode(topic))
+  draft.set(bytesKey(inputs.encode(topic)), inputs.value.codec.encode(consumed))
+  const key = bytesKey(dependencies.encode(topic))
   if (needed.length > 0) draft.set(key, dependencies.value.codec.encode(needed))
   else draft.delete(key)
 }
 
 /** Marks a member of the topic as spent. */
 const writeSpentMark = (draft: OutputDraft, topic: Topic): void => {
-  if (draft.fields.has(fieldName(inputs.encode(topic)))) {
-    draft.set(fieldName(spent.encode(topic)), new Uint8Array())
+  if (draft.fields.has(bytesKey(inputs.encode(topic)))) {
+    draft.set(bytesKey(spent.encode(topic)), new Uint8Array())
   }
 }
 
@@ -279,7 +279,7 @@ const withoutSpentMarks = (state: OutputState): OutputState => {
 }
 
 const removeAdmission = (draft: OutputDraft, topic: Topic): void => {
-  for (const field of [inputs, dependencies, spent]) draft.delete(fieldName(field.encode(topic)))
+  for (const field of [inputs, dependencies, spent]) draft.delete(bytesKey(field.encode(topic)))
 }
 
 /** The final state, with the position. A position alone does not make an output. */

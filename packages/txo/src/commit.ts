@@ -28,7 +28,7 @@ import {
   writeTallies,
   writeTransactionRows
 } from './index-rows.ts'
-import type { Journal, StoredChange } from './journal.ts'
+import type { Journal, JournalEntry } from './journal.ts'
 import { outputs } from './keys.ts'
 import { membershipEntries } from './membership.ts'
 import { membershipChanges } from './membership-diff.ts'
@@ -116,22 +116,22 @@ const tryPrepare = async (
     return { changed: 0, journalEntries: 0, topics: [], committing: store.replicated() }
   const batch = store.batch()
   work.guardIn(batch)
-  const names = changed.size > 0 ? touchedOutputs(work) : new Set<string>()
+  const outputKeys = changed.size > 0 ? touchedOutputs(work) : new Set<string>()
   let journalEntries = 0
   if (changed.size > 0) {
     work.writeIn(batch)
-    writeRows(batch, work, names, events)
+    writeRows(batch, work, outputKeys, events)
     for (const txid of changed) {
       if (!isPublished(work, txid)) continue
       journal.appendIn(batch, toJournalEntry(work, txid))
       journalEntries++
     }
   }
-  const topics = changed.size + proved.size > 0 ? appendMembership(batch, work, names, proved) : []
+  const topics = changed.size + proved.size > 0 ? appendMembership(batch, work, outputKeys, proved) : []
   // Awaited only if asynchronous: a pending batch holds its memory.
   const writing = extraWrites?.(batch)
   if (writing) await writing
-  const posting = ledgers?.postIn(batch, ledgerChanges(work, names))
+  const posting = ledgers?.postIn(batch, ledgerChanges(work, outputKeys))
   const posted = posting instanceof Promise ? await posting : posting
   const committing = batch.commit()
   if (posted) {
@@ -148,10 +148,10 @@ const NONE_PROVED: ReadonlySet<string> = new Set()
 const appendMembership = (
   batch: Batch,
   work: WorkingSet,
-  names: ReadonlySet<string>,
+  outputKeys: ReadonlySet<string>,
   proved: ReadonlySet<string>
 ): Topic[] => {
-  const byTopic = membershipChanges(work, names, proved)
+  const byTopic = membershipChanges(work, outputKeys, proved)
   for (const [topic, changes] of byTopic) {
     for (const entry of membershipEntries(changes)) batch.append(membershipKey(topic), entry)
   }
@@ -164,10 +164,10 @@ const membershipKey = memoize(1000, (topic: Topic) => outputs.collections.member
 /** Restores equal states, and increments the revision of changed transactions, which it answers. */
 const revise = (work: WorkingSet): Set<string> => {
   const changed = new Set<string>()
-  for (const [name, slot] of work.outputs()) {
+  for (const [key, slot] of work.outputs()) {
     if (slot.before === slot.after) continue
     if (sameOutput(slot.before, slot.after)) slot.after = slot.before
-    else changed.add(txidMapKey(name))
+    else changed.add(txidMapKey(key))
   }
   for (const [txid, slot] of work.records()) {
     const { before, after } = slot
@@ -195,15 +195,15 @@ const sameRecord = (a: TransactionRecord, b: TransactionRecord): boolean =>
 const writeRows = (
   batch: Batch,
   work: WorkingSet,
-  names: ReadonlySet<string>,
+  outputKeys: ReadonlySet<string>,
   registry: EventTypes
 ): void => {
-  const keys = (event: string): EventKeys => registry.parse(event)
+  const parse = (event: string): EventKeys => registry.parse(event)
   const tallies: Tallies = new Map()
-  for (const name of names) {
-    const outpoint = outpointFromMapKey(name)
-    const before = viewOf(work, name, outpoint, 'before')
-    writeOutputRows(batch, outpoint, before, viewOf(work, name, outpoint, 'after'), keys, tallies)
+  for (const key of outputKeys) {
+    const outpoint = outpointFromMapKey(key)
+    const before = viewOf(work, key, outpoint, 'before')
+    writeOutputRows(batch, outpoint, before, viewOf(work, key, outpoint, 'after'), parse, tallies)
   }
   for (const [txid, { before, after }] of work.records()) {
     if (before !== after) writeTransactionRows(batch, txidFromMapKey(txid), before, after)
@@ -213,30 +213,30 @@ const writeRows = (
 
 /** Outputs whose rows may have changed, with their own state, their transaction or their spender. */
 const touchedOutputs = (work: WorkingSet): Set<string> => {
-  const names = new Set<string>()
-  for (const [name, slot] of work.outputs()) if (slot.before !== slot.after) names.add(name)
-  for (const [name, slot] of work.spends()) if (slot.before !== slot.after) names.add(name)
+  const outputKeys = new Set<string>()
+  for (const [key, slot] of work.outputs()) if (slot.before !== slot.after) outputKeys.add(key)
+  for (const [key, slot] of work.spends()) if (slot.before !== slot.after) outputKeys.add(key)
   for (const [txid, { before, after }] of work.records()) {
     if (before === after) continue
-    for (const name of work.outputsOf(txid)) names.add(name)
+    for (const key of work.outputsOf(txid)) outputKeys.add(key)
     for (const record of [before, after]) {
-      for (const { outpoint } of record?.spends ?? []) names.add(bytesKey(outpoint))
+      for (const { outpoint } of record?.spends ?? []) outputKeys.add(bytesKey(outpoint))
     }
   }
   // A record can change by one of its spends; the other spends are not loaded then.
-  for (const name of names) {
-    if (!work.isGuarded(name) || !work.isGuarded(txidMapKey(name))) names.delete(name)
+  for (const key of outputKeys) {
+    if (!work.isGuarded(key) || !work.isGuarded(txidMapKey(key))) outputKeys.delete(key)
   }
-  return names
+  return outputKeys
 }
 
-const viewOf = (work: WorkingSet, name: string, outpoint: Outpoint, side: 'before' | 'after'): OutputView => {
-  const spenderName = work.spend(name)[side]
-  const spender = spenderName === undefined ? undefined : work.record(spenderName)[side]
+const viewOf = (work: WorkingSet, key: string, outpoint: Outpoint, side: 'before' | 'after'): OutputView => {
+  const spenderKey = work.spend(key)[side]
+  const spender = spenderKey === undefined ? undefined : work.record(spenderKey)[side]
   const spending = spender?.spends.find(each => equalBytes(each.outpoint, outpoint))
   return {
-    state: work.output(name)[side],
-    record: work.record(txidMapKey(name))[side],
+    state: work.output(key)[side],
+    record: work.record(txidMapKey(key))[side],
     spender,
     spentEvents: spending?.events ?? NONE
   }
@@ -245,20 +245,20 @@ const viewOf = (work: WorkingSet, name: string, outpoint: Outpoint, side: 'befor
 const NONE: readonly string[] = []
 
 /** Touched outputs before and after the commit, for the ledger. */
-function* ledgerChanges(work: WorkingSet, names: Iterable<string>): Generator<LedgerChange> {
-  for (const name of names) {
-    yield { before: ledgerOutput(work, name, 'before'), after: ledgerOutput(work, name, 'after') }
+function* ledgerChanges(work: WorkingSet, outputKeys: Iterable<string>): Generator<LedgerChange> {
+  for (const key of outputKeys) {
+    yield { before: ledgerOutput(work, key, 'before'), after: ledgerOutput(work, key, 'after') }
   }
 }
 
-const ledgerOutput = (work: WorkingSet, name: string, side: 'before' | 'after'): LedgerOutput | undefined => {
-  const state = work.output(name)[side]
-  if (!state.isSaved || !work.record(txidMapKey(name))[side]) return undefined
+const ledgerOutput = (work: WorkingSet, key: string, side: 'before' | 'after'): LedgerOutput | undefined => {
+  const state = work.output(key)[side]
+  if (!state.isSaved || !work.record(txidMapKey(key))[side]) return undefined
   return {
-    outpoint: outpointFromMapKey(name),
+    outpoint: outpointFromMapKey(key),
     topics: state.topics,
     events: state.events,
-    isSpent: work.spend(name)[side] !== undefined,
+    isSpent: work.spend(key)[side] !== undefined,
     data: tag => state.data(tag)
   }
 }
@@ -271,18 +271,18 @@ const isPublished = (work: WorkingSet, txid: string): boolean => {
     scoreOf(before) !== scoreOf(after) ||
     before.topics.length !== after.topics.length ||
     before.spends.length !== after.spends.length ||
-    work.outputsOf(txid).some(name => work.output(name).before !== work.output(name).after)
+    work.outputsOf(txid).some(key => work.output(key).before !== work.output(key).after)
   )
 }
 
 /** The journal entry of a changed transaction. */
-const toJournalEntry = (work: WorkingSet, txid: string): StoredChange => {
+const toJournalEntry = (work: WorkingSet, txid: string): JournalEntry => {
   const { before, after } = work.record(txid)
   const record = (after ?? before)!
   const moved = before && after && scoreOf(before) !== scoreOf(after)
   const state = (slot: Slot<OutputState>): OutputState => (slot.after.isSaved ? slot.after : slot.before)
-  const changed = work.outputsOf(txid).filter(name => {
-    const slot = work.output(name)
+  const changed = work.outputsOf(txid).filter(key => {
+    const slot = work.output(key)
     return moved || slot.before !== slot.after
   })
   const spent = record.spends
@@ -292,11 +292,11 @@ const toJournalEntry = (work: WorkingSet, txid: string): StoredChange => {
     kind: after ? (moved ? 'moved' : 'saved') : 'removed',
     txid: formatTxid(txidFromMapKey(txid)),
     score: scoreOf(record),
-    outputs: changed.map(name => ({
-      vout: voutOf(outpointFromMapKey(name)),
-      events: state(work.output(name)).events,
-      topics: state(work.output(name)).topics,
-      ...leftBy(work.output(name))
+    outputs: changed.map(key => ({
+      vout: voutOf(outpointFromMapKey(key)),
+      events: state(work.output(key)).events,
+      topics: state(work.output(key)).topics,
+      ...leftBy(work.output(key))
     })),
     spends: spent.map(({ outpoint, events }) => ({
       outpoint: formatOutpoint(outpoint),

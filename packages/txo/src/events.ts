@@ -217,7 +217,7 @@ export interface EventTypes {
   /** The event of a text; undefined for an undeclared type. */
   find(text: string): EventKeys | undefined
   /** The event of a query: as `parse`, and with checksums of addresses checked. */
-  asked(text: string): EventKeys
+  parseQuery(text: string): EventKeys
 }
 
 const REMEMBERED = 10_000
@@ -259,7 +259,7 @@ export class EventRegistry implements EventTypes {
     return this.#found(text)
   }
 
-  asked(text: string): EventKeys {
+  parseQuery(text: string): EventKeys {
     const found = this.parse(text)
     this.#typeOf(found)!.checkAddresses(found.index)
     return found
@@ -274,7 +274,7 @@ export class EventRegistry implements EventTypes {
 export const withStored = (types: EventTypes): EventTypes => ({
   parse: text => types.find(text) ?? keysOf(text),
   find: text => types.find(text),
-  asked: text => (types.find(text) ? types.asked(text) : keysOf(text))
+  parseQuery: text => (types.find(text) ? types.parseQuery(text) : keysOf(text))
 })
 
 const keysOf = (text: string): EventKeys => ({

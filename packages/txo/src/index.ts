@@ -29,11 +29,11 @@ export {
   retryStale
 } from './indexer.ts'
 export type { IngestPlan } from './ingest-plan.ts'
-export type { ChangeKind, Journal, LiveChange, StoredChange } from './journal.ts'
+export type { ChangeKind, Journal, JournalEntry, LiveChange } from './journal.ts'
 export type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 export {
   changeFields,
-  type FilePlace,
+  type FileOffset,
   outputFields,
   outputs,
   progressFields,
@@ -53,7 +53,6 @@ export {
 } from './membership.ts'
 export { type OutputState, outputState } from './output-state.ts'
 export {
-  type At,
   type Balance,
   OutputStore,
   type OutputStoreOptions,
@@ -66,5 +65,11 @@ export type { SpendRecord, TransactionRecord } from './record.ts'
 export { IndexRepair, repairProof } from './repair.ts'
 export * from './scripts/index.ts'
 export type { FoundOutput, OutputSearch, Page } from './search.ts'
-export { type Admission, type OutputUpdate, type SpentEvents, TxUpdate } from './tx-update.ts'
+export {
+  type Admission,
+  type OutputUpdate,
+  type SpentEvents,
+  TxUpdate,
+  type TxUpdateOptions
+} from './tx-update.ts'
 export { type Verdict, type VerifyOptions, verifyIndex } from './verify.ts'

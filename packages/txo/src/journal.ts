@@ -12,7 +12,7 @@ import { changeFields, outputs } from './keys.ts'
 export type ChangeKind = 'saved' | 'moved' | 'removed'
 
 /** A change as stored, with texts for people, as streams send it. */
-export interface StoredChange {
+export interface JournalEntry {
   readonly kind: ChangeKind
   readonly txid: string
   /** The score; of a removed transaction its last one. */
@@ -33,7 +33,7 @@ export interface StoredChange {
   }[]
 }
 
-export interface LiveChange extends StoredChange {
+export interface LiveChange extends JournalEntry {
   /** The position in the journal, to continue `after`. */
   readonly position: number
 }
@@ -60,7 +60,7 @@ export class Journal {
     this.#reader = new JournalReader(this, keep)
   }
 
-  appendIn(batch: Batch, change: StoredChange): void {
+  appendIn(batch: Batch, change: JournalEntry): void {
     const id = newId()
     this.#log.appendIn(batch, id)
     batch.use(changes).at().set(changeField, [id], change)

@@ -31,7 +31,7 @@ import {
   word
 } from '@quoin/keyspace'
 import { amounts } from './amounts.ts'
-import type { StoredChange } from './journal.ts'
+import type { JournalEntry } from './journal.ts'
 import { blockPosition } from './position.ts'
 import { PROVED } from './proved.ts'
 import { transactionRecord } from './record.ts'
@@ -117,7 +117,7 @@ export const spendFields = keyspace(
 )
 
 /** The offset to which a file was read, and the digest that identifies the file. */
-export interface FilePlace {
+export interface FileOffset {
   readonly bytes: number
   /** The SHA-256 of its beginning, in hex. */
   readonly head: string
@@ -149,7 +149,7 @@ export const progressFields = keyspace(
     }),
     file: collection({
       key: ['file:', hex('path', { length: 32 })],
-      value: json<FilePlace>(),
+      value: json<FileOffset>(),
       about: 'How far a file was imported, by the SHA-256 of its path.'
     })
   },
@@ -167,7 +167,7 @@ export const changeFields = keyspace(
   {
     change: collection({
       key: [bytes('change')],
-      value: json<StoredChange>(),
+      value: json<JournalEntry>(),
       about: 'One change, as it is published.'
     })
   },

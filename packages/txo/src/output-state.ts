@@ -1,5 +1,13 @@
 /** The stored state of an output: the fields of its hash, and its satoshis. */
-import { bytesKey, equalBytes, type Outpoint, startsWith, type Topic, type Txid } from '@quoin/primitives'
+import {
+  bytesKey,
+  bytesOfKey,
+  equalBytes,
+  type Outpoint,
+  startsWith,
+  type Topic,
+  type Txid
+} from '@quoin/primitives'
 import type { FieldValue } from '@quoin/store'
 import { outputFields } from './keys.ts'
 
@@ -10,12 +18,9 @@ const EVENTS_NAME = bytesKey(EVENTS)
 const INPUTS = 'in:'
 const DATA = 'dt:'
 
-export const fieldName = bytesKey
-const fieldBytes = (name: string): Uint8Array => Buffer.from(name, 'latin1')
-
 /** The state of an output. Fields are decoded on first use. */
 export class OutputState {
-  /** Values by the map key (`fieldName`) of their field. */
+  /** Values by the map key (`bytesKey`) of their field. */
   readonly fields: ReadonlyMap<string, Uint8Array>
   readonly satoshis: bigint | undefined
   #events: readonly string[] | undefined
@@ -43,25 +48,25 @@ export class OutputState {
 
   /** The topics that admitted it. */
   get topics(): readonly Topic[] {
-    this.#topics ??= this.#namesAfter(INPUTS).map(name => inputs.decode(fieldBytes(name))[0])
+    this.#topics ??= this.#namesAfter(INPUTS).map(name => inputs.decode(bytesOfKey(name))[0])
     return this.#topics
   }
 
   /** The outputs that a topic saw its transaction consume. */
   inputs(topic: Topic): readonly Outpoint[] {
-    const value = this.fields.get(fieldName(inputs.encode(topic)))
+    const value = this.fields.get(bytesKey(inputs.encode(topic)))
     return value ? inputs.value.codec.decode(value) : []
   }
 
   /** The transactions that a topic needs with the output. */
   dependencies(topic: Topic): readonly Txid[] {
-    const value = this.fields.get(fieldName(dependencies.encode(topic)))
+    const value = this.fields.get(bytesKey(dependencies.encode(topic)))
     return value ? dependencies.value.codec.decode(value) : []
   }
 
   /** Whether a topic marked the output as spent, without a spender. */
   isMarkedSpent(topic: Topic): boolean {
-    return this.fields.has(fieldName(spent.encode(topic)))
+    return this.fields.has(bytesKey(spent.encode(topic)))
   }
 
   /** The data under a tag, shared: do not change it. */
@@ -140,12 +145,12 @@ export class OutputDraft {
 
 export const outputState = (fields: readonly FieldValue[], satoshis: bigint | undefined): OutputState => {
   const named = new Map<string, Uint8Array>()
-  for (const { field, value } of fields) named.set(fieldName(field), value)
+  for (const { field, value } of fields) named.set(bytesKey(field), value)
   return new OutputState(named, satoshis)
 }
 
-const DATA_BYTES = fieldBytes(DATA)
-const INPUTS_BYTES = fieldBytes(INPUTS)
+const DATA_BYTES = bytesOfKey(DATA)
+const INPUTS_BYTES = bytesOfKey(INPUTS)
 
 /** Events, topics and data of fields as read: loading outputs does not need map keys. */
 export const eventsIn = (fields: readonly FieldValue[]): readonly string[] => {
@@ -181,7 +186,7 @@ let lastTag = ''
 const tagOf = (field: Uint8Array): string => {
   if (field.length !== lastField.length || !startsWith(field, lastField)) {
     lastField = field.slice()
-    lastTag = fieldName(field).slice(DATA.length)
+    lastTag = bytesKey(field).slice(DATA.length)
   }
   return lastTag
 }

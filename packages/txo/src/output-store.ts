@@ -38,7 +38,13 @@ import { type TransactionRecord, transactionRecord } from './record.ts'
 import { rollback } from './rollback.ts'
 import { scriptEvents } from './scripts/events.ts'
 import { type FoundOutput, type OutputSearch, type Page, searchOutpoints } from './search.ts'
-import { type Admission, type OutputUpdate, type SpentEvents, TxUpdate } from './tx-update.ts'
+import {
+  type Admission,
+  type OutputUpdate,
+  type SpentEvents,
+  TxUpdate,
+  type TxUpdateOptions
+} from './tx-update.ts'
 import { txidFromMapKey } from './working-set.ts'
 
 export interface OutputStoreOptions {
@@ -60,12 +66,6 @@ export interface SavedOutput {
   /** Addresses; each becomes the event `own:{address}`. */
   readonly owners?: Iterable<string>
   readonly data?: Readonly<Record<string, unknown>>
-}
-
-/** The first sighting of a transaction, and its block position. */
-export interface At {
-  readonly seen?: number
-  readonly position?: BlockPosition | null
 }
 
 export interface Balance {
@@ -153,7 +153,7 @@ export class OutputStore {
   }
 
   /** Saves outputs of a transaction: satoshis, events and data, and its block position. */
-  saveOutputs(txid: Txid, saved: readonly SavedOutput[], at: At = {}): Promise<boolean> {
+  saveOutputs(txid: Txid, saved: readonly SavedOutput[], at: TxUpdateOptions = {}): Promise<boolean> {
     const change = new TxUpdate(txid, at)
     for (const { vout, ...output } of saved) change.output(vout, this.indexed(txid, output))
     return this.commit(change)
@@ -173,17 +173,27 @@ export class OutputStore {
   }
 
   /** Adds events and data to an output. */
-  saveEvents(outpoint: Outpoint, change: OutputUpdate, at: At = {}): Promise<boolean> {
+  saveEvents(outpoint: Outpoint, change: OutputUpdate, at: TxUpdateOptions = {}): Promise<boolean> {
     return this.commit(new TxUpdate(txidOf(outpoint), at).output(voutOf(outpoint), change))
   }
 
   /** Saves the spend of an output with these events. */
-  saveSpend(outpoint: Outpoint, spender: Txid, events: SpentEvents = [], at: At = {}): Promise<boolean> {
+  saveSpend(
+    outpoint: Outpoint,
+    spender: Txid,
+    events: SpentEvents = [],
+    at: TxUpdateOptions = {}
+  ): Promise<boolean> {
     return this.commit(new TxUpdate(spender, at).spend(outpoint, events))
   }
 
   /** Adds an output to a topic. */
-  admit(topic: Topic, outpoint: Outpoint, admission: Admission = {}, at: At = {}): Promise<boolean> {
+  admit(
+    topic: Topic,
+    outpoint: Outpoint,
+    admission: Admission = {},
+    at: TxUpdateOptions = {}
+  ): Promise<boolean> {
     return this.commit(new TxUpdate(txidOf(outpoint), at).admit(topic, voutOf(outpoint), admission))
   }
 
@@ -309,7 +319,7 @@ export class OutputStore {
     if (from !== undefined || to !== undefined || limit !== undefined || cursor !== undefined)
       return undefined
     if (!this.events.find(key)?.balance) return undefined
-    this.events.asked(key)
+    this.events.parseQuery(key)
     const [sum, count] = await Promise.all([
       this.store.use(balances).at('satoshis').score(key),
       this.store.use(balances).at('outputs').score(key)

@@ -81,5 +81,7 @@ const areUnspent = async (
 const setKey = (events: EventTypes, text: string): Uint8Array => {
   if (text.startsWith(TOPIC)) return topicOutputs.encode(text.slice(TOPIC.length) as Topic)
   const twin = text.endsWith(SPENT) ? text.slice(0, -SPENT.length) : undefined
-  return twin !== undefined && events.find(twin) ? events.asked(twin).spent : events.asked(text).index
+  return twin !== undefined && events.find(twin)
+    ? events.parseQuery(twin).spent
+    : events.parseQuery(text).index
 }

@@ -28,13 +28,19 @@ export interface Admission {
 /** The events of a spent output; the function is called only if the output is not indexed. */
 export type SpentEvents = Iterable<string> | (() => Iterable<string>)
 
+export interface TxUpdateOptions {
+  /** Unix seconds of the first sighting, for a transaction without a record. */
+  readonly seen?: number | undefined
+  /** `null` makes it unmined, `undefined` keeps its position. */
+  readonly position?: BlockPosition | null | undefined
+  /** The number of its outputs: outputs that are not indexed can be spent too. */
+  readonly vouts?: number
+}
+
 export class TxUpdate {
   readonly txid: Txid
-  /** Unix seconds of the first sighting, for a transaction without a record. */
   readonly seen: number | undefined
-  /** `null` makes it unmined, `undefined` keeps its position. */
   readonly position: BlockPosition | null | undefined
-  /** The number of its outputs: outputs that are not indexed can be spent too. */
   readonly vouts: number
   readonly outputs = new Map<number, OutputUpdate[]>()
   readonly admissions = new Map<Topic, Map<number, Admission>>()
@@ -48,18 +54,11 @@ export class TxUpdate {
   isProved = false
   readonly extraWrites: ((batch: Batch) => void | Promise<void>)[] = []
 
-  constructor(
-    txid: Txid,
-    at: {
-      readonly seen?: number | undefined
-      readonly position?: BlockPosition | null | undefined
-      readonly vouts?: number
-    } = {}
-  ) {
+  constructor(txid: Txid, { seen, position, vouts = 0 }: TxUpdateOptions = {}) {
     this.txid = txid
-    this.vouts = at.vouts ?? 0
-    this.seen = at.seen
-    this.position = at.position
+    this.vouts = vouts
+    this.seen = seen
+    this.position = position
   }
 
   output(vout: number, change: OutputUpdate): this {

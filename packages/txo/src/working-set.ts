@@ -31,10 +31,10 @@ interface Guard {
   readonly value: Uint8Array | undefined
 }
 
-export const txidFromMapKey = (name: string): Txid => bytesOfKey(name) as Txid
-export const outpointFromMapKey = (name: string): Outpoint => bytesOfKey(name) as Outpoint
+export const txidFromMapKey = (key: string): Txid => bytesOfKey(key) as Txid
+export const outpointFromMapKey = (key: string): Outpoint => bytesOfKey(key) as Outpoint
 /** The map key of an outpoint begins with the map key of its txid. */
-export const txidMapKey = (name: string): string => name.slice(0, 32)
+export const txidMapKey = (key: string): string => key.slice(0, 32)
 export const outpointMapKey = (txid: string, vout: number): string =>
   txid + String.fromCharCode(vout >>> 24, (vout >>> 16) & 0xff, (vout >>> 8) & 0xff, vout & 0xff)
 
@@ -49,34 +49,34 @@ export class WorkingSet {
   /** Reasons by the map key of the output and the topic. */
   readonly #reasons = new Map<string, MembershipReason>()
 
-  isGuarded(name: string): boolean {
-    return this.#guards.has(name)
+  isGuarded(key: string): boolean {
+    return this.#guards.has(key)
   }
 
   /** Reads records by txid and spends by outpoint, as conditions. */
-  *guard(names: Iterable<string>): ReadPlan<void> {
+  *guard(keys: Iterable<string>): ReadPlan<void> {
     const missing = new Set<string>()
-    for (const name of names) if (!this.#guards.has(name)) missing.add(name)
+    for (const key of keys) if (!this.#guards.has(key)) missing.add(key)
     if (missing.size === 0) return
     const fields = Array.from(missing, bytesOfKey)
     this.#addGuards(missing, fields, yield* ask(reads => reads.hmget(SPENDS, fields)))
   }
 
   #addGuards(
-    names: Iterable<string>,
+    keys: Iterable<string>,
     fields: readonly Uint8Array[],
     values: readonly (Uint8Array | undefined)[]
   ): void {
     let i = -1
-    for (const name of names) {
+    for (const key of keys) {
       const value = values[++i]
-      this.#guards.set(name, { field: fields[i]!, value })
-      if (name.length === 36) {
+      this.#guards.set(key, { field: fields[i]!, value })
+      if (key.length === 36) {
         const spender = value && bytesKey(value)
-        this.#spends.set(name, { before: spender, after: spender })
+        this.#spends.set(key, { before: spender, after: spender })
       } else {
         const record = value && transactionRecord.codec.decode(value)
-        this.#records.set(name, { before: record, after: record })
+        this.#records.set(key, { before: record, after: record })
       }
     }
   }
@@ -94,8 +94,8 @@ export class WorkingSet {
     const hashes = yield* askAll(txids.map(txid => reads => reads.hrange(output.scan(txidFromMapKey(txid)))))
     const loaded = new Map<string, readonly FieldValue[]>()
     for (const [i, txid] of txids.entries()) {
-      for (const { key, fields } of hashes[i]!) {
-        loaded.set(this.addOutput(txid, output.decode(key)[1]), fields)
+      for (const { key: hash, fields } of hashes[i]!) {
+        loaded.set(this.addOutput(txid, output.decode(hash)[1]), fields)
       }
     }
     yield* this.guardSpends([...loaded.keys()])
@@ -103,30 +103,28 @@ export class WorkingSet {
   }
 
   /** Reads the spends of outputs and the records of their spenders, as conditions. */
-  *guardSpends(names: readonly string[]): ReadPlan<void> {
-    yield* this.guard(names)
-    yield* this.guard(names.flatMap(name => this.#spends.get(name)?.before ?? NONE))
+  *guardSpends(keys: readonly string[]): ReadPlan<void> {
+    yield* this.guard(keys)
+    yield* this.guard(keys.flatMap(key => this.#spends.get(key)?.before ?? NONE))
   }
 
   /** Loads single outputs, whose spends are conditions already, with the records of their transactions. */
-  *loadOutputs(names: readonly string[]): ReadPlan<void> {
-    yield* this.guard(names.map(txidMapKey))
-    const known = names.filter(
-      name => !this.#outputs.has(name) && this.#records.get(txidMapKey(name))!.before
-    )
+  *loadOutputs(keys: readonly string[]): ReadPlan<void> {
+    yield* this.guard(keys.map(txidMapKey))
+    const known = keys.filter(key => !this.#outputs.has(key) && this.#records.get(txidMapKey(key))!.before)
     if (known.length === 0) return
-    const hashes = yield* ask(reads => reads.mhgetall(known.map(outputKey)))
-    yield* this.#addOutputs(new Map(known.map((name, i) => [name, hashes[i]!])))
+    const hashes = yield* ask(reads => reads.mhgetall(known.map(outputHash)))
+    yield* this.#addOutputs(new Map(known.map((key, i) => [key, hashes[i]!])))
   }
 
   *#addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): ReadPlan<void> {
-    const names = [...loaded.keys()].filter(name => !this.#outputs.has(name))
-    if (names.length === 0) return
-    const amounts = yield* ask(reads => reads.hmget(SATOSHIS, names.map(bytesOfKey)))
-    for (const [i, name] of names.entries()) {
+    const keys = [...loaded.keys()].filter(key => !this.#outputs.has(key))
+    if (keys.length === 0) return
+    const amounts = yield* ask(reads => reads.hmget(SATOSHIS, keys.map(bytesOfKey)))
+    for (const [i, key] of keys.entries()) {
       const value = amounts[i]
-      const state = outputState(loaded.get(name)!, value && amount.value.codec.decode(value))
-      this.#outputs.set(name, { before: state, after: state })
+      const state = outputState(loaded.get(key)!, value && amount.value.codec.decode(value))
+      this.#outputs.set(key, { before: state, after: state })
     }
   }
 
@@ -136,39 +134,39 @@ export class WorkingSet {
   }
 
   addOutput(txid: string, vout: number): string {
-    const name = outpointMapKey(txid, vout)
-    this.#whole.get(txid)!.add(name)
-    return name
+    const key = outpointMapKey(txid, vout)
+    this.#whole.get(txid)!.add(key)
+    return key
   }
 
-  setReason(name: string, topic: string, reason: MembershipReason): void {
-    this.#reasons.set(`${name}${topic}`, reason)
+  setReason(key: string, topic: string, reason: MembershipReason): void {
+    this.#reasons.set(`${key}${topic}`, reason)
   }
 
-  reasonFor(name: string, topic: string): MembershipReason | undefined {
-    return this.#reasons.get(`${name}${topic}`)
+  reasonFor(key: string, topic: string): MembershipReason | undefined {
+    return this.#reasons.get(`${key}${topic}`)
   }
 
   record(txid: string): Slot<TransactionRecord | undefined> {
     return this.#records.get(txid)!
   }
 
-  spend(name: string): Slot<string | undefined> {
-    return this.#spends.get(name)!
+  spend(key: string): Slot<string | undefined> {
+    return this.#spends.get(key)!
   }
 
-  output(name: string): Slot<OutputState> {
-    const known = this.#outputs.get(name)
+  output(key: string): Slot<OutputState> {
+    const known = this.#outputs.get(key)
     if (known) return known
     const slot = { before: NO_OUTPUT, after: NO_OUTPUT }
-    this.#outputs.set(name, slot)
+    this.#outputs.set(key, slot)
     return slot
   }
 
-  outputs(): Iterable<[name: string, slot: Slot<OutputState>]> {
+  outputs(): Iterable<[key: string, slot: Slot<OutputState>]> {
     return this.#outputs
   }
-  spends(): Iterable<[name: string, slot: Slot<string | undefined>]> {
+  spends(): Iterable<[key: string, slot: Slot<string | undefined>]> {
     return this.#spends
   }
   records(): Iterable<[txid: string, slot: Slot<TransactionRecord | undefined>]> {
@@ -182,38 +180,38 @@ export class WorkingSet {
 
   /** Writes changed spends, records and outputs, without the rows derived from them. */
   writeIn(batch: Batch): void {
-    for (const [name, { before, after }] of this.#spends) {
+    for (const [key, { before, after }] of this.#spends) {
       if (before === after) continue
-      const { field } = this.#guards.get(name)!
+      const { field } = this.#guards.get(key)!
       if (after === undefined) batch.hdel(SPENDS, field)
       else batch.hset(SPENDS, field, bytesOfKey(after))
     }
-    for (const [name, { before, after }] of this.#records) {
+    for (const [key, { before, after }] of this.#records) {
       if (before === after) continue
-      const { field } = this.#guards.get(name)!
+      const { field } = this.#guards.get(key)!
       if (after) batch.hset(SPENDS, field, transactionRecord.codec.encode(after))
       else batch.hdel(SPENDS, field)
     }
-    for (const [name, { before, after }] of this.#outputs) {
-      if (before !== after) writeOutput(batch, name, before, after)
+    for (const [key, { before, after }] of this.#outputs) {
+      if (before !== after) writeOutput(batch, key, before, after)
     }
   }
 }
 
-const writeOutput = (batch: Batch, name: string, before: OutputState, after: OutputState): void => {
-  const key = outputKey(name)
+const writeOutput = (batch: Batch, key: string, before: OutputState, after: OutputState): void => {
+  const hash = outputHash(key)
   for (const [field, value] of after.fields) {
-    if (before.fields.get(field) !== value) batch.hset(key, bytesOfKey(field), value)
+    if (before.fields.get(field) !== value) batch.hset(hash, bytesOfKey(field), value)
   }
   for (const field of before.fields.keys()) {
-    if (!after.fields.has(field)) batch.hdel(key, bytesOfKey(field))
+    if (!after.fields.has(field)) batch.hdel(hash, bytesOfKey(field))
   }
   if (before.satoshis === after.satoshis) return
-  if (after.satoshis === undefined) batch.hdel(SATOSHIS, bytesOfKey(name))
-  else batch.hset(SATOSHIS, bytesOfKey(name), amount.value.codec.encode(after.satoshis))
+  if (after.satoshis === undefined) batch.hdel(SATOSHIS, bytesOfKey(key))
+  else batch.hset(SATOSHIS, bytesOfKey(key), amount.value.codec.encode(after.satoshis))
 }
 
-const outputKey = (name: string): Uint8Array => {
-  const outpoint = outpointFromMapKey(name)
+const outputHash = (key: string): Uint8Array => {
+  const outpoint = outpointFromMapKey(key)
   return output.encode(txidOf(outpoint), voutOf(outpoint))
 }

@@ -3,11 +3,11 @@
  * they are the same, so are the two.
  */
 import { Bump, chain } from '@quoin/chain'
-import { formatOutpoint, formatTxid, makeOutpoint, type Txid } from '@quoin/primitives'
+import { bytesKey, formatOutpoint, formatTxid, makeOutpoint, type Txid } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { outputEvents } from '../events.ts'
 import { outputFields, outputs, spendFields } from '../keys.ts'
-import { fieldName, type OutputState, outputState } from '../output-state.ts'
+import { type OutputState, outputState } from '../output-state.ts'
 import { inputsOf, type Place } from './knowledge.testing.ts'
 import { NOTE, type OutputMarks, PLUGIN_EVENTS } from './marks.testing.ts'
 import type { Model } from './model.testing.ts'
@@ -122,7 +122,7 @@ const outputLine = (
 }
 
 const placeOf = ({ fields }: OutputState): Height | undefined => {
-  const value = fields.get(fieldName(merkleState.encode()))
+  const value = fields.get(bytesKey(merkleState.encode()))
   const position = value && merkleState.value.codec.decode(value)
   return position && { height: position.height, index: Number(position.index) }
 }
@@ -130,7 +130,7 @@ const placeOf = ({ fields }: OutputState): Height | undefined => {
 const marksOf = (state: OutputState): OutputMarks => ({
   topics: new Map(
     state.topics.map(topic => {
-      const field = (name: Uint8Array) => state.fields.get(fieldName(name))
+      const field = (name: Uint8Array) => state.fields.get(bytesKey(name))
       const needed = field(dependencies.encode(topic))
       return [
         topic,

@@ -65,7 +65,7 @@ const txos = (context: Context): Route => {
     headers: { 'last-event-id': Type.Optional(Score) },
     responses: STREAM,
     handle({ params: { owner }, query: asked, headers }) {
-      outputs.events.asked(`own:${owner}`)
+      outputs.events.parseQuery(`own:${owner}`)
       const from = headers['last-event-id'] ?? asked.from
       return eventStream(context, told(owner, { ...asked, ...(from !== undefined && { from }) }))
     }
@@ -108,7 +108,7 @@ const sync = (context: Context): Route => {
     responses: STREAM,
     handle({ query: { owner, from }, headers }) {
       const owners = [...new Set(listed(owner))]
-      for (const each of owners) outputs.events.asked(`own:${each}`)
+      for (const each of owners) outputs.events.parseQuery(`own:${each}`)
       return eventStream(context, told(owners, headers['last-event-id'] ?? from))
     }
   })
