@@ -1,26 +1,26 @@
-/** What the runner is given to run: the kinds of cases, and what comes out of them. */
+/** Cases of benchmarks by kind, and their results. */
 
 import type { Work } from './measure.ts'
 import type { TimeUnit, Unit } from './unit.ts'
 
 /** Work that can be repeated as often as the time permits. */
-export type Repeated = {
+export type RepeatedCase = {
   readonly kind: 'repeated'
   readonly name: string
   readonly unit: TimeUnit
   readonly ops: number
   readonly seconds?: number | undefined
   readonly peerNames: readonly string[]
-  /** Ours first, then the peers in the order of their names. */
+  /** Our work first, then the peers' in the order of their names. */
   readonly works: () => Promise<readonly Work[]>
 }
 
-/** Work that is done once, in so many slices. */
+/** Work that is done once, in a number of slices. */
 export type Race = {
   readonly kind: 'race'
   readonly name: string
   readonly unit: TimeUnit
-  /** Of one slice. */
+  /** Operations of one slice. */
   readonly ops: number
   readonly slices: number
   readonly peerNames: readonly string[]
@@ -28,7 +28,7 @@ export type Race = {
   readonly after: () => Promise<unknown>
 }
 
-/** Numbers that are not times of works. */
+/** Numbers other than times. */
 export type Figure = {
   readonly kind: 'figure'
   readonly name: string
@@ -44,15 +44,15 @@ type SheetCase = {
   readonly make: () => Promise<Sheet>
 }
 
-export type Case = Repeated | Race | Figure | SheetCase
+export type Case = RepeatedCase | Race | Figure | SheetCase
 
 export type Sheet = {
   readonly columns: readonly string[]
-  /** A cell for each column; `null` where there is nothing to say. */
+  /** A cell for each column; `null` for an empty one. */
   readonly rows: readonly (readonly (string | number | null)[])[]
 }
 
-/** Ours against one peer; a case without peers has one row, where all that concerns the peer is `null`. */
+/** Our side against one peer. A case without peers has one row, with `null` in the peer's columns. */
 export type Row = {
   readonly case: string
   readonly ours: number
@@ -60,6 +60,6 @@ export type Row = {
   readonly peerName: string | null
   readonly ratio: number | null
   readonly unit: Unit
-  /** Of the noisier side, in percent. */
+  /** The spread of the noisier side, in percent. */
   readonly spread: number | null
 }

@@ -1,6 +1,6 @@
 /**
- * What became slower than a commit: the benchmarks of that commit, in a temporary worktree, and those of the working tree
- * run alternately, each in processes of its own, and the processor times of cases that both have are compared.
+ * Compares the working tree with a commit: the benchmarks of both run alternately, each in processes of its own, the
+ * commit's in a temporary worktree, and processor times of common cases are compared.
  */
 
 import { execFileSync, spawn } from 'node:child_process'
@@ -11,7 +11,7 @@ import type { CaseTime } from './processor-time.ts'
 import { digits } from './report.ts'
 import { median } from './stats.ts'
 
-/** A smaller difference is not reported, however clear it is. */
+/** Smaller differences are not reported, even if they are significant. */
 const LEAST_RATIO = 1.05
 
 export type Change = {
@@ -58,7 +58,7 @@ const CHANGE_HEAD = `${'case'.padEnd(56)}  ${'before us'.padStart(11)}  ${'after
 const git = (directory: string, ...args: string[]): string =>
   execFileSync('git', args, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 
-/** Names and versions of the packages of others that a lockfile installs. */
+/** Names and versions of the third-party packages in a lockfile. */
 function installed(directory: string): string {
   const { packages } = JSON.parse(readFileSync(join(directory, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version?: string; link?: boolean }>
@@ -69,7 +69,7 @@ function installed(directory: string): string {
   return JSON.stringify(entries.map(([path, { version }]) => [path, version]).sort())
 }
 
-/** Gives a worktree the packages of others: those of the repository if they are the same, else its own. */
+/** Gives a worktree its third-party packages: those of the repository if they are the same, else its own. */
 function provideModules(worktree: string, repository: string): void {
   if (installed(worktree) !== installed(repository)) {
     execFileSync('npm', ['ci'], { cwd: worktree, stdio: ['ignore', 2, 2] })
@@ -126,7 +126,7 @@ export type CompareOptions = {
   readonly progress: (text: string) => void
 }
 
-/** Returns whether nothing became slower. */
+/** Returns whether no case became slower. */
 export async function compareWith({
   repository,
   ref,
@@ -158,7 +158,7 @@ export async function compareWith({
           [worktree, before],
           [repository, after]
         ] as const
-        // Each side goes first as often as the other.
+        // Each side goes first in half of the rounds.
         for (const [directory, times] of round % 2 === 1 ? sides : sides.toReversed()) {
           progress(
             `${bench}: round ${round} of ${rounds}, ${directory === worktree ? commit : 'working tree'}`

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Case, Race, Repeated, Row, Sheet } from './case.ts'
+import type { Case, Race, RepeatedCase, Row, Sheet } from './case.ts'
 import { findBenches } from './find.ts'
 import { suite } from './harness.ts'
 import { measure, takeTurns } from './measure.ts'
@@ -33,7 +33,7 @@ function fakeTime() {
   }
 }
 
-function aCase(fields: Partial<Repeated>): Repeated {
+function aCase(fields: Partial<RepeatedCase>): RepeatedCase {
   const works = async () => []
   return { kind: 'repeated', name: 'encode', unit: 'ns/op', ops: 1, peerNames: [], works, ...fields }
 }
@@ -164,7 +164,7 @@ describe('measuring', () => {
 
 describe('suite', () => {
   const works = { ours: () => 1, peers: { x: () => 2, y: () => 3 } }
-  const worksOf = async (each: Case | undefined) => (each as Repeated | Race).works()
+  const worksOf = async (each: Case | undefined) => (each as RepeatedCase | Race).works()
 
   it('registers a comparison with ours first, and measures nothing', async () => {
     const { cases } = await suite(({ compare }) =>

@@ -1,6 +1,6 @@
 /**
- * What a `*.bench.ts` file is written with. The suite registers its cases and measures nothing itself, so
- * that the runner knows how many cases share the time.
+ * The interface of `*.bench.ts` files. A suite registers its cases and measures nothing itself, so that the runner
+ * can divide the time among the cases.
  */
 
 import type { Case, Sheet } from './case.ts'
@@ -8,40 +8,40 @@ import type { Work } from './measure.ts'
 import { peer } from './peer.ts'
 import type { TimeUnit, Unit } from './unit.ts'
 
-/** How much is measured: what fits into a minute, into a few, or all there is to know, however long that takes. */
+/** The amount of measuring: within a minute, within a few, or everything, however long it takes. */
 export type Scale = 'quick' | 'normal' | 'full'
 
 type Options = {
   readonly unit: TimeUnit
-  /** Operations that one call performs, 1 unless given. A call of several must return a value that depends on all. */
+  /** Operations of one call, 1 by default. A call of several must return a value that depends on all. */
   readonly ops?: number
 }
 
-type Repeated = Options & {
-  /** The most seconds that the case takes, when that is less than what the runner would give it. */
+type RepeatOptions = Options & {
+  /** The case's own limit in seconds, when it is below the runner's. */
   readonly seconds?: number
 }
 
-type Comparison = Repeated & {
+type Comparison = RepeatOptions & {
   readonly ours: Work
   readonly peers: Readonly<Record<string, Work>>
-  /** Makes ready what the works need, outside the measured time. Cases that share it keep it themselves. */
+  /** Prepares the works, outside the measured time. Cases that share the preparation keep it themselves. */
   readonly prepare?: () => Promise<unknown>
 }
 
-type Growth = Repeated & {
-  /** The noun that is counted: `'collections'` names a case `prove 200 collections`. */
+type Growth = RepeatOptions & {
+  /** The noun of the sizes: `'collections'` names a case `prove 200 collections`. */
   readonly of?: string
 }
 
 type Make = () => Work | Promise<Work>
 
 type Race = Options & {
-  /** How often each side is called, and no more: a call goes on where the one before it ended. */
+  /** The exact number of calls of each side; each call continues the work of the one before. */
   readonly slices: number
   readonly ours: Make
   readonly peers: Readonly<Record<string, Make>>
-  /** Gives back what the sides hold, when the race is over or has failed. */
+  /** Releases the sides' resources when the race is over or has failed. */
   readonly after?: () => Promise<unknown>
 }
 
@@ -52,9 +52,9 @@ type Figure = {
 }
 
 type Tools = {
-  /** Measures ours against every peer, all doing the same work. */
+  /** Measures our work against every peer's, all doing the same. */
   compare(name: string, comparison: Comparison): void
-  /** Measures ours at each size. `make` prepares the work of one size outside the measured time. */
+  /** Measures our work at each size. `make` prepares one size outside the measured time. */
   growth(
     name: string,
     sizes: readonly number[],
@@ -62,19 +62,19 @@ type Tools = {
     options: Growth
   ): void
   /**
-   * Measures long work that changes what it works on, and so cannot be repeated: all sides run their slices in
-   * turn, and what counts is the time of all slices together. The makers run before, outside the measured time.
+   * Measures long work that changes its own input, and so cannot be repeated: all sides run their slices in turn, and
+   * the result is the time of all slices together. The makers run before, outside the measured time.
    */
   race(name: string, race: Race): void
-  /** Compares numbers that are asked for once, ours first, such as what an earlier case has recorded. */
+  /** Compares numbers that are read once, ours first, such as records of an earlier case. */
   figure(name: string, figure: Figure): void
-  /** Makes a table of its own, printed after the rows of all cases. */
+  /** Adds a table, printed after the rows of all cases. */
   sheet(name: string, make: () => Promise<Sheet>): void
-  /** Says, above the results, what a reader has to know about them. */
+  /** Prints a note to the reader above the results. */
   note(text: string): void
-  /** Says how far a case has come. */
+  /** Reports the progress of a case. */
   progress(text: string): void
-  /** Runs at the end, however the benchmark ends; those that were given last run first. */
+  /** Runs at the end, however the benchmark ends; last registered, first run. */
   after(close: () => unknown): void
   peer: typeof peer
   readonly scale: Scale

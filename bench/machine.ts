@@ -1,4 +1,4 @@
-/** The machine and the commit of a measurement: without them, a number cannot be compared with another. */
+/** The machine and the commit of a measurement, which make it comparable. */
 
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'

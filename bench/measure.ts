@@ -1,15 +1,15 @@
 /**
- * Times several functions fairly: one process, turn by turn, so that a change of CPU frequency or a
- * busy neighbour falls on all of them alike.
+ * Times several functions fairly: one process, turn by turn, so that a change of CPU frequency or a busy neighbour
+ * falls on all of them alike.
  */
 
-/** One operation, or a batch of them. What it returns is kept, so V8 cannot drop the work. */
+/** One operation, or a batch of them. The result is kept, so V8 cannot drop the work. */
 export type Work = () => unknown
 
 /** Milliseconds since some fixed moment. */
 export type Clock = () => number
 
-/** Processor time of this process, all of its threads, in milliseconds. Child processes are not in it. */
+/** Processor time of this process, all of its threads, in milliseconds. Child processes are not included. */
 export const processorClock: Clock = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
@@ -18,12 +18,12 @@ export const processorClock: Clock = () => {
 export type Limits = {
   /** Milliseconds to spend, warm-up included. */
   readonly budget: number
-  /** Rounds to take even when the budget is spent; at least one is always taken. */
+  /** Rounds to take even when the budget is used up; at least one is always taken. */
   readonly minRounds: number
 }
 
 type Contestant = {
-  /** Calls the work so many times; returns how long that took, and its cost on the meter. */
+  /** Calls the work a number of times; returns the duration, and its cost on the meter. */
   readonly time: (calls: number) => Promise<{ readonly elapsed: number; readonly cost: number }>
   /** Calls that make one sample. */
   readonly calls: number
@@ -49,7 +49,7 @@ async function repeatAwaiting(work: Work, calls: number): Promise<void> {
 repeat(() => 0, 10_000)
 repeat(() => '', 10_000)
 
-/** Warms up for at least `warmUp` milliseconds, and meanwhile finds how many calls make a sample. */
+/** Warms up for at least `warmUp` milliseconds, and finds the number of calls of a sample. */
 async function prepare(work: Work, warmUp: number, clock: Clock, meter: Clock): Promise<Contestant> {
   const end = clock() + warmUp
   const first = work()
@@ -63,7 +63,7 @@ async function prepare(work: Work, warmUp: number, clock: Clock, meter: Clock): 
     return { cost: meter() - before, elapsed: clock() - begin }
   }
   let calls = 1
-  // The first call does not count: it may have paid for something that is done only once.
+  // The first call does not count: it may include one-time costs.
   let { elapsed } = await time(calls)
   while (elapsed < sampleMs || clock() < end) {
     if (elapsed < sampleMs) calls *= 2
@@ -72,7 +72,7 @@ async function prepare(work: Work, warmUp: number, clock: Clock, meter: Clock): 
   return { time, calls: Math.max(1, Math.round((calls * sampleMs) / elapsed)), samples: [] }
 }
 
-/** Who takes which turn in a round: everyone once, each round started by the next one. */
+/** The order of the works in a round: each once, and each round begins with the next one. */
 function turns(count: number, round: number): number[] {
   return Array.from({ length: count }, (_, turn) => (turn + round) % count)
 }
@@ -100,7 +100,7 @@ export async function measure(
   return contestants.map(({ samples }) => samples)
 }
 
-/** Calls each work so many times and no more, turn by turn; returns for each the milliseconds of its calls. */
+/** Calls each work a fixed number of times, turn by turn; returns the milliseconds of each one's calls. */
 export async function takeTurns(works: readonly Work[], calls: number, clock: Clock): Promise<number[][]> {
   const samples: number[][] = works.map(() => [])
   for (let round = 0; round < calls; round++) {

@@ -1,4 +1,4 @@
-/** What a process holds, in parts that mean different things: they are not to be added up into one number. */
+/** The memory of a process, in parts with different meanings: they are not to be added up. */
 
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
@@ -6,11 +6,14 @@ import { runInNewContext } from 'node:vm'
 
 /** In megabytes. */
 export type Memory = {
-  /** What the program refers to, after everything else was collected; with the bytes of its buffers. */
+  /** Live objects after garbage collection, with the bytes of their buffers. */
   readonly heap: number
-  /** All that the process has in memory, the mapped file apart: heaps of all threads, native memory, code. */
+  /** All resident memory without the mapped file: heaps of all threads, native memory, code. */
   readonly resident: number
-  /** Pages of the database file, which belong to the cache of the kernel; `null` where that is not told. */
+  /**
+   * Resident pages of the database file, which belong to the page cache; `null` where the system does not report
+   * them.
+   */
   readonly mapped: number | null
 }
 
@@ -19,7 +22,7 @@ const collect = runInNewContext('gc') as () => void
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
-/** Resident first: collecting gives memory back that a program without a break would hold. */
+/** Resident memory first: garbage collection returns memory that a busy program would hold. */
 export function memory(file = 'data.mdb'): Memory {
   const rss = process.memoryUsage.rss()
   const mapped = mappedPages(file)
@@ -33,15 +36,14 @@ export function memory(file = 'data.mdb'): Memory {
 }
 
 /**
- * Resident bytes of the mappings of a file, as Linux tells them. A page counts once for each mapping that has it, here
- * as in what is resident.
+ * Resident bytes of the mappings of a file, from Linux. A page counts once for each mapping, as in resident memory.
  */
 function mappedPages(file: string): number | null {
   let text: string
   try {
     text = readFileSync('/proc/self/smaps', 'utf8')
   } catch {
-    // Another system: resident is then with the file.
+    // Another system: resident memory then includes the file.
     return null
   }
   let bytes = 0

@@ -29,8 +29,8 @@ function install(): void {
 }
 
 /**
- * Imports a peer. The caller declares the functions it uses as `T`: the peer's own types are not there
- * before it is installed, and the project must typecheck without it.
+ * Imports a peer. The caller declares the functions it uses as `T`: the peer's types are missing before it is
+ * installed, and the project must type-check without it.
  */
 export async function peer<T>(name: string): Promise<T> {
   const { dependencies } = readJson<{ dependencies: Record<string, string> }>('package.json')

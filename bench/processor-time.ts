@@ -1,4 +1,4 @@
-/** The processor time of our side of each case: what `--compare` compares, since it hardly depends on other load. */
+/** The processor time of our side of each case, for `--compare`: it hardly depends on other load. */
 
 import type { Case } from './case.ts'
 import { type Clock, measure, processorClock, takeTurns } from './measure.ts'
@@ -8,8 +8,8 @@ import { mean, median } from './stats.ts'
 export type CaseTime = { readonly case: string; readonly microseconds: number }
 
 /**
- * Figures are left out, since they are not times of works. A sheet counts as one work, and only in a benchmark that has
- * nothing else.
+ * Figures are left out, since they are not times. A sheet counts as one work, and only in a benchmark of sheets
+ * alone.
  */
 export async function processorTimes(cases: readonly Case[], time: Time, clock: Clock): Promise<CaseTime[]> {
   const works = cases.filter(({ kind }) => kind === 'repeated' || kind === 'race')

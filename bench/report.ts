@@ -1,4 +1,4 @@
-/** The two faces of results: JSON lines for programs, aligned tables for people. */
+/** Results as text: JSON lines for programs, aligned tables for people. */
 
 import type { Case, Row, Sheet } from './case.ts'
 

@@ -1,4 +1,4 @@
-/** Results that are kept: `bench/results/NAME.json`, and the tables of them in the READMEs of layers. */
+/** Saved results, `bench/results/NAME.json`, and their tables in the READMEs of layers. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ export function readmesOf(repository: string): string[] {
   )
 }
 
-/** The benchmarks that a page has a table of. */
+/** The benchmarks whose tables a page contains. */
 export function benchesIn(page: string): string[] {
   return page.split('\n').flatMap(line => START.exec(line)?.[1] ?? [])
 }

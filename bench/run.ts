@@ -113,7 +113,7 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
 }
 
-/** The command that gives a result again. */
+/** The command that reproduces a result. */
 function commandOf(name: string, scale: Scale): string {
   return `npm run bench -- ${name}${scale === 'normal' ? '' : ` --${scale}`} --save`
 }
@@ -175,7 +175,7 @@ async function runBench(name: string, file: string, args: Arguments): Promise<nu
     return 1
   } finally {
     clearProgress()
-    // Those that were made, also when a later case has failed.
+    // The finished sheets, also when a later case has failed.
     for (const { name: title, ...sheet } of sheets)
       for (const text of json ? sheetJsonLines(name, title, sheet) : ['', ...sheetLines(title, sheet)])
         print(text)
@@ -185,7 +185,7 @@ async function runBench(name: string, file: string, args: Arguments): Promise<nu
 
 let isInterrupted = false
 
-/** Servers and files of a benchmark go when it is interrupted, too. */
+/** Closes servers and files of a benchmark when it is interrupted. */
 function closeWhenInterrupted(close: () => Promise<void>): void {
   for (const [signal, status] of [
     ['SIGINT', 130],
@@ -242,7 +242,7 @@ try {
   process.exit(await main())
 } catch (error) {
   clearProgress()
-  // What is being measured fails when it is closed under it, which is of no interest then.
+  // Closing fails the measured work, which is of no interest after an interrupt.
   if (!isInterrupted) {
     complain(`bench: failed: ${inspect(error)}`)
     process.exit(1)

@@ -1,14 +1,14 @@
-/** Runs cases one after another within the time there is, and turns their samples into rows. */
+/** Runs cases one after another within the available time, and turns their samples into rows. */
 
-import type { Case, Figure, Race, Repeated, Row, Sheet } from './case.ts'
+import type { Case, Figure, Race, RepeatedCase, Row, Sheet } from './case.ts'
 import { type Clock, measure, takeTurns } from './measure.ts'
 import { mean, median, spread } from './stats.ts'
 import { fromNanoseconds, ratio, type Unit } from './unit.ts'
 
 export type Time = {
-  /** Milliseconds that one case gets at most. */
+  /** The limit on milliseconds of one case. */
   readonly perCase: number
-  /** Rounds that even a slow case gets. */
+  /** The least number of rounds, also of a slow case. */
   readonly minRounds: number
   /** The moment on the clock at which no further case starts. */
   readonly deadline: number
@@ -20,7 +20,7 @@ export type Listener = {
   readonly sheet: (name: string, sheet: Sheet) => void
 }
 
-/** An equal part of what is left, so that a slow case takes from all that follow and not from the last. */
+/** An equal part of the remaining time, so that a slow case takes from all later ones and not from the last. */
 export function share(
   { perCase, deadline }: Pick<Time, 'perCase' | 'deadline'>,
   now: number,
@@ -46,10 +46,13 @@ function compared(name: string, unit: Unit, peerNames: readonly string[], sides:
 }
 
 /**
- * Repeated work is worth its median, which a pause of the machine does not move. A race is worth its mean: a pause of
- * the contestant itself, for all it put off, belongs to what it costs.
+ * Repeated work counts by its median, which a pause of the machine does not move. A race counts by its mean: a
+ * contestant's own pauses are part of its cost.
  */
-export function rowsOf({ kind, name, unit, ops, peerNames }: Repeated | Race, samples: number[][]): Row[] {
+export function rowsOf(
+  { kind, name, unit, ops, peerNames }: RepeatedCase | Race,
+  samples: number[][]
+): Row[] {
   const perOp = (milliseconds: number): number => fromNanoseconds(unit, (milliseconds * 1e6) / ops)
   const sides = samples.map(calls => ({
     value: perOp(kind === 'race' ? mean(calls) : median(calls)),
@@ -71,7 +74,7 @@ async function raceRows(race: Race, clock: Clock): Promise<Row[]> {
   }
 }
 
-/** Returns the names of the cases for which no time was left. */
+/** Returns the names of the cases for which no time remained. */
 export async function runCases(
   cases: readonly Case[],
   time: Time,

@@ -20,7 +20,7 @@ export function mean(samples: readonly number[]): number {
   return samples.reduce((sum, sample) => sum + sample, 0) / samples.length
 }
 
-/** Half the interquartile range in percent of the median; `null` for one sample, which says nothing of noise. */
+/** Half the interquartile range in percent of the median; `null` for a single sample. */
 export function spread(samples: readonly number[]): number | null {
   if (samples.length === 1) return null
   const halfRange = (quantile(samples, 0.75) - quantile(samples, 0.25)) / 2

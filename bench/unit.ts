@@ -1,11 +1,11 @@
-/** The units a case can be reported in, and for each whether a lower or a higher number is better. */
+/** The units of a case, and for each whether a lower or a higher number is better. */
 
 type Scale = {
   readonly better: 'lower' | 'higher'
   readonly fromNanoseconds: (perOp: number) => number
 }
 
-/** What works are timed in. */
+/** Units of time. */
 const timeUnits = {
   'ns/op': { better: 'lower', fromNanoseconds: perOp => perOp },
   'us/op': { better: 'lower', fromNanoseconds: perOp => perOp / 1e3 },
@@ -26,7 +26,7 @@ export function fromNanoseconds(unit: TimeUnit, perOp: number): number {
   return timeUnits[unit].fromNanoseconds(perOp)
 }
 
-/** How many times better ours is than the peer: above 1 ours wins, whatever the direction of the unit. */
+/** The factor between our number and the peer's: above 1 ours is better, whatever the direction of the unit. */
 export function ratio(unit: Unit, ours: number, peer: number): number {
   return units[unit].better === 'lower' ? peer / ours : ours / peer
 }

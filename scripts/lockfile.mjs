@@ -1,7 +1,7 @@
 /**
- * Completes package-lock.json with the optional packages of other platforms. npm leaves out those that the registry
- * in use does not serve, and then `npm ci` refuses the file everywhere. What such a package is for (os, cpu, libc)
- * is read off its name. With `--check`, only says whether anything is missing.
+ * Completes package-lock.json with the optional packages of other platforms. npm leaves out packages that the
+ * registry in use does not serve, and then `npm ci` refuses the file everywhere. The platform (os, cpu, libc) is read
+ * off the package's name. With `--check`, only reports whether packages are missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 

@@ -67,7 +67,7 @@ const quoin = (...args: string[]) =>
     child.stdin?.end()
   })
 
-interface Running {
+interface RunningNode {
   readonly url: string
   readonly child: ChildProcess
   /** The code or the signal that it ended with. */
@@ -87,7 +87,7 @@ afterAll(async () => {
 })
 
 /** Resolves when it listens. */
-const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Running> =>
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunningNode> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BIN, ...args], { env: environment(env), cwd: folder })
     children.add(child)
@@ -108,7 +108,7 @@ const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}
       if (url) resolve({ url, child, ended, stdout: () => out, stderr: () => errors })
     })
   })
-const serve = (store: string, ...more: string[]): Promise<Running> =>
+const serve = (store: string, ...more: string[]): Promise<RunningNode> =>
   run(['serve', '--port', '0', '--store', store, '--plugins', PLUGIN, '--log-level', 'warn', ...more])
 const store = (name: string): string => `lmdb:${join(folder, name)}`
 

@@ -1,6 +1,6 @@
 /**
- * Writes batches to a store until it is killed, or told to end, which it does at once. Prints the number of each when it is
- * acknowledged: `node crash.child.mjs URL FIRST IN_FLIGHT`.
+ * Writes batches to a store until it is killed, or told to end, which it does at once. Prints the number of each
+ * acknowledged batch: `node crash.child.mjs URL FIRST IN_FLIGHT`.
  */
 import { writeSync } from 'node:fs'
 import { openStore } from '@quoin/store'
@@ -10,7 +10,7 @@ process.on('SIGTERM', () => process.exit())
 const [url, first, inFlight] = process.argv.slice(2)
 const store = await openStore(url)
 let next = Number(first)
-/** In one call, past any buffer: what the reader has seen was acknowledged. A reader that is slow is waited for. */
+/** One synchronous write, past any buffer: a printed batch is acknowledged. It waits for a slow reader. */
 const say = line => {
   for (;;) {
     try {

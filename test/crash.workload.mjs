@@ -1,4 +1,4 @@
-/** Batches that can be told whole from torn: each writes to every structure, small and large, and counts itself. */
+/** Batches that reveal torn writes: each writes to every structure, small and large, and counts itself. */
 const bytes = text => new TextEncoder().encode(text)
 const SETS = ['z:all', 'z:even', 'z:odd']
 const COUNTER = [bytes('z:counter'), bytes('batches')]
@@ -20,7 +20,7 @@ export const numberedBatch = (store, n) => {
   return batch
 }
 
-/** Which parts of a batch are there: all, none, or a torn one's. */
+/** The parts of a batch in the store: all, none, or some of a torn one. */
 export const partsOf = async (reads, n) => {
   const name = bytes(`batch ${n}`)
   const parts = {
@@ -33,7 +33,7 @@ export const partsOf = async (reads, n) => {
   return parts
 }
 
-/** What the store says of itself as a whole. */
+/** Totals from the store's own counts. */
 export const totals = async (store, to) => {
   const { due } = await store.queue(bytes('q:work')).stats()
   return {

@@ -1,6 +1,6 @@
 /**
- * The seed of every property, so that a run says something of the code and not of its luck: `QUOIN_SEED=random` tries
- * others, and a number repeats one.
+ * The seed of every property, so that results depend on the code alone: `QUOIN_SEED=random` tries other seeds, and a
+ * number repeats one.
  */
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'

@@ -1,7 +1,7 @@
 /**
- * What the databases by themselves take for the rows of the same transactions. The rows are worked out beforehand, which
- * is not counted, and given to the database in the order of their keys: no store on it, with these rows in groups of
- * this size, can be faster. LMDB is also measured without syncs, which shows their share.
+ * The databases alone, with the rows of the same transactions. The rows are prepared outside the measured time, and
+ * given in the order of their keys: no store on the database, with these rows in groups of this size, can be faster.
+ * LMDB is also measured without syncs, which shows their share.
  */
 import { Batch } from '@quoin/store'
 import { openHandle as openLevel } from '../../packages/store/src/ordered/level-handle.ts'
@@ -9,13 +9,13 @@ import { openHandle as openLmdb } from '../../packages/store/src/ordered/lmdb-ha
 import { Writer } from '../../packages/store/src/ordered/writer.ts'
 import type { Sheet } from '../case.ts'
 import { fill } from './contestant.ts'
-import { folder, type Kept } from './files.ts'
+import { folder, type Resources } from './files.ts'
 
 type Row = readonly [key: Uint8Array, value: Uint8Array | undefined]
 type Get = (key: Uint8Array) => Uint8Array | undefined
 
 interface Alone {
-  /** Commits what `rows` gives, durably; answers the milliseconds without the making of the rows. */
+  /** Commits the rows durably; returns the milliseconds without their preparation. */
   commit(rows: (get: Get) => readonly Row[]): Promise<number>
 }
 
@@ -23,9 +23,9 @@ type Database = 'lmdb' | 'lmdb, not synced' | 'level'
 
 const lmdb =
   (noSync: boolean) =>
-  async (kept: Kept): Promise<Alone> => {
-    const handle = openLmdb(folder(kept), { noSync })
-    kept.add(() => handle.close())
+  async (resources: Resources): Promise<Alone> => {
+    const handle = openLmdb(folder(resources), { noSync })
+    resources.add(() => handle.close())
     return {
       commit: async rows => {
         let begin = 0
@@ -42,12 +42,12 @@ const lmdb =
     }
   }
 
-const openers: Readonly<Record<Database, (kept: Kept) => Promise<Alone>>> = {
+const openers: Readonly<Record<Database, (resources: Resources) => Promise<Alone>>> = {
   lmdb: lmdb(false),
   'lmdb, not synced': lmdb(true),
-  level: async kept => {
-    const handle = await openLevel(folder(kept))
-    kept.add(() => handle.close())
+  level: async resources => {
+    const handle = await openLevel(folder(resources))
+    resources.add(() => handle.close())
     return {
       commit: async rows => {
         const made = rows(key => handle.getSync(key))
@@ -97,13 +97,13 @@ const refuse = (): never => {
 export const aloneSheet = async (
   groups: readonly (readonly [database: Database, size: number])[],
   transactions: number,
-  kept: Kept,
+  resources: Resources,
   progress: (text: string) => void
 ): Promise<Sheet> => {
   const rows: (string | number)[][] = []
   for (const [database, size] of groups) {
     progress(`${database} in groups of ${size.toLocaleString('en-US')}`)
-    const alone = await openers[database](kept)
+    const alone = await openers[database](resources)
     const made = new Rows()
     const times: number[] = []
     for (let n = 0; n < transactions; n += size) times.push(await alone.commit(made.of(n, size)))
@@ -111,7 +111,7 @@ export const aloneSheet = async (
     const rate = (of: readonly number[]): number =>
       Math.round((1000 * of.length * size) / of.reduce((sum, time) => sum + time, 0))
     rows.push([database, size, rate(times.slice(0, tenth)), rate(times), rate(times.slice(-tenth))])
-    await kept.close()
+    await resources.close()
   }
   return { columns: ['database', 'tx in a commit', 'tx/s, first tenth', 'tx/s', 'tx/s, last tenth'], rows }
 }

@@ -1,13 +1,13 @@
-/** Those who take in transactions: our store on an engine, durable or in bulk, and Redis. */
+/** Contestants of the ingest race: our store on an engine, durable or in bulk, and Redis. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Batch } from '@quoin/store'
 import { openStore, type Store } from '@quoin/store'
-import { folder, type Kept } from './files.ts'
+import { folder, type Resources } from './files.ts'
 import { CONNECTIONS, type Fsync, RedisClient, serverFor } from './redis.ts'
 import { LOG, writeTransaction } from './workload.ts'
 
-/** Transactions that are on their way at a time, whoever takes them in. */
+/** The number of transactions in flight, for every contestant. */
 export const IN_FLIGHT = 1000
 
 export type Mode = 'durable' | 'bulk'
@@ -15,9 +15,9 @@ export type Mode = 'durable' | 'bulk'
 export interface Contestant {
   /** Resolves when the transactions are as durable as the contestant makes them. */
   take(from: number, count: number): Promise<void>
-  /** How many it has. */
+  /** The number of its transactions. */
   transactions(): Promise<number>
-  /** On the disk. */
+  /** Bytes on the disk. */
   bytes(): Promise<number>
 }
 
@@ -64,19 +64,22 @@ const storeContestant = (store: Store, mode: Mode, bytes: () => Promise<number>)
 export const embedded = async (
   engine: 'lmdb' | 'level',
   mode: Mode,
-  kept: Kept
+  resources: Resources
 ): Promise<Contestant & { store: Store; path: string }> => {
-  const path = folder(kept)
+  const path = folder(resources)
   const store = await openStore(`${engine}:${path}`)
-  kept.add(() => store.close())
+  resources.add(() => store.close())
   const bytes = async (): Promise<number> => (await store.stats()).bytes
   return { ...storeContestant(store, mode, bytes), store, path }
 }
 
-/** Redis without anything of ours but the protocol. */
-export const plainRedis = async (fsync: Fsync, kept: Kept): Promise<Contestant & { client: RedisClient }> => {
-  const server = await serverFor(fsync, kept)
-  const client = await RedisClient.open(server, kept, CONNECTIONS)
+/** Redis with nothing of ours but the protocol. */
+export const plainRedis = async (
+  fsync: Fsync,
+  resources: Resources
+): Promise<Contestant & { client: RedisClient }> => {
+  const server = await serverFor(fsync, resources)
+  const client = await RedisClient.open(server, resources, CONNECTIONS)
   return {
     client,
     take: (from, count) => commitEach(from, count, n => client.transaction(to => writeTransaction(n, to))),
@@ -86,10 +89,10 @@ export const plainRedis = async (fsync: Fsync, kept: Kept): Promise<Contestant &
 }
 
 /** Our store on Redis, whose batches are scripts. */
-export const storeOnRedis = async (fsync: Fsync, mode: Mode, kept: Kept): Promise<Contestant> => {
-  const server = await serverFor(fsync, kept)
+export const storeOnRedis = async (fsync: Fsync, mode: Mode, resources: Resources): Promise<Contestant> => {
+  const server = await serverFor(fsync, resources)
   const store = await openStore(server.url)
-  kept.add(() => store.close())
+  resources.add(() => store.close())
   return storeContestant(store, mode, async () => sizeOf(server.dir))
 }
 

@@ -1,4 +1,4 @@
-/** What a benchmark opens, so that all of it is closed: stores, servers, folders. */
+/** The resources of a benchmark, so that all of them are closed: stores, servers, folders. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,15 +8,15 @@ const TMPFS = 0x01021994
 
 let root: string | undefined
 
-/** Folders and servers are in the same file system: that of the temporary folder of the system. */
-export const folder = (kept: Kept): string => {
+/** Folders and servers share a file system: that of the system's temporary folder. */
+export const folder = (resources: Resources): string => {
   root ??= guarded(mkdtempSync(join(tmpdir(), 'quoin-bench-')))
   const path = mkdtempSync(join(root, 'store-'))
-  kept.add(() => rmSync(path, { recursive: true, force: true }))
+  resources.add(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
-/** A shell removes the folder when this process ends, however it ends: also where no exit handler runs. */
+/** A shell removes the folder when this process ends, also where no exit handler runs. */
 const guarded = (path: string): string => {
   const guard = spawn('sh', ['-c', 'read -r _; rm -rf "$1"', 'guard', path], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -30,7 +30,7 @@ const guarded = (path: string): string => {
 export const isInMemory = (): boolean => statfsSync(tmpdir()).type === TMPFS
 
 /** Closed in reverse, each once, and all of them even if one fails. */
-export class Kept {
+export class Resources {
   readonly #closers: (() => unknown)[] = []
   #closing: Promise<void> = Promise.resolve()
 
@@ -38,10 +38,10 @@ export class Kept {
     this.#closers.push(closer)
   }
 
-  /** Also waits for what an earlier call has begun to close. */
+  /** Also waits for the resources that an earlier call is closing. */
   readonly close = (): Promise<void> => {
     const before = this.#closing
-    // Whoever began the earlier call is told of its failure.
+    // The failure is reported to the caller of the earlier call.
     this.#closing = before.catch(() => {}).then(() => this.#closeAll())
     return this.#closing
   }

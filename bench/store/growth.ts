@@ -1,8 +1,8 @@
-/** What reads and writes cost as a store grows, in the same store at several sizes. */
+/** The cost of reads and writes as a store grows, in the same store at several sizes. */
 import type { Sheet } from '../case.ts'
 import { median } from '../stats.ts'
 import { embedded, takeDurably } from './contestant.ts'
-import type { Kept } from './files.ts'
+import type { Resources } from './files.ts'
 import { ownMemory } from './memory.ts'
 import { PAGE } from './reads.ts'
 import { FIELD, LOG, mix, outpointOf, outputKey, ROWS, scoreOf } from './workload.ts'
@@ -12,17 +12,17 @@ const BATCHES = 15
 export const growthSheet = async (
   engines: readonly ('lmdb' | 'level')[],
   rowCounts: readonly number[],
-  kept: Kept,
+  resources: Resources,
   progress: (text: string) => void
 ): Promise<Sheet> => {
   const rows: (string | number)[][] = []
   for (const engine of engines) {
-    const { store, bytes } = await embedded(engine, 'durable', kept)
+    const { store, bytes } = await embedded(engine, 'durable', resources)
     let taken = 0
     for (const count of rowCounts) {
       progress(`${engine} at ${count.toLocaleString('en-US')} rows`)
       const transactions = Math.ceil(count / ROWS)
-      // The rate is that of the last tenth, where there was something before it.
+      // The rate is that of the last tenth, if the store was not empty before.
       const early = taken === 0 ? taken : Math.floor(transactions * 0.9)
       await takeDurably(store, taken, early - taken)
       const begin = performance.now()
@@ -43,7 +43,7 @@ export const growthSheet = async (
         Math.round(ownMemory())
       ])
     }
-    await kept.close()
+    await resources.close()
   }
   return {
     columns: [
@@ -61,7 +61,7 @@ export const growthSheet = async (
   }
 }
 
-/** Of one call; the first calls only warm up. */
+/** Microseconds of one call; the first calls only warm up. */
 const microseconds = async (calls: number, read: () => Promise<unknown>): Promise<number> => {
   const samples: number[] = []
   for (let batch = 0; batch < BATCHES; batch++) {

@@ -1,10 +1,10 @@
-/** Races of transactions being taken in, and what was seen on the way. */
+/** Races of transactions being ingested, and their course. */
 import type { Sheet } from '../case.ts'
 import type { Contestant } from './contestant.ts'
 import { allMemory, ownMemory } from './memory.ts'
 
 interface Mark {
-  /** Taken in so far. */
+  /** Transactions ingested so far. */
   readonly transactions: number
   /** Transactions a second, since the mark before. */
   readonly rate: number
@@ -14,7 +14,7 @@ interface Mark {
   readonly allMemory: number
 }
 
-/** How one contestant fared. */
+/** The course of one contestant. */
 export class Course {
   readonly #contestant: Contestant
   readonly #slice: number
@@ -31,7 +31,7 @@ export class Course {
     return this.marks.at(-1)?.transactions ?? 0
   }
 
-  /** Takes in one slice. */
+  /** Ingests one slice. */
   async next(): Promise<number> {
     const begin = performance.now()
     await this.#contestant.take(this.#taken, this.#slice)
@@ -43,7 +43,7 @@ export class Course {
     return transactions
   }
 
-  /** Over the last tenth of so many transactions, or the slice it lies in. */
+  /** The rate over the last tenth of the transactions, or over the slice that contains it. */
   rateAt(transactions: number): number {
     const last = this.marks.filter((mark, i) => {
       const begin = this.marks[i - 1]?.transactions ?? 0
@@ -72,7 +72,7 @@ export class Course {
 
 const LINES = 10
 
-/** At most ten lines, of which each stands for as many marks. */
+/** At most ten lines, each for as many marks. */
 export const courseSheet = (courses: ReadonlyMap<string, Course>): Sheet => {
   const [first] = courses.values()
   const step = Math.ceil(first!.marks.length / LINES)

@@ -1,7 +1,7 @@
-/** What this process holds, in MB. */
+/** The memory of this process, in MB. */
 import { readFileSync } from 'node:fs'
 
-/** Without the pages of mapped files, which the system takes back when it needs them. Linux tells them apart. */
+/** Without the pages of mapped files, which the system reclaims on demand. Linux reports them apart. */
 export const ownMemory = (): number => {
   try {
     const [, kilobytes] = /RssAnon:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []

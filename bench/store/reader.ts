@@ -1,4 +1,4 @@
-/** A process that reads an LMDB store at random, for so many milliseconds, and tells how many gets a second that were. */
+/** A process that reads an LMDB store at random for a number of milliseconds, and reports its gets per second. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { openStore } from '@quoin/store'
 import { FIELD, mix, outpointOf, outputKey } from './workload.ts'
@@ -17,7 +17,7 @@ const readFor = async (milliseconds: number): Promise<number> => {
     for (let i = 0; i < 1000; i++) {
       if (await store.hget(keys[gets++ % keys.length]!, FIELD.events)) found++
     }
-    // Lets go of the state it reads, as a server does between requests.
+    // Releases the snapshot, as a server does between requests.
     await turn()
   }
   if (found !== gets) throw new Error(`${gets - found} of ${gets} outputs were not found`)

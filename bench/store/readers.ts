@@ -1,4 +1,4 @@
-/** How many reads several processes do of an LMDB store that another one writes. */
+/** Reads per second of several processes on an LMDB store that another one writes. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Store } from '@quoin/store'
 import type { Sheet } from '../case.ts'
 import { embedded, fill, IN_FLIGHT, takeInBulk } from './contestant.ts'
-import type { Kept } from './files.ts'
+import type { Resources } from './files.ts'
 
 const READER = fileURLToPath(new URL('./reader.ts', import.meta.url))
 /** Leaves most of a core to the readers. */
@@ -16,19 +16,19 @@ export interface ReaderSizes {
   readonly transactions: number
   readonly milliseconds: number
   readonly readers: readonly number[]
-  readonly writing: readonly Writing[]
+  readonly writing: readonly WriteLoad[]
 }
 
-/** What the process does that may write. */
-export type Writing = 'nothing' | 'paced' | 'all it can'
+/** The load of the process that writes. */
+export type WriteLoad = 'nothing' | 'paced' | 'all it can'
 
 export const readersSheet = async (
   { transactions, milliseconds, readers, writing: kinds }: ReaderSizes,
-  kept: Kept,
+  resources: Resources,
   progress: (text: string) => void
 ): Promise<Sheet> => {
   progress(`loading ${transactions.toLocaleString('en-US')} transactions`)
-  const { store, path } = await embedded('lmdb', 'bulk', kept)
+  const { store, path } = await embedded('lmdb', 'bulk', resources)
   await takeInBulk(store, 0, transactions)
   let next = transactions
   const rows: (string | number)[][] = []
@@ -37,7 +37,7 @@ export const readersSheet = async (
     for (const count of readers) {
       progress(`readers: ${count}, writer: ${writing}`)
       const processes = await Promise.all(
-        Array.from({ length: count }, () => startReader(path, transactions, kept))
+        Array.from({ length: count }, () => startReader(path, transactions, resources))
       )
       const writer = new Writer(store, next, writing)
       await sleep(writing === 'nothing' ? 0 : 100)
@@ -64,9 +64,13 @@ export const readersSheet = async (
   }
 }
 
-const startReader = async (path: string, transactions: number, kept: Kept): Promise<ChildProcess> => {
+const startReader = async (
+  path: string,
+  transactions: number,
+  resources: Resources
+): Promise<ChildProcess> => {
   const child = fork(READER, [path, String(transactions)], { execArgv: process.execArgv })
-  kept.add(() => child.kill())
+  resources.add(() => child.kill())
   await message(child)
   return child
 }
@@ -85,7 +89,7 @@ const message = async (child: ChildProcess): Promise<unknown> => {
     throw new Error(`a reader ended with ${code}`)
   })
   const [answer] = await Promise.race([once(child, 'message'), ended])
-  // It is free to end now.
+  // It may end at any time from here.
   ended.catch(() => {})
   return answer
 }
@@ -98,7 +102,7 @@ class Writer {
   #stopped = false
   written = 0
 
-  constructor(store: Store, first: number, writing: Writing) {
+  constructor(store: Store, first: number, writing: WriteLoad) {
     this.#store = store
     this.#next = first
     if (writing === 'all it can') {

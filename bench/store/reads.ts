@@ -3,11 +3,11 @@ import type { ScoredMember, Store } from '@quoin/store'
 import type { Command, Reply } from '../../packages/store/src/redis/resp.ts'
 import { scoreFrom } from '../../packages/store/src/redis/rows.ts'
 import { embedded, plainRedis, takeInBulk } from './contestant.ts'
-import type { Kept } from './files.ts'
+import type { Resources } from './files.ts'
 import type { RedisClient } from './redis.ts'
 import { FIELD, mix, outpointOf, outputKey, SATOSHIS, scoreOf, TOPICS } from './workload.ts'
 
-/** Of one page, and of one call of point reads. */
+/** Rows of one page, and of one call of point reads. */
 export const PAGE = 100
 export const HMGET = 1000
 /** Different reads, taken in turn. */
@@ -20,26 +20,26 @@ export interface Reader {
   zcard(): Promise<unknown>
 }
 
-export interface Loaded {
+export interface LoadedStores {
   readonly ours: Reader
   readonly redis: Reader
-  /** What to read next. */
+  /** The keys of the next reads. */
   readonly keys: () => Uint8Array
   readonly scores: () => number
   readonly fields: () => readonly Uint8Array[]
 }
 
-/** Loads both with so many transactions. */
+/** Loads both with a number of transactions. */
 export const load = async (
   transactions: number,
-  kept: Kept,
+  resources: Resources,
   progress: (text: string) => void
-): Promise<Loaded> => {
+): Promise<LoadedStores> => {
   progress(`loading ${transactions.toLocaleString('en-US')} transactions into LMDB`)
-  const { store } = await embedded('lmdb', 'bulk', kept)
+  const { store } = await embedded('lmdb', 'bulk', resources)
   await takeInBulk(store, 0, transactions)
   progress(`loading ${transactions.toLocaleString('en-US')} transactions into Redis`)
-  const { client, take } = await plainRedis('everysec', kept)
+  const { client, take } = await plainRedis('everysec', resources)
   await take(0, transactions)
 
   const pick = (i: number): number => mix(0x50000000 + i) % transactions
@@ -94,7 +94,7 @@ const pageCommand = (key: Uint8Array, min: number): Command => [
   'WITHSCORES'
 ]
 
-/** Members and scores, as our store gives them. */
+/** Members and scores in the form of our store. */
 export const rowsFrom = (reply: Reply): ScoredMember[] => {
   const flat = reply as Uint8Array[]
   const rows: ScoredMember[] = []
@@ -102,8 +102,8 @@ export const rowsFrom = (reply: Reply): ScoredMember[] => {
   return rows
 }
 
-/** A comparison is worth something only if both sides give the same. */
-const verify = async ({ ours, redis, keys, scores, fields }: Loaded): Promise<void> => {
+/** The comparison requires equal results of both sides. */
+const verify = async ({ ours, redis, keys, scores, fields }: LoadedStores): Promise<void> => {
   const [key, score, list] = [keys(), scores(), fields()]
   const all = (reader: Reader): Promise<unknown[]> =>
     Promise.all([reader.point(key), reader.page(score), reader.hmget(list), reader.zcard()])

@@ -1,19 +1,19 @@
 /**
- * Redis as the peer: a server on loopback, asked through the store's own RESP client, with nothing of the store in
- * between. A transaction is MULTI, 18 commands (fields of one hash share a command), EXEC.
+ * Redis as the peer: a server on loopback, through the store's own RESP client, without the store in between. A
+ * transaction is MULTI, 18 commands (fields of one hash share a command), EXEC.
  */
 import { spawnSync } from 'node:child_process'
 import { Connection } from '../../packages/store/src/redis/connection.ts'
 import { type Command, type Reply, ReplyError } from '../../packages/store/src/redis/resp.ts'
 import { type RedisServer, startRedis } from '../../packages/store/src/redis/server.testing.ts'
-import type { Kept } from './files.ts'
+import type { Resources } from './files.ts'
 import type { Sink } from './workload.ts'
 
 export type Fsync = 'always' | 'everysec'
 
 /**
- * A server reads 16 KB from each connection before it writes and syncs its log, so what shares a sync grows with the
- * number of connections.
+ * A server reads 16 KB from each connection before it writes and syncs its log, so a sync covers more with more
+ * connections.
  */
 export const CONNECTIONS = 50
 
@@ -22,11 +22,11 @@ export const redisVersion = (): string => {
   return /v=(\S+)/.exec(stdout ?? '')?.[1] ?? 'none'
 }
 
-/** Without rewrites of its log, which would slow down it and everyone else at some moment. */
-export const serverFor = async (appendfsync: Fsync, kept: Kept): Promise<RedisServer> => {
+/** Without rewrites of its log, which would slow down all contestants at an arbitrary time. */
+export const serverFor = async (appendfsync: Fsync, resources: Resources): Promise<RedisServer> => {
   const config = { 'auto-aof-rewrite-percentage': '0' }
   const server = await startRedis({ appendonly: true, appendfsync, config })
-  kept.add(() => server.stop())
+  resources.add(() => server.stop())
   return server
 }
 
@@ -40,7 +40,7 @@ export class RedisClient {
     this.#connections = connections
   }
 
-  static async open({ port }: RedisServer, kept: Kept, connections = 1): Promise<RedisClient> {
+  static async open({ port }: RedisServer, resources: Resources, connections = 1): Promise<RedisClient> {
     const options = {
       secure: false,
       username: undefined,
@@ -53,7 +53,7 @@ export class RedisClient {
     const opened: Connection[] = []
     for (let i = 0; i < connections; i++) {
       const connection = await Connection.open({ host: '127.0.0.1', port }, options)
-      kept.add(() => connection.close())
+      resources.add(() => connection.close())
       opened.push(connection)
     }
     return new RedisClient(opened)
@@ -65,7 +65,7 @@ export class RedisClient {
     )
   }
 
-  /** Over the connections in turn. What is queued says nothing that EXEC does not say. */
+  /** Takes the connections in turn. Replies to queued commands add nothing to that of EXEC. */
   transaction(write: (to: Sink) => void): Promise<Reply> {
     const connection = this.#connections[this.#next++ % this.#connections.length]!
     connection.send(MULTI, IGNORED)

@@ -6,7 +6,7 @@ import type { FoundRow, ScoredMember } from '@quoin/store'
 import { openStore, type Store } from '@quoin/store'
 import { TAG } from '../../packages/store/src/ordered/layout.ts'
 import { openHandle, readKeys } from '../../packages/store/src/ordered/lmdb-handle.ts'
-import { folder, type Kept } from './files.ts'
+import { folder, type Resources } from './files.ts'
 import { assertSame, PAGE, rowsFrom } from './reads.ts'
 import { RedisClient, serverFor } from './redis.ts'
 import { mix, outpointOf, scoreOf } from './workload.ts'
@@ -34,7 +34,7 @@ export interface Sets {
   /** Pages of our store. */
   page(set: SetName): Promise<unknown>
   zcard(set: SetName): Promise<number>
-  /** Microseconds for a row of any set when LMDB passes over all of them and nothing is done with them. */
+  /** Microseconds per row when LMDB walks all rows of a set and nothing else is done. */
   walk(): Promise<number>
   ours: Intersections
   redis: Intersections
@@ -45,7 +45,7 @@ export interface Intersections {
   all(first: SetName, second: SetName): Promise<readonly ScoredMember[]>
 }
 
-/** The sets that have row i of so many. */
+/** The sets that contain row i of a number of rows. */
 const setsWith = (i: number, size: number): Uint8Array[] => {
   const sets = [LARGE]
   if (i % (size / COMMON) === 0) sets.push(SPARSE)
@@ -54,7 +54,7 @@ const setsWith = (i: number, size: number): Uint8Array[] => {
   return sets
 }
 
-/** Every row, with the sets that have it: those of `sparse` which nothing else has, too. */
+/** Every row with its sets, including the rows of `sparse` that no other set has. */
 const rows = function* (size: number): Generator<ScoredMember & { readonly sets: Uint8Array[] }> {
   for (let i = 0; i < size; i++) {
     const score = scoreOf(i)
@@ -64,14 +64,18 @@ const rows = function* (size: number): Generator<ScoredMember & { readonly sets:
   }
 }
 
-export const loadSets = async (size: number, kept: Kept, progress: (text: string) => void): Promise<Sets> => {
+export const loadSets = async (
+  size: number,
+  resources: Resources,
+  progress: (text: string) => void
+): Promise<Sets> => {
   progress(`loading sets of ${size.toLocaleString('en-US')} members into LMDB`)
-  const path = folder(kept)
+  const path = folder(resources)
   const store = await openStore(`lmdb:${path}`)
-  kept.add(() => store.close())
+  resources.add(() => store.close())
   await loadStore(store, size)
   progress(`loading sets of ${size.toLocaleString('en-US')} members into Redis`)
-  const client = await RedisClient.open(await serverFor('everysec', kept), kept)
+  const client = await RedisClient.open(await serverFor('everysec', resources), resources)
   await loadRedis(client, size)
 
   const starts = Array.from({ length: 1024 }, (_, i) => scoreOf(mix(0x50000000 + i) % Math.ceil(size * 0.99)))
@@ -120,7 +124,7 @@ const loadRedis = async (client: RedisClient, size: number): Promise<void> => {
       pending.set(set, pairs)
       pairs.push(String(score), member)
       if (pairs.length < 2 * ROWS_OF_BATCH) continue
-      // One command ahead of the one that is waited for.
+      // One command ahead of the awaited one.
       const before = sent
       sent = send(set, pairs)
       pending.delete(set)
@@ -168,11 +172,11 @@ const storeIntersections = (store: Store): Intersections => {
 }
 
 /**
- * Redis has to intersect the whole sets for a page. It stores the result and gives the first rows of it, which is
- * less work than to send everything.
+ * Redis has to intersect the whole sets for a page. It stores the result and returns its first rows, which is less
+ * work than to send everything.
  */
 const redisIntersections = (client: RedisClient): Intersections => {
-  /** With the scores of the first set, as ours are. */
+  /** With the scores of the first set, as in our store. */
   const of = (first: SetName, second: SetName) => ['2', KEYS[first], KEYS[second], 'WEIGHTS', '1', '0']
   return {
     page: async (first, second) => {
@@ -186,9 +190,9 @@ const redisIntersections = (client: RedisClient): Intersections => {
   }
 }
 
-export interface Merged {
+export interface MergeResult {
   readonly found: number
-  /** Of the rows of both sets; less than all when it was stopped. */
+  /** The share of the rows of both sets; below 1 when the merge was stopped. */
   readonly share: number
   readonly milliseconds: number
 }
@@ -197,7 +201,7 @@ export interface Merged {
  * The intersection as the reference finds it: a cursor for each set, pages of 100 that are found again from the
  * beginning each time, and only the least head moves. Stops early at the time limit.
  */
-export const headMerge = async ({ store, size }: Sets, milliseconds: number): Promise<Merged> => {
+export const headMerge = async ({ store, size }: Sets, milliseconds: number): Promise<MergeResult> => {
   const begin = performance.now()
   const cursors = [LARGE, SPARSE].map(key => ({
     key,
@@ -209,7 +213,7 @@ export const headMerge = async ({ store, size }: Sets, milliseconds: number): Pr
   const [a, b] = cursors as [(typeof cursors)[0], (typeof cursors)[0]]
   let found = 0
   const elapsed = (): number => performance.now() - begin
-  const result = (): Merged => ({
+  const result = (): MergeResult => ({
     found,
     share: (a.fetched + b.fetched) / (2 * size),
     milliseconds: elapsed()

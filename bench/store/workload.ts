@@ -6,24 +6,24 @@
  * in its topic and in its type; then there are a set of its own, the transactions of the topic, a queue and a log.
  */
 
-/** What a transaction counts for in tables that count rows: those of sorted sets and the fields. */
+/** Rows of one transaction in tables: those of sorted sets and the fields. */
 export const ROWS = 14 + 9
 
 const OWNERS = 50_000
 const TYPES = 50
 const BLOCK = 2000
 const FIRST_HEIGHT = 800_000
-/** Values are taken in turn from so many of each length. */
+/** The number of values of each length, taken in turn. */
 const VALUES = 1024
 
-/** Where a transaction goes: to a batch of ours, or to commands of Redis. */
+/** The destination of a transaction: a batch of ours, or commands of Redis. */
 export interface Sink {
   zadd(key: Uint8Array, member: Uint8Array, score: number): void
   /** Fields and values in turn. */
   hset(key: Uint8Array, fields: readonly Uint8Array[]): void
 }
 
-/** A number of 32 bits that looks random, another one for every other number. (lowbias32 of Chris Wellons.) */
+/** A bijective hash of 32 bits. (lowbias32 of Chris Wellons.) */
 export const mix = (seed: number): number => {
   let x = seed | 0
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad)
@@ -46,7 +46,7 @@ export const outputKey = (outpoint: Uint8Array): Uint8Array => {
   return key
 }
 
-/** Height and place in the block: it grows with n, and no two are the same. */
+/** Height and index in the block: it grows with n, and is distinct. */
 export const scoreOf = (n: number): number => FIRST_HEIGHT + Math.floor(n / BLOCK) + (n % BLOCK) / 1e9
 
 /** A number below `count`, the low ones more often. */
@@ -89,7 +89,7 @@ const originKey = (txid: Uint8Array): Uint8Array => {
   return key
 }
 
-/** Everything that transaction n writes. */
+/** Writes all rows of transaction n. */
 export const writeTransaction = (n: number, to: Sink): void => {
   const score = scoreOf(n)
   const pick = n % VALUES

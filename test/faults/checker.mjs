@@ -1,7 +1,7 @@
 /**
- * Opens stores as a crash left them: `{ url, acknowledged, tried, next }` in a line of JSON, answered by a line with
- * what is wrong. Each store is written to, closed and opened again. A process of its own, which a damaged file may take
- * down.
+ * Opens stores after a crash: `{ url, acknowledged, tried, next }` in a line of JSON, answered by a line with the
+ * problems found. Each store is written to, closed and opened again. A process of its own, since a damaged file may
+ * kill it.
  */
 import { createInterface } from 'node:readline'
 import { openStore } from '@quoin/store'

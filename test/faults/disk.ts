@@ -1,7 +1,7 @@
 /**
- * A file system on a disk that may lose its power. Names come to the disk in the order in which they were changed. Of a
- * journal, a synced file brings its own name along with all names changed before (ext4, XFS, Btrfs, APFS); strictly by
- * POSIX, a name is durable when its directory was synced, and each directory goes its own way.
+ * A file system on a disk that may lose its power. Names come to the disk in the order of their changes. With a
+ * journal, a synced file brings its own name along with all names changed before (ext4, XFS, Btrfs, APFS); strictly
+ * by POSIX, a name is durable when its directory is synced, independently of other directories.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,11 +16,11 @@ type Entries = Map<string, Entry>
 
 class Directory {
   readonly durable: Entries = new Map()
-  /** As the processes see it. */
+  /** The view of the processes. */
   readonly cached: Entries = new Map()
 }
 
-/** An entry under a name, or none. */
+/** The entry under a name, or its removal. */
 interface NameChange {
   readonly directory: Directory
   readonly set: readonly (readonly [name: string, entry: Entry | undefined])[]
@@ -58,7 +58,7 @@ export class Disk {
   /** The last change of the name of an entry. */
   readonly #named = new Map<Entry, NameChange>()
 
-  /** Begins with what the directory has. */
+  /** Begins with the content of the directory. */
   constructor(directory: string, names: Names, random: Random) {
     this.#names = names
     this.#random = random
@@ -183,7 +183,7 @@ export class Disk {
     }
   }
 
-  /** What is there after a power loss, under a folder of the disk. */
+  /** The content of a folder of the disk after a power loss. */
   crash(folder = ''): Image {
     const entries = new Map<Directory, Entries>()
     const survived = this.#survived()
@@ -199,7 +199,7 @@ export class Disk {
     )
   }
 
-  /** Nothing survives but what was synced. */
+  /** The synced content only. */
   durable(): Image {
     return this.#image(
       '',
@@ -208,7 +208,7 @@ export class Disk {
     )
   }
 
-  /** As the processes see it. */
+  /** The view of the processes. */
   cached(): Image {
     return this.#image(
       '',

@@ -1,6 +1,7 @@
 /**
- * Opens a store, commits batches and closes it, once for each fault: `node failing.mjs KIND ROOT FIRST COUNT FAULT...`. A fault
- * is an order to shim.c, or `none`. Prints the numbers that are acknowledged, and in the end what became of everything.
+ * Opens a store, commits batches and closes it, once for each fault: `node failing.mjs KIND ROOT FIRST COUNT
+ * FAULT...`. A fault is an order to shim.c, or `none`. Prints the numbers of acknowledged batches, and at the end the
+ * result of every batch.
  */
 import { writeSync } from 'node:fs'
 import { openStore } from '@quoin/store'

@@ -1,17 +1,17 @@
-/** A file on a disk that may lose its power: what is durable, and what was written since. */
+/** A file on a disk that may lose its power: its durable bytes, and the writes since. */
 import type { Random } from './random.ts'
 import type { Range } from './trace.ts'
 
-/** What a disk writes at once, and what the page cache writes at once. */
+/** The units of atomic writes: of the disk, and of the page cache. */
 const SECTOR = 512
 const PAGE = 4096
 
 type Change =
   | { readonly at: number; readonly data: Uint8Array }
-  /** The file was cut, or extended by zeros. */
+  /** The file was truncated, or extended by zeros. */
   | { readonly size: number }
 
-/** Bytes that grow. */
+/** Growing bytes. */
 class Content {
   #bytes: Uint8Array
   #size: number
@@ -51,12 +51,12 @@ class Content {
   }
 }
 
-/** How the writes since the last sync came to the disk when the power was lost. */
+/** The fate of the writes since the last sync at a power loss. */
 const STYLES = ['all', 'none', 'in order', 'zeros', 'pages', 'pages', 'sectors', 'sectors'] as const
 
 export class SimulatedFile {
   readonly #durable: Content
-  /** As the processes see it: with everything that was written. */
+  /** The view of the processes, with all writes. */
   readonly #cached: Content
   #pending: Change[] = []
 
@@ -78,21 +78,21 @@ export class SimulatedFile {
     this.#pending.push(change)
   }
 
-  /** A write through a synchronous descriptor syncs its own range alone. */
+  /** Syncs a range: a write through a synchronous descriptor syncs its own range alone. */
   sync(range?: Range): void {
     for (const change of this.#take(range)) this.#durable.apply(change)
   }
 
   /**
-   * The system marks the pages clean without having written all of them: no later sync brings them to the disk. Those that
-   * it did write are durable.
+   * The system marks the pages clean without having written all of them, so no later sync writes them. The pages that
+   * it wrote are durable.
    */
   failSync(random: Random, range?: Range): void {
     const tried = this.#take(range)
     if (random.real() < 0.5) scatter(this.#durable, tried, random.pick([SECTOR, PAGE]), random)
   }
 
-  /** Of a range: what lies in its pages. */
+  /** The changes in the pages of a range. */
   #take(range: Range | undefined): Change[] {
     if (!range) return this.#pending.splice(0)
     const from = range.at - (range.at % PAGE)
@@ -111,7 +111,7 @@ export class SimulatedFile {
     return taken
   }
 
-  /** What the disk has after a power loss. */
+  /** The content of the disk after a power loss. */
   crash(random: Random): Uint8Array {
     const content = new Content(this.#durable.bytes())
     const style = random.pick(STYLES)
@@ -128,7 +128,7 @@ export class SimulatedFile {
   }
 }
 
-/** Each sector, or page, comes to the disk as it was at some moment, whatever the others do. */
+/** Each sector or page comes to the disk in one of its states, independently of the others. */
 const scatter = (content: Content, changes: readonly Change[], unit: number, random: Random): void => {
   const written = new Set<number>()
   const likelihood = random.pick([0.1, 0.5, 0.9])

@@ -1,4 +1,4 @@
-/** Compiles the recorder, runs writers under it, and lets a process of its own look at what crashes leave. */
+/** Compiles the recorder, runs writers under it, and checks the results of crashes in a process of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -23,31 +23,31 @@ const compile = (folder: string): string => {
   return library
 }
 
-interface Recording {
+interface SimulationRecord {
   readonly events: readonly Event[]
-  /** The signals that took programs down. */
+  /** The signals that killed programs. */
   readonly deaths: readonly NodeJS.Signals[]
 }
 
-/** What is known of a store that a crash left. */
-interface Left {
+/** A store after a crash, and its batches. */
+interface CrashedStore {
   readonly url: string
   readonly acknowledged: readonly number[]
   readonly tried: readonly number[]
-  /** A number that was never tried. */
+  /** The number of a batch that was never tried. */
   readonly next: number
 }
 
 export interface Simulator {
   newFolder(): string
-  /** Runs the programs at once, each with its arguments, and records what they write below the folder. */
+  /** Runs the programs at once, each with its arguments, and records their writes below the folder. */
   record(
     folder: string,
     programs: readonly (readonly string[])[],
     options?: { readonly mayDie: boolean }
-  ): Promise<Recording>
-  /** What is wrong with a store. */
-  check(left: Left): Promise<string[]>
+  ): Promise<SimulationRecord>
+  /** The problems of a store. */
+  check(left: CrashedStore): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export const startSimulator = (): Simulator => {
     return { events, deaths }
   }
 
-  const check = async (left: Left): Promise<string[]> => {
+  const check = async (left: CrashedStore): Promise<string[]> => {
     if (!checker) {
       const env = { ...process.env, LD_PRELOAD: library, FAULTS_UNSYNCED: '1' }
       checker = spawn(process.execPath, [here('checker.mjs')], { env, stdio: ['pipe', 'pipe', 'inherit'] })
@@ -140,7 +140,7 @@ export const writer = (
   ...[first, count, inFlight].map(String)
 ]
 
-/** The arguments of a process that has faults, one after the other (`failing.mjs`). */
+/** The arguments of a process with faults, one after the other (`failing.mjs`). */
 export const failing = (
   kind: string,
   folder: string,

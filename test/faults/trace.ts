@@ -1,4 +1,4 @@
-/** What `shim.c` recorded. Files and directories go by their inode numbers, which the system uses again. */
+/** The records of `shim.c`. Files and directories are named by inode numbers, which the system reuses. */
 import { readFileSync } from 'node:fs'
 
 export type Event =
@@ -11,7 +11,7 @@ export type Event =
   | { readonly type: 'remove'; readonly name: string }
   /** A line that the process printed. */
   | { readonly type: 'line'; readonly text: string }
-  /** The fault that was ordered came. */
+  /** The ordered fault occurred. */
   | { readonly type: 'fault' }
 
 export interface Range {

@@ -18,23 +18,23 @@ import {
   plainRedis,
   storeOnRedis
 } from '../../../bench/store/contestant.ts'
-import { isInMemory, Kept } from '../../../bench/store/files.ts'
+import { isInMemory, Resources } from '../../../bench/store/files.ts'
 import { growthSheet } from '../../../bench/store/growth.ts'
 import { Course, courseSheet } from '../../../bench/store/ingest.ts'
-import { type ReaderSizes, readersSheet, type Writing } from '../../../bench/store/readers.ts'
-import { HMGET, type Loaded, load, PAGE, type Reader } from '../../../bench/store/reads.ts'
+import { type ReaderSizes, readersSheet, type WriteLoad } from '../../../bench/store/readers.ts'
+import { HMGET, type LoadedStores, load, PAGE, type Reader } from '../../../bench/store/reads.ts'
 import { CONNECTIONS, redisVersion } from '../../../bench/store/redis.ts'
 import {
   COMMON,
   headMerge,
   type Intersections,
   loadSets,
-  type Merged,
+  type MergeResult,
   type SetName,
   type Sets
 } from '../../../bench/store/sets.ts'
 
-const ALL_WRITING: readonly Writing[] = ['nothing', 'paced', 'all it can']
+const ALL_WRITING: readonly WriteLoad[] = ['nothing', 'paced', 'all it can']
 
 interface Sizes {
   /** The most for one comparison. */
@@ -100,10 +100,10 @@ const text = (count: number): string => count.toLocaleString('en-US')
 export default suite(({ compare, race, figure, sheet, note, progress, after, scale }) => {
   const size = sizes[scale]
   const { transactions, members } = size
-  const group = (): Kept => {
-    const kept = new Kept()
-    after(kept.close)
-    return kept
+  const group = (): Resources => {
+    const resources = new Resources()
+    after(resources.close)
+    return resources
   }
   note(
     `Redis ${redisVersion()} on loopback, its log not rewritten meanwhile, asked through our own RESP client. Ingest:\n` +
@@ -115,7 +115,7 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
     const fsync = mode === 'durable' ? 'always' : 'everysec'
     const slices = size.slices[mode]
     const ops = transactions / slices
-    const kept = group()
+    const resources = group()
     const courses = new Map<string, Course>()
     const side = (name: string, open: () => Promise<Contestant>) => async () => {
       const course = new Course(await open(), ops, transactions)
@@ -132,16 +132,16 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
       unit: 'ops/s',
       ops,
       slices,
-      ours: side(engine, () => embedded(engine, mode, kept)),
+      ours: side(engine, () => embedded(engine, mode, resources)),
       peers: {
-        [`Redis ${fsync}`]: side(`Redis ${fsync}`, () => plainRedis(fsync, kept)),
+        [`Redis ${fsync}`]: side(`Redis ${fsync}`, () => plainRedis(fsync, resources)),
         // The smaller runs tell which of the two is faster; the largest is long enough without this one.
         ...(scale !== 'full' &&
           engine === 'lmdb' && {
-            [`our store on Redis ${fsync}`]: side('on Redis', () => storeOnRedis(fsync, mode, kept))
+            [`our store on Redis ${fsync}`]: side('on Redis', () => storeOnRedis(fsync, mode, resources))
           })
       },
-      after: kept.close
+      after: resources.close
     })
     figure(`${what}, rate at ${text(transactions)} tx`, {
       unit: 'ops/s',
@@ -185,9 +185,13 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
   )
 
   const reading = group()
-  let loading: Promise<Loaded> | undefined
-  let loaded: Loaded
-  const read = (name: string, ops: number, work: (reader: Reader, loaded: Loaded) => Promise<unknown>) =>
+  let loading: Promise<LoadedStores> | undefined
+  let loaded: LoadedStores
+  const read = (
+    name: string,
+    ops: number,
+    work: (reader: Reader, loaded: LoadedStores) => Promise<unknown>
+  ) =>
     compare(`read ${name}, ${text(size.read)} tx`, {
       unit: 'us/op',
       ops,
@@ -254,7 +258,7 @@ export default suite(({ compare, race, figure, sheet, note, progress, after, sca
   })
 
   const merging = { ours: 0, limit: 0 }
-  let merged: Merged | undefined
+  let merged: MergeResult | undefined
   figure(`intersect ${n} × ${n}, all ${COMMON}, once`, {
     unit: 'ms/op',
     ours: async () => {
