@@ -59,7 +59,7 @@ describe('an output', () => {
   it('that is spent says by what, and why the topic no longer has it', async () => {
     const { replaced, messages } = shown.demo
     const { page } = await shown.open(`/explore/output/${replaced.outpoint}`)
-    await page.getByText('tm_hello admitted it, and let it go').waitFor()
+    await page.getByText('tm_hello admitted it, and removed it').waitFor()
     await page.getByRole('link', { name: /…/ }).first().waitFor()
     const spender = page.locator('.facts a[href^="/explore/tx/"]').first()
     expect(await spender.getAttribute('href')).toBe(`/explore/tx/${txidOf(messages.at(-1)!.outpoint)}`)

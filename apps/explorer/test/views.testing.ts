@@ -15,7 +15,7 @@ export const viewsOf = ({ messages, replaced, author, tokens, entries }: DemoNod
     path: `/explore/tx/${messages.at(-1)!.outpoint.slice(0, 64)}`,
     wait: 'unlocked with'
   },
-  { name: 'output', path: `/explore/output/${replaced.outpoint}`, wait: 'let it go' },
+  { name: 'output', path: `/explore/output/${replaced.outpoint}`, wait: 'removed it' },
   { name: 'address', path: `/explore/address/${author.address}?list=history`, wait: 'unspent' },
   { name: 'topic', path: '/explore/find?key=tp:tm_hello', wait: 'PushDrop' },
   { name: 'search', path: '/explore/search?q=nothing%20like%20it', wait: 'Nothing is known by that name' },

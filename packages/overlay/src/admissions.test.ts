@@ -10,7 +10,7 @@ import { OutputStore, outputs as outputKeys, verifyIndex } from '@quoin/txo'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
 import { type RedisServer, startRedis } from '../../store/src/redis/server.testing.ts'
-import { isEvaluated } from './gasp/listing.ts'
+import { isEvaluated } from './gasp/peer-pages.ts'
 import { Engine, type QuoinTopic } from './index.ts'
 
 const TOPIC = 'tm_ones' as Topic

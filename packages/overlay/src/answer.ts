@@ -1,7 +1,6 @@
 /**
- * Lookup answers: the outputs that a lookup found, each with the transactions that prove it, and as much of its history
- * in the topic as was asked for (D5). Transactions of the history come without their proofs, so that a client that
- * stops at proofs walks through them.
+ * Lookup answers: each output with its ancestry, and with its history in the topic to the requested depth (D5).
+ * Transactions of the history come without their proofs, so that a client that stops at proofs walks through them.
  */
 import { type BeefTransaction, writeBeef } from '@quoin/chain'
 import { bytesKey, type Outpoint, type Txid, toHex, txidOf, voutOf } from '@quoin/primitives'
@@ -13,11 +12,11 @@ import type { History, LookupResult } from './types.ts'
 export interface AnsweredOutput {
   readonly outpoint: Outpoint
   readonly context: Uint8Array | undefined
-  /** What proves the output: its own transaction first, the others on the ways back from it. */
+  /** The ancestry of the output: its own transaction first. */
   readonly transactions: readonly BeefTransaction[]
 }
 
-/** An output that is not stored, or that its history selector does not want, is left out. */
+/** Leaves out outputs that are not stored, or that their history selector rejects. */
 export const answerAll = async (
   outputs: OutputStore,
   found: readonly LookupResult[]
@@ -51,14 +50,14 @@ const withHistory = async (
   return { outpoint, context, transactions }
 }
 
-/** Outputs whose transactions are read together, each once. */
-const AT_ONCE = 256
+/** Outputs whose ancestries are read together. */
+const BATCH_SIZE = 256
 
-/** Without history: all that is needed is read at once, and each output picks its own. */
+/** Outputs without history: their ancestries are read together, each transaction once. */
 const provedAll = async (outputs: OutputStore, found: readonly LookupResult[]): Promise<AnsweredOutput[]> => {
   const answered: AnsweredOutput[] = []
-  for (let first = 0; first < found.length; first += AT_ONCE) {
-    const some = found.slice(first, first + AT_ONCE)
+  for (let first = 0; first < found.length; first += BATCH_SIZE) {
+    const some = found.slice(first, first + BATCH_SIZE)
     const txids = new Map<string, Txid>()
     const names = some.map(({ outpoint }) => {
       const txid = txidOf(outpoint)
@@ -74,21 +73,21 @@ const provedAll = async (outputs: OutputStore, found: readonly LookupResult[]): 
   return answered
 }
 
-/** A transaction and those on the ways back from it to what is proved. */
+/** A transaction and its ancestors, back to proved ones. */
 const provedBy = (all: ReadonlyMap<string, BeefTransaction>, name: string): BeefTransaction[] => {
   const needed = new Set([all.get(name)!])
-  // What is added on the way is walked too.
+  // The iteration includes transactions that it adds.
   for (const { transaction, bump } of needed) {
     if (!bump) for (const txid of transaction!.spentTxids()) needed.add(all.get(bytesKey(txid))!)
   }
   return [...needed]
 }
 
-/** As one BEEF, with the transaction of the output at the end. */
+/** Writes an answer as a BEEF, with the transaction of the output last. */
 export const answerBeef = ({ transactions }: AnsweredOutput): Uint8Array =>
   writeBeef({ version: 1, transactions: transactions.toReversed() })
 
-/** The transactions to open: those on the way to an output of the history. */
+/** The transactions to open: spenders of outputs of the history. */
 const walk = async (
   outputs: OutputStore,
   tip: Outpoint,

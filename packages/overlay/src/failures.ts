@@ -1,6 +1,6 @@
 /**
- * Why submissions failed, for those who ask: the last failure of each transaction by topic. Failures are not kept in the
- * store, where whoever sends nonsense could fill it; they last as long as the process, and the oldest make room.
+ * The last failure of each transaction by topic, for `quoin why`. Failures are kept in memory, and the oldest are dropped:
+ * invalid submissions could fill the store.
  */
 import { bytesKey, type Txid } from '@quoin/primitives'
 import { failureOf } from './steak.ts'
@@ -22,7 +22,7 @@ export class Failures {
     this.#put(txid, topics, { code, message, at: Date.now() / 1000 })
   }
 
-  /** What a topic that failed said, or that it did not fail. */
+  /** Records a topic's error, or clears it. */
   set(
     txid: Txid,
     topic: string,

@@ -1,6 +1,6 @@
 import type { Health } from '@quoin/primitives'
 
-/** Where the engine says what happened: one line of fields for each event. */
+/** The log of the engine: one event with fields per line. */
 export interface Logger {
   info(event: string, fields?: Readonly<Record<string, unknown>>): void
   warn(event: string, fields?: Readonly<Record<string, unknown>>): void
@@ -10,7 +10,7 @@ export interface Logger {
 const nothing = (): void => undefined
 export const SILENT: Logger = { info: nothing, warn: nothing, error: nothing }
 
-/** Logs the changes of a health, each once. */
+/** Logs each change of a health once. */
 export const healthLog =
   (logger: Logger, name: string, fields: Readonly<Record<string, unknown>>) =>
   ({ state, lastError, lastSuccess }: Health): void => {

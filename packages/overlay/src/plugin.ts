@@ -1,6 +1,6 @@
 /**
- * Plug-ins: topics and lookups with all that is theirs, in one file. What a plug-in keeps is declared in its setup, and
- * is proved there to be apart from everything else in the store (D2); a plug-in that could collide is refused.
+ * Plug-ins: topics and lookups with their events and collections. These are declared in the setup of the plug-in, and
+ * proved to be disjoint from everything else in the store (D2); a plug-in whose keys could collide is refused.
  *
  * @example
  * import { openStore } from '@quoin/store'
@@ -48,14 +48,14 @@ type EventDeclarations = Readonly<Record<string, EventDeclaration>>
 
 export interface PluginContext {
   readonly name: string
-  /** To read from. What lookups say of outputs is written with the admission. */
+  /** For reads. Lookups write with the admission of an output. */
   readonly outputs: OutputStore
   readonly logger: Logger
-  /** The options that the configuration of the node has for the plug-in. */
+  /** The options of the plug-in in the configuration of the node. */
   readonly options?: unknown
-  /** Types of events of its own; their texts begin with the name of the plug-in. Once. */
+  /** Declares event types of the plug-in, once; their texts begin with its name. */
   events<const E extends EventDeclarations>(declared: E): Events<E>['types']
-  /** Collections of its own, of whatever a store has. Once. */
+  /** Declares collections of the plug-in, of any kind, once. */
   collections<const D extends Declarations>(declared: D): Keyspace<D>['collections']
 }
 
@@ -63,19 +63,19 @@ export interface InstalledPlugins {
   readonly topics: Readonly<Record<string, AnyTopic>>
   readonly lookups: Readonly<Record<string, AnyLookup>>
   readonly families: readonly TopicFamily[]
-  /** Of lookup services in the form of `@bsv/overlay`: submissions to the topics of their plug-in wait for them. */
+  /** Lookup services in the form of `@bsv/overlay`: submissions to the topics of their plug-in wait for them. */
   readonly delivery: Readonly<Record<string, DeliveryOptions>>
 }
 
 export interface Plugin {
   /** Lower-case letters, digits, `_` and `-`. */
   readonly name: string
-  /** Asks for a process of its own, where its module is hosted (`hostPlugins`): for plug-ins with topics alone. */
+  /** Requests a process for the plug-in where its module is hosted (`hostPlugins`): for plug-ins without lookups. */
   readonly isolate?: boolean
   readonly setup: (context: PluginContext) => Partial<InstalledPlugins> | Promise<Partial<InstalledPlugins>>
 }
 
-/** For the types alone. */
+/** Infers the types of a plug-in. */
 export const definePlugin = (plugin: Plugin): Plugin => plugin
 
 export interface InstallOptions {

@@ -1,14 +1,11 @@
-/**
- * The topics of an engine by their names: those that it was given, and families of topics (one for each token, say), of
- * which each is made when somebody asks for it.
- */
+/** The topics of an engine by name: single ones, and families, such as one topic per token, made at the first request. */
 import { QuoinError } from '@quoin/primitives'
 import type { AnyTopic } from './types.ts'
 
 export interface TopicFamily {
-  /** The topic of this name, if it is one of the family. */
+  /** The topic of this name; undefined if it is not of the family. */
   find(name: string): AnyTopic | undefined
-  /** Throws when a topic of the family takes no transactions. What it has judged before, it judges again all the same. */
+  /** Throws when a topic of the family accepts no submissions. Re-evaluations do not ask. */
   open?(name: string): Promise<void> | undefined
 }
 
@@ -35,7 +32,7 @@ export class Topics {
     return this.get(name) !== undefined
   }
 
-  /** Throws unless there is a topic of this name that takes transactions. */
+  /** Throws unless there is a topic of this name that accepts submissions. */
   open(name: string): Promise<void> | undefined {
     if (this.#named.has(name)) return undefined
     const family = this.#families.find(each => each.find(name))
@@ -43,7 +40,7 @@ export class Topics {
     return family.open?.(name)
   }
 
-  /** Of those that have names of their own; of a family there are too many. */
+  /** The names of single topics; the topics of a family are not listed. */
   keys(): Iterable<string> & Iterator<string> {
     return this.#named.keys()
   }

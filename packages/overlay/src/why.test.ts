@@ -136,7 +136,7 @@ describe('the output', () => {
       message: 'tm_ones did not admit it, because it is too much.',
       details: { reason: 'it is too much' }
     })
-    expect((await reasons(transaction, 2)).at(-1)!.message).toContain('said nothing about why')
+    expect((await reasons(transaction, 2)).at(-1)!.message).toContain('gave no reason')
     expect(await codes(transaction, 3)).toEqual(['unmined', 'output-unknown'])
   })
 
@@ -198,11 +198,11 @@ describe('the topic', () => {
   })
 })
 
-it('a lookup service has yet to take it, and said why', async () => {
+it('a delivery to a lookup service is pending, with the reason', async () => {
   const transaction = await submitted('tm_busy', 1)
   expect((await reasons(transaction, 0, 'tm_busy')).at(-1)).toEqual({
     code: 'untold',
-    message: 'The lookup service ls_busy has yet to take it: too busy.',
+    message: 'The delivery to the lookup service ls_busy is pending: too busy.',
     details: { service: 'ls_busy', reason: 'too busy' }
   })
 })

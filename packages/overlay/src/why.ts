@@ -1,4 +1,4 @@
-/** Why an output is, or is not, admitted, indexed, spent or waiting: codes for programs, sentences for people. */
+/** Reasons why an output is or is not admitted, indexed or spent: codes for programs, sentences for people. */
 import { chain } from '@quoin/chain'
 import {
   bytesKey,
@@ -47,13 +47,13 @@ export interface Reason {
   /** One sentence. */
   readonly message: string
   readonly topic?: string
-  /** What the sentence names, as data. */
+  /** The data of the sentence. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
 export interface Why {
   readonly outpoint: string
-  /** What is so, the transaction first, then the output, then each topic. */
+  /** Reasons of the transaction, then of the output, then of each topic. */
   readonly reasons: readonly Reason[]
 }
 
@@ -82,7 +82,7 @@ export const why = async (engine: Engine, outpoint: Outpoint, topic?: string): P
     const because = reason === undefined ? '' : `: ${reason}`
     reasons.push({
       code: 'untold',
-      message: `The lookup service ${service} has yet to take it${because}.`,
+      message: `The delivery to the lookup service ${service} is pending${because}.`,
       details: { service, reason }
     })
   }
@@ -92,13 +92,13 @@ export const why = async (engine: Engine, outpoint: Outpoint, topic?: string): P
 interface Facts {
   readonly txid: Txid
   readonly vout: number
-  /** How many outputs the transaction has; undefined when it is not known. */
+  /** The number of outputs; undefined for an unknown transaction. */
   readonly vouts: number | undefined
   readonly record: TransactionRecord | undefined
   readonly admissions: Admissions
   readonly loaded: LoadedOutput | null
   readonly spender: Txid | null
-  /** Others that wanted to spend the output. */
+  /** Refused transactions that spend the output too. */
   readonly rivals: readonly Txid[]
   readonly rolledBack: number | undefined
   readonly evicted: number | undefined
@@ -139,7 +139,7 @@ const ofTransaction = ({ vouts, record, rolledBack }: Facts): Reason[] => {
       : [
           {
             code: 'rolled-back',
-            message: `The transaction was taken back at ${timeOf(rolledBack)}.`,
+            message: `The transaction was rolled back at ${timeOf(rolledBack)}.`,
             details: { at: rolledBack }
           }
         ]
@@ -150,7 +150,7 @@ const ofTransaction = ({ vouts, record, rolledBack }: Facts): Reason[] => {
     ? [
         {
           code: 'mined',
-          message: `The transaction is mined, as number ${position.index} of block ${position.height}.`,
+          message: `The transaction is mined, at index ${position.index} of block ${position.height}.`,
           details: { height: position.height, index: Number(position.index) }
         }
       ]
@@ -184,7 +184,7 @@ const ofOutput = ({ vout, vouts, loaded, spender, rivals, evicted }: Facts): Rea
     const by = rivals.map(formatTxid)
     reasons.push({
       code: 'contested',
-      message: `Others wanted to spend it too, and were refused: ${by.join(', ')}.`,
+      message: `Conflicting spends were refused: ${by.join(', ')}.`,
       details: { by }
     })
   }
@@ -212,10 +212,10 @@ const ofTopic = async (engine: Engine, facts: Facts, topic: string): Promise<Rea
   if (admission) {
     if (vouts !== undefined && vout >= vouts) return []
     if (admission.outputsToAdmit.includes(vout)) {
-      return [await ofAdmitted(engine, facts, topic), ...(await remarks(engine, facts, topic))]
+      return [await ofAdmitted(engine, facts, topic), ...(await remarksOf(engine, facts, topic))]
     }
     const reason = admission.refused?.[vout]
-    const said = reason === undefined ? 'and said nothing about why' : `because ${reason}`
+    const said = reason === undefined ? 'and gave no reason' : `because ${reason}`
     return [{ code: 'refused', topic, message: `${topic} did not admit it, ${said}.`, details: { reason } }]
   }
   if (!engine.topics.has(topic)) {
@@ -238,15 +238,15 @@ const ofTopic = async (engine: Engine, facts: Facts, topic: string): Promise<Rea
   return [{ code: 'not-submitted', topic, message: `The transaction was not submitted to ${topic}.` }]
 }
 
-/** What the topic itself has to say of an output that it has. */
-const remarks = async (engine: Engine, { loaded }: Facts, topic: string): Promise<Reason[]> => {
-  const asked = engine.topics.get(topic)
-  if (!loaded?.topics?.includes(topic as Topic) || !asked || !isQuoinTopic(asked)) return []
-  const said = (await asked.explain?.(loaded.outpoint)) ?? []
-  return said.map(each => ({ ...each, topic }))
+/** Remarks of the topic on an output that it has. */
+const remarksOf = async (engine: Engine, { loaded }: Facts, topic: string): Promise<Reason[]> => {
+  const manager = engine.topics.get(topic)
+  if (!loaded?.topics?.includes(topic as Topic) || !manager || !isQuoinTopic(manager)) return []
+  const remarks = (await manager.explain?.(loaded.outpoint)) ?? []
+  return remarks.map(each => ({ ...each, topic }))
 }
 
-/** Of an output that the topic has, or had. */
+/** The reason for an output that the topic admitted: whether it is a member still. */
 const ofAdmitted = async (
   engine: Engine,
   { loaded, spender, evicted, txid, vout }: Facts,
@@ -269,14 +269,14 @@ const ofAdmitted = async (
     return {
       code: 'removed',
       topic,
-      message: `${topic} admitted it, and let it go when ${by} spent it.`,
+      message: `${topic} admitted it, and removed it when ${by} spent it.`,
       details: { by }
     }
   }
   return {
     code: 'history-removed',
     topic,
-    message: `${topic} admitted it, and let it go with the last coin that it was history of.`
+    message: `${topic} admitted it, and removed it with the last coin whose history it was.`
   }
 }
 

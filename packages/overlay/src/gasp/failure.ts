@@ -1,28 +1,34 @@
-/** What becomes of an item that could not be had: tried again, given up, let go, or left until another has come. */
+/** Outcomes of failed items: retry, dead letter, dropped, or waiting for a parent. */
 import { ERRORS, formatTxid, QuoinError, reasonOf, type Txid } from '@quoin/primitives'
 import type { Failure } from '@quoin/store'
 
-/** Attempts at an item that may come right by itself, and at one that only a lie explains, or headers that lag. */
+/** Attempts at an item with a transient failure, and at one whose data is invalid: the peer is at fault, or headers lag. */
 export const ATTEMPTS = 100
-const ATTEMPTS_AT_LIES = 8
-/** Seconds that an item waits for another at most. */
-const PATIENCE = 300
+const INVALID_DATA_ATTEMPTS = 8
+/** The longest wait of an item for its parent. */
+const MAX_WAIT_SECONDS = 300
 
-/** It spends what has yet to come. */
-export class Early extends Error {
+/** The item spends an output of an item that is pending too. */
+export class PendingParentError extends Error {
   readonly parent: Txid
 
   constructor(parent: Txid) {
-    super(`it spends ${formatTxid(parent)}, which has yet to come`)
+    super(`waits for transaction ${formatTxid(parent)}`)
     this.parent = parent
   }
 }
 
-/** `gone` when the peer does not have it any more. An error that is not about the item is thrown. */
+/** `gone` when the peer no longer has the item. Errors that do not concern the item are thrown. */
 export const failureOf = (error: unknown, attempts: number): Failure | 'gone' => {
   const reason = reasonOf(error)
-  if (error instanceof Early) {
-    return { outcome: 'wait', errorClass: 'early', reason, dependency: error.parent, atMost: PATIENCE }
+  if (error instanceof PendingParentError) {
+    return {
+      outcome: 'wait',
+      errorClass: 'early',
+      reason,
+      dependency: error.parent,
+      atMost: MAX_WAIT_SECONDS
+    }
   }
   if (!(error instanceof QuoinError)) throw error
   const { code, details } = error
@@ -32,5 +38,5 @@ export const failureOf = (error: unknown, attempts: number): Failure | 'gone' =>
   const isOfItem = origin === 'transaction' || origin === (retry === 'later' ? 'node' : 'remote')
   if (!isOfItem) throw error
   if (retry === 'later') return { outcome: 'retry', errorClass: code, reason }
-  return { outcome: attempts >= ATTEMPTS_AT_LIES ? 'dead' : 'retry', errorClass: code, reason }
+  return { outcome: attempts >= INVALID_DATA_ATTEMPTS ? 'dead' : 'retry', errorClass: code, reason }
 }

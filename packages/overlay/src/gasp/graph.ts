@@ -1,9 +1,9 @@
 /**
- * The graph of a transaction that another node has: the transaction, and what it spends, back to what is proved or is
- * known here. Every node is asked for once and is what it was asked for, since a txid is a hash; that is why there are
- * no cycles, and why nothing has to be believed: whether proofs hold and scripts run is found out when it is submitted.
+ * The graph of a transaction of a peer: the transaction and its ancestors, back to proved or locally known ones. Each node
+ * is fetched once and checked against its txid, which is a hash, so there are no cycles. Proofs and scripts are verified
+ * when the transaction is submitted.
  */
-import { type BeefTransaction, Bump, parseTransaction, type Transaction, writeBeef } from '@quoin/chain'
+import { Beef, type BeefTransaction, Bump, parseTransaction, type Transaction } from '@quoin/chain'
 import {
   formatTxid,
   fromHex,
@@ -21,11 +21,11 @@ import { readGraphNode } from './wire.ts'
 export interface GraphLimits {
   /** Transactions of one graph. */
   readonly transactions: number
-  /** Steps back from the first. */
+  /** Steps back from the root. */
   readonly depth: number
-  /** Of raw transactions and proofs together. */
+  /** Bytes of raw transactions and proofs together. */
   readonly bytes: number
-  /** That fetching it may take. */
+  /** Deadline of the fetch. */
   readonly milliseconds: number
 }
 
@@ -36,31 +36,31 @@ export const GRAPH_LIMITS: GraphLimits = {
   milliseconds: 120_000
 }
 
-/** Requests of one graph that are on their way together. */
-const AT_ONCE = 8
+/** Concurrent requests of one graph. */
+const CONCURRENCY = 8
 
 export interface FetchedNode extends BeefTransaction {
   readonly transaction: Transaction
 }
 
-/** The first is the one that was asked for; every other one comes after something that spends it, or needs it. */
+/** The root first; every other node comes after a node that spends or needs it. */
 export type Graph = readonly FetchedNode[]
 
 export interface GraphContext {
   readonly peer: Peer
   readonly limits: GraphLimits
-  /** Whether a transaction need not be asked for: it is here, and good. */
+  /** Whether a transaction is stored and verified here, and needs no fetch. */
   readonly isKnown: (txid: Txid) => Promise<boolean>
-  /** Outputs that the topic wants to have seen before it judges a transaction that is proved. */
+  /** Inputs that the topic needs to evaluate a proved transaction. */
   readonly needs: (node: FetchedNode) => Promise<readonly Outpoint[]>
-  /** Nodes that were asked for already, by txid, shared between graphs that are fetched together. */
+  /** Requested nodes by txid, shared between graphs that are fetched together. */
   readonly fetched: Map<string, Promise<FetchedNode>>
   readonly signal: AbortSignal | undefined
 }
 
-interface Wanted {
+interface NodeRequest {
   readonly outpoint: Outpoint
-  /** The topic would like it; without it the transaction is judged as it is. */
+  /** The topic named it; without it the transaction is evaluated with less history. */
   readonly isOptional: boolean
 }
 
@@ -69,10 +69,10 @@ export const fetchGraph = async (root: Outpoint, context: GraphContext): Promise
   const graphID = nameOf(root)
   const nodes: FetchedNode[] = []
   const asked = new Set([formatTxid(txidOf(root))])
-  let wanted: Wanted[] = [{ outpoint: root, isOptional: false }]
+  let wanted: NodeRequest[] = [{ outpoint: root, isOptional: false }]
   let bytes = 0
   for (let depth = 0; wanted.length > 0; depth++) {
-    // Without what a topic would like to have there is less history, and the transaction all the same.
+    // At a limit, optional nodes are dropped: there is less history, and the transaction all the same.
     const room = depth > limits.depth ? 0 : limits.transactions - nodes.length
     if (wanted.length > room) wanted = wanted.filter(({ isOptional }) => !isOptional)
     if (wanted.length === 0) break
@@ -80,9 +80,9 @@ export const fetchGraph = async (root: Outpoint, context: GraphContext): Promise
     if (nodes.length + wanted.length > limits.transactions) {
       throw beyond(graphID, `has more than ${limits.transactions} transactions`)
     }
-    const next = new Map<string, Wanted>()
-    for (let i = 0; i < wanted.length; i += AT_ONCE) {
-      const slice = wanted.slice(i, i + AT_ONCE)
+    const next = new Map<string, NodeRequest>()
+    for (let i = 0; i < wanted.length; i += CONCURRENCY) {
+      const slice = wanted.slice(i, i + CONCURRENCY)
       const fetched = await Promise.all(slice.map(each => fetchNode(graphID, each, context)))
       for (const [at, node] of fetched.entries()) {
         if (!node) continue
@@ -93,7 +93,7 @@ export const fetchGraph = async (root: Outpoint, context: GraphContext): Promise
         }
         bytes += size
         nodes.push(node)
-        for (const each of await follow(node, context)) {
+        for (const each of await requestsBehind(node, context)) {
           const name = formatTxid(txidOf(each.outpoint))
           if (!asked.has(name) && !(next.get(name)?.isOptional === false)) next.set(name, each)
         }
@@ -107,12 +107,12 @@ export const fetchGraph = async (root: Outpoint, context: GraphContext): Promise
   return nodes
 }
 
-/** What has to be asked for beside a node. */
-const follow = async (node: FetchedNode, { needs }: GraphContext): Promise<Wanted[]> => {
+/** The next requests behind a node. */
+const requestsBehind = async (node: FetchedNode, { needs }: GraphContext): Promise<NodeRequest[]> => {
   const { transaction, bump } = node
   const spent = transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
   if (!bump) return spent.map(outpoint => ({ outpoint, isOptional: false }))
-  // What it does not even spend is no history of it.
+  // An output that the transaction does not spend is not its history.
   const names = new Set(spent.map(nameOf))
   return (await needs(node))
     .filter(outpoint => names.has(nameOf(outpoint)))
@@ -121,7 +121,7 @@ const follow = async (node: FetchedNode, { needs }: GraphContext): Promise<Wante
 
 const fetchNode = async (
   graphID: string,
-  { outpoint, isOptional }: Wanted,
+  { outpoint, isOptional }: NodeRequest,
   { peer, fetched, signal }: GraphContext
 ): Promise<FetchedNode | undefined> => {
   const txid = txidOf(outpoint)
@@ -138,25 +138,25 @@ const fetchNode = async (
     fetched.delete(name)
     if (!(error instanceof QuoinError) || hasCode(error, 'ERR_SYNC_UNAVAILABLE')) throw error
     if (isOptional) return undefined
-    // It is the first alone that the peer may have taken back; else what it has is not whole.
+    // Only the root may have been rolled back by the peer; a missing ancestor makes its graph incomplete.
     if (error.details['gone'] !== true || nameOf(outpoint) === graphID) throw error
     throw new QuoinError('ERR_SYNC_PEER', error.message, { cause: error })
   }
 }
 
-/** Refused when it is not the transaction that was asked for, or the proof is of another. */
+/** Refused when the transaction is not the requested one, or the proof is of another. */
 const nodeOf = (txid: Txid, given: unknown): FetchedNode => {
   const { rawTx, proof } = readGraphNode(given)
   const name = formatTxid(txid)
   const transaction = parseTransaction(fromHex(rawTx))
-  if (formatTxid(transaction.txid) !== name) throw lie('a transaction that was not asked for', name)
+  if (formatTxid(transaction.txid) !== name) throw peerError('a transaction that was not requested', name)
   const bump = proof === undefined ? undefined : Bump.parse(fromHex(proof))
-  if (bump && bump.offsetOf(txid) === undefined) throw lie('a proof of something else', name)
+  if (bump && bump.offsetOf(txid) === undefined) throw peerError('a proof of another transaction', name)
   return { txid, transaction, bump: bump?.trimmedTo(txid) }
 }
 
-/** One of the nodes with those that prove it, and with others that are here already. */
-export const beefOf = (node: FetchedNode, graph: Graph, others: readonly BeefTransaction[]): Uint8Array => {
+/** The BEEF of a node, from the graph and from stored ancestors. */
+export const beefOf = (node: FetchedNode, graph: Graph, others: readonly BeefTransaction[]): Beef => {
   const byTxid = new Map<string, BeefTransaction>(others.map(each => [formatTxid(each.txid), each]))
   for (const each of graph) byTxid.set(formatTxid(each.txid), each)
   const found = new Map<string, BeefTransaction>()
@@ -168,10 +168,10 @@ export const beefOf = (node: FetchedNode, graph: Graph, others: readonly BeefTra
     found.set(name, each)
     if (!each.bump) wanted.push(...(each.transaction?.inputs.map(input => input.txid) ?? []))
   }
-  return writeBeef({ version: 1, atomic: node.txid, transactions: [...found.values()].reverse() })
+  return Beef.of([...found.values()].reverse())
 }
 
-/** Every node after those that it spends. */
+/** Every node after its parents. */
 export const oldestFirst = (graph: Graph): FetchedNode[] => {
   const waiting = new Map(graph.map(node => [formatTxid(node.txid), node]))
   const order: FetchedNode[] = []
@@ -195,5 +195,5 @@ const nameOf = (outpoint: Outpoint): string => `${formatTxid(txidOf(outpoint))}.
 const beyond = (graphID: string, what: string): QuoinError =>
   new QuoinError('ERR_SYNC_LIMIT', `the graph of ${graphID} ${what}`, { graphID })
 
-const lie = (what: string, txid: string): QuoinError =>
+const peerError = (what: string, txid: string): QuoinError =>
   new QuoinError('ERR_SYNC_PEER', `the peer answered with ${what}`, { txid })

@@ -1,4 +1,4 @@
-/** Sync between nodes, by the Graph Aware Sync Protocol: as the one who asks, and as the one who answers. */
+/** Sync between nodes by the Graph Aware Sync Protocol: client and server. */
 export { GRAPH_LIMITS, type GraphLimits } from './graph.ts'
 export { type HttpPeerOptions, httpPeer, localPeer, type Peer } from './peer.ts'
 export { foreignNode, syncResponse } from './serve.ts'

@@ -1,16 +1,16 @@
-/** Another node, as seen from here: over HTTP, as `@bsv/overlay` speaks it, or in the same process. */
+/** The client side of sync: a peer over HTTP, in the protocol of `@bsv/overlay`, or in the same process. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fetchReasonOf, isRetryable, QuoinError } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
 import { foreignNode, syncResponse } from './serve.ts'
 import type { NodeRequest, SyncRequest } from './wire.ts'
 
-/** What it answers is not to be believed, in form or content. */
+/** Answers are untrusted, in form and content. */
 export interface Peer {
-  /** What progress is kept under. */
+  /** The key of the saved progress. */
   readonly name: string
   syncResponse(topic: string, request: SyncRequest, signal?: AbortSignal): Promise<unknown>
-  /** Throws with `details.gone` when the other side does not have it. */
+  /** Throws with `details.gone` when the peer does not have the transaction. */
   node(request: NodeRequest, signal?: AbortSignal): Promise<unknown>
 }
 
@@ -19,9 +19,9 @@ export interface HttpPeerOptions {
   readonly timeout?: number
   /** The largest answer that is read, in bytes; 32 MiB unless given. */
   readonly maxBytes?: number
-  /** How often one question is asked, 3 unless given. */
+  /** Attempts at a request, 3 unless given. */
   readonly attempts?: number
-  /** Milliseconds before it is asked again, then twice that and so on; 250 unless given. */
+  /** Milliseconds before the second attempt, doubled for each further one; 250 unless given. */
   readonly backoff?: number
   readonly fetch?: typeof fetch
 }
@@ -52,7 +52,7 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
       throw refusal(name, response.status, text)
     } catch (error) {
       if (error instanceof QuoinError) throw error
-      // Whoever called wanted it to end: that is no failure of the peer.
+      // An abort by the caller is not a failure of the peer.
       signal?.throwIfAborted()
       if (limit.aborted) throw unavailable(name, `did not answer within ${timeout} ms`, { cause: error })
       throw unavailable(name, `cannot be reached: ${fetchReasonOf(error)}`, { cause: error })
@@ -103,7 +103,7 @@ export const localPeer = (name: string, engine: Engine): Peer => {
   }
 }
 
-/** A length is not believed, and no more is read than is allowed. */
+/** Reads up to `maxBytes`, whatever length the peer declares. */
 const readText = async (name: string, { body }: Response, maxBytes: number): Promise<string> => {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -121,7 +121,7 @@ const parsed = (name: string, text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw failure(name, 'answered with something that is not JSON', { cause })
+    throw failure(name, 'sent an answer that is not JSON', { cause })
   }
 }
 

@@ -1,8 +1,7 @@
 /**
- * The side of sync that answers, from the membership log of the topic. Every change in the log has a cursor of its own,
- * which is the score of what it lists. `since` is taken as the last cursor that was seen, and later changes are listed:
- * no two share a cursor, so a page never begins where the last one did, and a node that asks for as little as one output
- * at a time gets through.
+ * The serving side of sync, from the membership log of the topic. Every change in the log has its own cursor, which is the
+ * score of its row. `since` is the last cursor that the client has seen. No two changes share a cursor, so every page
+ * advances, even with a limit of one row.
  */
 import {
   formatTxid,
@@ -26,8 +25,8 @@ import type { Engine } from '../engine.ts'
 import { type GraphNode, readNodeRequest, readSyncRequest, type SyncResponse } from './wire.ts'
 
 const { topicOutputs } = outputKeys.collections
-/** Entries that are read together. */
-const STRIDE = 1000
+/** Log entries of one read. */
+const LOG_PAGE = 1000
 
 /** The answer to `POST /requestSyncResponse`. */
 export const syncResponse = async (
@@ -48,7 +47,7 @@ export const syncResponse = async (
     const transactions = listed.map(({ subject, score }) => ({ txid: formatTxid(subject), score }))
     return { UTXOList: [], since, applied: { transactions, last } }
   }
-  // A node that has seen more than there is has seen it of a store that is gone, and begins anew.
+  // A cursor beyond the end of the log is of an earlier store of this node: the client begins again.
   const after = since > last ? 0 : Math.floor(since)
   const live = await list(outputs, topic, after, limit, admittedOf, each => areLive(outputs, topic, each))
   const UTXOList = live.map(({ subject, score }) => ({
@@ -69,7 +68,7 @@ interface ListedSubject<T> {
   readonly score: number
 }
 
-/** Subjects of changes after a cursor that are still there, each once, with the cursor of its last change. */
+/** Existing subjects of changes after a cursor, each once, with the cursor of its last change. */
 const list = async <T extends Uint8Array>(
   outputs: OutputStore,
   topic: Topic,
@@ -82,7 +81,7 @@ const list = async <T extends Uint8Array>(
   const listed = new Map<string, ListedSubject<T>>()
   for (let { position } = changePlace(after); ; ) {
     // The entry at the cursor may have more changes.
-    const { entries } = await log.read({ after: Math.max(0, position - 1), limit: STRIDE })
+    const { entries } = await log.read({ after: Math.max(0, position - 1), limit: LOG_PAGE })
     const found = entries.flatMap(entry =>
       entry.changes.flatMap((change, index): ListedSubject<T>[] => {
         const subject = subjectOf(change)
@@ -98,12 +97,12 @@ const list = async <T extends Uint8Array>(
       listed.delete(name)
       listed.set(name, each)
     }
-    if (entries.length < STRIDE) return [...listed.values()]
+    if (entries.length < LOG_PAGE) return [...listed.values()]
     position = entries.at(-1)!.position + 1
   }
 }
 
-/** The transaction that changed the topic: it admitted an output, or spent one. */
+/** The transaction behind a change: its output was admitted, or it spent one. */
 const transactionOf = (change: MembershipChange): Txid | undefined =>
   change.kind === 'spent' ? change.spender : change.kind === 'admitted' ? txidOf(change.outpoint) : undefined
 
@@ -130,8 +129,8 @@ const areLive = async (
 }
 
 /**
- * The answer to `POST /requestForeignGASPNode`: a transaction with its proof, if it has one. Whatever is stored can be
- * had, so that a walk gets back to what is proved, and no further.
+ * The answer to `POST /requestForeignGASPNode`: a transaction with its proof, if it has one. Any stored transaction is
+ * served, so that a client can walk back to proved ones.
  */
 export const foreignNode = async ({ outputs }: Engine, request: unknown): Promise<GraphNode> => {
   const { graphID, txid, outputIndex } = readNodeRequest(request)

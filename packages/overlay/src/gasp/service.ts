@@ -7,17 +7,17 @@ import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
 import { type SyncReport, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
 
 export interface SyncServiceOptions extends TopicSyncOptions, HttpPeerOptions {
-  /** By topic: addresses, or peers. */
+  /** URLs or peers, by topic. */
   readonly peers: Readonly<Record<string, readonly (string | Peer)[]>>
   /** Milliseconds between the end of one round and the next, 60,000 unless given. */
   readonly interval?: number
-  /** How much that varies, as a part of it, so that nodes do not ask in step; 0.2 unless given. */
+  /** The random part of the interval, which keeps nodes out of step; 0.2 unless given. */
   readonly jitter?: number
   /** Milliseconds after which a peer that does not answer is stalled, 10,000 unless given. */
   readonly patience?: number
 }
 
-/** How it stands with one topic and one peer. */
+/** The state of the sync of one topic with one peer. */
 export interface SyncStatus {
   readonly topic: string
   readonly peer: string
@@ -25,12 +25,12 @@ export interface SyncStatus {
   /** When the state began, in unix milliseconds. */
   readonly since: number
   readonly running: boolean
-  /** When it was last tried, and when that went well, in unix milliseconds. */
+  /** The start of the last run, and the end of the last successful one, in unix milliseconds. */
   readonly lastRun: number | undefined
   readonly lastSuccess: number | undefined
   readonly lastError: string | undefined
   readonly lastReport: SyncReport | undefined
-  /** Items to fetch: waiting or to be tried again, and given up. */
+  /** Items to fetch, and dead letters. */
   readonly queued: number
   readonly dead: number
   /** Seconds that the oldest item to fetch has waited. */
@@ -60,7 +60,7 @@ class Pair {
       this.lastReport = await this.sync.run(signal)
       this.health.succeeded()
     } catch (error) {
-      // Tried again in the next round. A store that fails is no fault of the peer, and reported by itself.
+      // The next round retries. A failure of the store is reported by the store.
       const isStore = error instanceof QuoinError && error.code.startsWith('ERR_STORE_')
       if (!signal.aborted && !isStore) this.health.failed(reasonOf(error))
     } finally {
@@ -130,7 +130,7 @@ export class SyncService {
     await tasks?.stop()
   }
 
-  /** What is to be fetched, by topic and peer. */
+  /** The items to fetch, by topic and peer. */
   get queues(): readonly {
     readonly topic: string
     readonly peer: string
@@ -153,7 +153,7 @@ export class SyncService {
   }
 }
 
-/** A peer whose answers are signs of life. */
+/** A peer whose answers are recorded in a health. */
 const observed = (peer: Peer, health: SourceHealth): Peer => ({
   name: peer.name,
   syncResponse: (topic, request, signal) => health.ask(() => peer.syncResponse(topic, request, signal)),

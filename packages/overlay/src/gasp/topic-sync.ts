@@ -1,11 +1,10 @@
 /**
- * Pulling one topic from one peer. What the peer lists is put into a queue, and progress past it is kept, in one
- * commit; then the queue is worked on: each item is fetched with its graph, submitted as anyone's submission is, with
- * its proofs checked and its scripts run, and only then taken out. So nothing is passed over: what fails is tried again,
- * later and later, and in the end is a dead letter with the reason.
+ * The sync of one topic from one peer. One commit enqueues the rows that the peer lists and saves the progress past them.
+ * Each item is then fetched with its graph, submitted and verified like any other transaction, and acknowledged last, so
+ * no row is lost: a failed item is retried with backoff, and becomes a dead letter with the reason in the end.
  *
- * A Quoin node lists the transactions that changed the topic, in order; a node of the reference lists the outputs that
- * it has, and then every transaction of a graph is submitted, the oldest first.
+ * A Quoin node lists the transactions that changed the topic, in order. A node of `@bsv/overlay` lists its outputs; then
+ * every transaction of a graph is submitted, the oldest first.
  */
 import type { BeefTransaction } from '@quoin/chain'
 import {
@@ -26,7 +25,7 @@ import { boundBeef } from '../hosting/index.ts'
 import { overlay } from '../keys.ts'
 import { type Logger, SILENT } from '../logger.ts'
 import { isHostedTopic, isQuoinTopic } from '../types.ts'
-import { ATTEMPTS, Early, failureOf } from './failure.ts'
+import { ATTEMPTS, failureOf, PendingParentError } from './failure.ts'
 import {
   beefOf,
   type FetchedNode,
@@ -36,15 +35,15 @@ import {
   type GraphLimits,
   oldestFirst
 } from './graph.ts'
-import { isEvaluated, type Kind, Listing } from './listing.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
-import { count, readState, type State } from './queue-state.ts'
+import { isEvaluated, type ListingKind, PeerPages } from './peer-pages.ts'
+import { countItem, readQueueState, type SyncQueueState } from './sync-queue-state.ts'
 
 export interface TopicSyncOptions {
   readonly limits?: Partial<GraphLimits>
-  /** Rows to ask for at a time, 1,000 unless given. */
+  /** Rows of one request, 1,000 unless given. */
   readonly page?: number
-  /** Items that may wait in the queue, or lie dead, before no more are listed; 100,000 unless given. */
+  /** Live items, or dead letters, at which a run stops listing; 100,000 unless given. */
   readonly backlog?: number
   /** Pages of one run, 1,000 unless given. */
   readonly pages?: number
@@ -58,23 +57,23 @@ export interface SyncReport {
   readonly listed: number
   /** Transactions that were submitted. */
   readonly submitted: number
-  /** Items that failed; they are tried again, or are dead. */
+  /** Items that failed: they are retried, or are dead letters. */
   readonly failed: number
   /** Whether the peer may have more than was listed. */
   readonly isBehind: boolean
 }
 
 const { sync } = overlay.collections
-/** Items that are fetched together. */
-const AT_ONCE = 16
-/** Seconds that they may take. */
-const LEASE = 600
-/** Failures to reach the peer, one after the other, that end a run. */
-const UNREACHED = 3
-interface Worked {
+/** Items that are fetched together, under one deadline. */
+const BATCH_SIZE = 16
+const LEASE_SECONDS = 600
+/** Consecutive failures to reach the peer that end a run. */
+const MAX_UNREACHED = 3
+
+interface WorkResult {
   submitted: number
   failed: number
-  /** Failures to reach the peer since anything went well. */
+  /** Consecutive failures to reach the peer. */
   unreached: number
 }
 
@@ -83,10 +82,10 @@ export class TopicSync {
   readonly peer: Peer
   readonly queue: Queue<Outpoint>
   readonly #engine: Engine
-  /** The peer, for the fairness of the interpreter: its host, whatever the topic. */
+  /** The host of the peer: its topics share one client of the interpreter. */
   readonly #client: string
   readonly #limits: GraphLimits
-  readonly #listing: Listing
+  readonly #rows: PeerPages
   readonly #pages: number
   readonly #backlog: number
   readonly #logger: Logger
@@ -109,17 +108,17 @@ export class TopicSync {
       backoffLimit: 3600,
       ...(options.now && { now: options.now })
     })
-    this.#listing = new Listing(engine.outputs, this.topic, peer, this.queue, options.page ?? 1000)
+    this.#rows = new PeerPages(engine.outputs, this.topic, peer, this.queue, options.page ?? 1000)
   }
 
-  /** One run: lists what is new, then works on all that is due. Throws when the peer cannot be asked. */
+  /** One run: lists new rows, and works on due items. Throws when the peer cannot be reached. */
   async run(signal?: AbortSignal): Promise<SyncReport> {
-    const state = await readState(this.queue)
-    await this.#listing.askAgain(state)
+    const state = await readQueueState(this.queue)
+    await this.#rows.enqueueRolledBack(state)
     let listed = 0
     let [submitted, failed] = [0, 0]
     for (let page = 0; ; page++) {
-      const { rows, isMore, kind } = await this.#listing.next(state, signal)
+      const { rows, isMore, kind } = await this.#rows.next(state, signal)
       listed += rows
       const worked = await this.#work(kind, state, signal)
       submitted += worked.submitted
@@ -134,15 +133,19 @@ export class TopicSync {
     return due + leased + waiting > this.#backlog || dead > this.#backlog
   }
 
-  /** All that is due, some at a time: fetched together, submitted one after the other. */
-  async #work(kind: Kind, state: State, signal: AbortSignal | undefined): Promise<Worked> {
-    const worked: Worked = { submitted: 0, failed: 0, unreached: 0 }
+  /** Fetches due items in batches, and submits the items of a batch one after the other. */
+  async #work(
+    kind: ListingKind,
+    state: SyncQueueState,
+    signal: AbortSignal | undefined
+  ): Promise<WorkResult> {
+    const worked: WorkResult = { submitted: 0, failed: 0, unreached: 0 }
     for (;;) {
-      const leases = await pollQueue(this.queue, AT_ONCE, LEASE)
+      const leases = await pollQueue(this.queue, BATCH_SIZE, LEASE_SECONDS)
       if (leases.length === 0) return worked
-      const fetching = new Fetching(this.#limits.milliseconds, signal)
+      const fetching = new FetchBatch(this.#limits.milliseconds, signal)
       const graphs = leases.map(({ item }) => this.#fetch(item, kind, state, fetching))
-      // Each is waited for in its turn; that one has failed before that is not unhandled.
+      // A graph that fails before its turn to be awaited is not an unhandled rejection.
       for (const graph of graphs) graph.catch(() => undefined)
       const left = [...leases]
       try {
@@ -151,7 +154,7 @@ export class TopicSync {
           left.shift()
         }
       } finally {
-        // Not touched: for the next run.
+        // Items that were not reached are due in the next run.
         for (const lease of left) await this.queue.renew(lease, 1)
       }
     }
@@ -160,13 +163,13 @@ export class TopicSync {
   async #workOn(
     lease: Lease<Outpoint>,
     graph: Promise<Graph>,
-    kind: Kind,
-    state: State,
-    worked: Worked,
+    kind: ListingKind,
+    state: SyncQueueState,
+    worked: WorkResult,
     signal: AbortSignal | undefined
   ): Promise<void> {
     try {
-      worked.submitted += await this.#take(await graph, kind, state)
+      worked.submitted += await this.#submit(await graph, kind, state)
       worked.unreached = 0
     } catch (error) {
       signal?.throwIfAborted()
@@ -174,7 +177,7 @@ export class TopicSync {
       if (failure !== 'gone') {
         worked.failed++
         worked.unreached = failure.errorClass === 'unreached' ? worked.unreached + 1 : 0
-        if (worked.unreached >= UNREACHED) throw error
+        if (worked.unreached >= MAX_UNREACHED) throw error
         return this.#fail(lease, failure, state)
       }
     }
@@ -182,14 +185,14 @@ export class TopicSync {
     await this.#done(lease.item, state)
   }
 
-  async #done(item: Outpoint, { pending }: State): Promise<void> {
-    count(pending, item, -1)
+  async #done(item: Outpoint, { pending }: SyncQueueState): Promise<void> {
+    countItem(pending, item, -1)
     await this.queue.wake(txidOf(item))
   }
 
-  async #fail(lease: Lease<Outpoint>, failure: Failure, state: State): Promise<void> {
+  async #fail(lease: Lease<Outpoint>, failure: Failure, state: SyncQueueState): Promise<void> {
     const { item, attempts } = lease
-    // That the peer is away is its health, and logged once (`service.ts`).
+    // An unreachable peer is logged once, by its health (`service.ts`).
     if (failure.errorClass !== 'unreached') {
       this.#logger.warn('sync failed', {
         topic: this.topic,
@@ -207,12 +210,12 @@ export class TopicSync {
     }
   }
 
-  /** Empty when there is nothing to do. */
+  /** Empty when the topic has evaluated the transaction. */
   async #fetch(
     item: Outpoint,
-    kind: Kind,
-    { pending }: State,
-    { fetched, signal, limit }: Fetching
+    kind: ListingKind,
+    { pending }: SyncQueueState,
+    { fetched, signal, limit }: FetchBatch
   ): Promise<Graph> {
     if (await isEvaluated(this.#engine.outputs, this.topic, txidOf(item))) return []
     const { transactions } = this.#engine.outputs
@@ -229,7 +232,7 @@ export class TopicSync {
             (kind === 'applied' || (await isEvaluated(this.#engine.outputs, this.topic, txid)))
           )
         },
-        // Of a Quoin node the history comes by itself; what else the topic needs does not.
+        // A Quoin node lists the history of an output too: inputs that are queued need no fetch.
         needs: async node => {
           const needed = await this.#needs(node)
           if (kind !== 'applied') return needed
@@ -243,7 +246,7 @@ export class TopicSync {
     }
   }
 
-  /** What the topic says that it needs; a topic that fails at that is asked to judge without. */
+  /** The outputs that the topic names. A topic that fails to name them evaluates the transaction without. */
   async #needs(node: FetchedNode): Promise<readonly Outpoint[]> {
     const topic = this.#engine.topics.get(this.topic)!
     try {
@@ -258,7 +261,7 @@ export class TopicSync {
       const needed = (await naming) ?? []
       return needed.map(({ txid, outputIndex }) => makeOutpoint(parseTxid(txid), outputIndex))
     } catch (error) {
-      this.#logger.warn('topic failed to name what it needs', {
+      this.#logger.warn('topic failed to name needed inputs', {
         topic: this.topic,
         txid: formatTxid(node.txid),
         reason: reasonOf(error)
@@ -267,34 +270,31 @@ export class TopicSync {
     }
   }
 
-  /** Submits what was fetched, the oldest first; answers how many transactions that were. */
-  async #take(graph: Graph, kind: Kind, state: State): Promise<number> {
+  /** Submits the transactions of a graph, the oldest first; returns their number. */
+  async #submit(graph: Graph, kind: ListingKind, state: SyncQueueState): Promise<number> {
     const [root] = graph
     if (!root) return 0
     this.#checkOrder(root, state)
     const others = await this.#stored(graph)
-    // What an unproved one spends is in its BEEF; beside one that is proved there is what the topic needs.
+    // The BEEF of an unmined transaction has its parents; a mined one comes with the inputs that the topic needs.
     const nodes = kind === 'applied' && !root.bump ? [root] : oldestFirst(graph)
     for (const node of nodes) {
       const beef = beefOf(node, graph, others)
-      const submission = { beef, topics: [this.topic], client: this.#client }
-      const steak = await this.#engine.submit(submission, 'historical-tx')
-      const error = steak[this.topic]?.error
-      if (error) throw new QuoinError('ERR_TOPIC_FAILED', error.message, { topic: this.topic })
+      await this.#engine.admit({ beef, topics: [this.topic], client: this.#client })
     }
     return nodes.length
   }
 
-  /** What it spends and is in the queue as well comes before it, or its coins would not be seen. */
-  #checkOrder({ txid, transaction }: FetchedNode, { pending }: State): void {
+  /** A parent that is in the queue is submitted first: the transaction is evaluated with its coins. */
+  #checkOrder({ txid, transaction }: FetchedNode, { pending }: SyncQueueState): void {
     const own = formatTxid(txid)
     for (const input of transaction.inputs) {
-      const name = formatTxid(input.txid)
-      if (name !== own && pending.has(name)) throw new Early(input.txid)
+      const parent = formatTxid(input.txid)
+      if (parent !== own && pending.has(parent)) throw new PendingParentError(input.txid)
     }
   }
 
-  /** A topic in the foreign form is shown everything back to proofs, what is known here included. */
+  /** Stored ancestors, for a topic in the form of `@bsv/overlay`: it gets the whole ancestry back to proofs. */
   async #stored(graph: Graph): Promise<readonly BeefTransaction[]> {
     if (isQuoinTopic(this.#engine.topics.get(this.topic)!)) return []
     const names = new Set(graph.map(({ txid }) => formatTxid(txid)))
@@ -321,8 +321,8 @@ export const syncTopic = (
     options.signal
   )
 
-/** Items that are fetched together: what one has asked for the others need not, and all have to be in time. */
-class Fetching {
+/** Items that are fetched together: they share fetched nodes and a deadline. */
+class FetchBatch {
   readonly fetched = new Map<string, Promise<FetchedNode>>()
   readonly limit: AbortSignal
   readonly signal: AbortSignal

@@ -1,10 +1,9 @@
 /**
- * What nodes say to one another: the Graph Aware Sync Protocol, version 1, in the form in which `@bsv/overlay` speaks
- * it over HTTP, read strictly from either side.
+ * The messages of the Graph Aware Sync Protocol, version 1, in the form that `@bsv/overlay` speaks over HTTP, with a strict
+ * parser for each side.
  *
- * `applied` is Quoin's own. A request that has it asks for the transactions that changed the topic after a position,
- * the spends among them; a node that knows it answers with those instead of outputs, and one that does not leaves it
- * out.
+ * `applied` is an extension of Quoin. A request with it asks for the transactions that changed the topic after a position,
+ * spends included. A node that supports it lists them instead of outputs; other nodes ignore the field.
  */
 import { type Outpoint, parseOutpoint, parseTxid, QuoinError, type Txid } from '@quoin/primitives'
 
@@ -43,7 +42,7 @@ export interface SyncResponse {
 }
 
 export interface NodeRequest {
-  /** The output that all this is about, `txid.vout`. */
+  /** The output at the root of the graph, `txid.vout`. */
   readonly graphID: string
   readonly txid: string
   readonly outputIndex: number
@@ -61,7 +60,7 @@ export interface GraphNode {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A request, whoever sent it; refused with `ERR_GASP_VERSION_MISMATCH` or `ERR_SYNC_REQUEST`. */
+/** Parses a request; refused with `ERR_GASP_VERSION_MISMATCH` or `ERR_SYNC_REQUEST`. */
 export const readSyncRequest = (given: unknown): SyncRequest & { readonly limit: number } => {
   const { version, since, limit, applied } = fieldsOf(given, malformed)
   if (version !== VERSION) {
@@ -95,18 +94,18 @@ export const readNodeRequest = (
   return { graphID, txid: parsed, outputIndex }
 }
 
-/** A row of an answer: what to ask for, and where it stands in the other node's order. */
-export interface Listed {
+/** A row of an answer: an output to fetch, and its score in the order of the peer. */
+export interface ListedRow {
   readonly outpoint: Outpoint
   readonly score: number
 }
 
 export interface ReadResponse {
-  readonly outputs: readonly Listed[]
-  readonly applied: { readonly transactions: readonly Listed[]; readonly last: number } | undefined
+  readonly outputs: readonly ListedRow[]
+  readonly applied: { readonly transactions: readonly ListedRow[]; readonly last: number } | undefined
 }
 
-/** An answer of a node that may be lying; refused with `ERR_SYNC_PEER`. */
+/** Parses the answer of a peer, which may be hostile; refused with `ERR_SYNC_PEER`. */
 export const readSyncResponse = (given: unknown, limit: number): ReadResponse => {
   const { UTXOList, applied } = fieldsOf(given, nonsense)
   return {
@@ -125,7 +124,7 @@ const readApplied = (given: unknown, limit: number): NonNullable<ReadResponse['a
   return { transactions: rows, last }
 }
 
-const rowsOf = (name: string, given: unknown, limit: number): Listed[] => {
+const rowsOf = (name: string, given: unknown, limit: number): ListedRow[] => {
   if (!Array.isArray(given)) throw nonsense(name, 'a list')
   if (given.length > limit) throw nonsense(name, `a list of ${limit} at most`)
   return given.map(row => {
@@ -139,7 +138,7 @@ const rowsOf = (name: string, given: unknown, limit: number): Listed[] => {
   })
 }
 
-/** The parts of a node as they were sent; what they are worth is for the reader to check. */
+/** Parses the form of a node; the caller checks the transaction and its proof. */
 export const readGraphNode = (
   given: unknown
 ): { readonly rawTx: string; readonly proof: string | undefined } => {
@@ -161,7 +160,7 @@ const malformed: Refusal = (field, expected) =>
   new QuoinError('ERR_SYNC_REQUEST', `${field} is not ${expected}`, { field })
 
 const nonsense: Refusal = (field, expected) =>
-  new QuoinError('ERR_SYNC_PEER', `the peer answered with nonsense: ${field} is not ${expected}`, {
+  new QuoinError('ERR_SYNC_PEER', `the peer sent a malformed answer: ${field} is not ${expected}`, {
     field
   })
 
@@ -176,7 +175,7 @@ const attempt = <T>(read: () => T): T | undefined => {
   try {
     return read()
   } catch (error) {
-    // Not what it should be; the caller says so in its own words.
+    // The caller reports the field with its own error.
     if (error instanceof QuoinError) return undefined
     throw error
   }

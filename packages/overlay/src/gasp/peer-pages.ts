@@ -1,7 +1,4 @@
-/**
- * What a peer has that is new, put into the queue of its topic. That it is in the queue, and that the peer was read so
- * far, is one commit.
- */
+/** The rows that a peer lists, page by page. One commit enqueues the rows of a page and saves the progress past it. */
 import {
   formatTxid,
   makeOutpoint,
@@ -15,21 +12,21 @@ import type { Queue } from '@quoin/store'
 import { type MembershipChange, type OutputStore, outputs as outputKeys, progressFields } from '@quoin/txo'
 import { confirmedAdmissions } from '../admissions.ts'
 import type { Peer } from './peer.ts'
-import { count, type State } from './queue-state.ts'
-import { type Listed, MAX_PAGE, readSyncResponse, VERSION } from './wire.ts'
+import { countItem, type SyncQueueState } from './sync-queue-state.ts'
+import { type ListedRow, MAX_PAGE, readSyncResponse, VERSION } from './wire.ts'
 
 const { progress } = outputKeys.collections
 const { peer: peerField } = progressFields.collections
 
-/** What a peer lists: outputs that it has, or transactions that changed the topic. */
-export type Kind = 'outputs' | 'applied'
+/** The rows of a peer: its outputs, or the transactions that changed the topic. */
+export type ListingKind = 'outputs' | 'applied'
 
-/** Whether a topic has seen a transaction. */
+/** Whether a topic has evaluated a transaction. */
 export const isEvaluated = async (outputs: OutputStore, topic: Topic, txid: Txid): Promise<boolean> =>
   Object.hasOwn(await confirmedAdmissions(outputs, txid), topic)
 
-/** Entries of the log that are read together. */
-const SCANNED = 1000
+/** Log entries of one read. */
+const LOG_PAGE = 1000
 
 /** The transaction whose rollback a change is part of. */
 const rolledBackBy = (change: MembershipChange): Txid | undefined => {
@@ -37,7 +34,7 @@ const rolledBackBy = (change: MembershipChange): Txid | undefined => {
   return change.kind === 'restored' ? change.spender : undefined
 }
 
-export class Listing {
+export class PeerPages {
   readonly #outputs: OutputStore
   readonly #topic: Topic
   readonly #peer: Peer
@@ -52,12 +49,12 @@ export class Listing {
     this.#page = Math.min(page, MAX_PAGE)
   }
 
-  /** Transactions that were rolled back here are asked for again: the peer may still have them. */
-  async askAgain(state: State): Promise<void> {
+  /** Enqueues transactions that were rolled back here: the peer may still have them. */
+  async enqueueRolledBack(state: SyncQueueState): Promise<void> {
     const log = this.#outputs.membership(this.#topic)
     let after = await this.#progress('#retracted')
     for (let unsaved = 0; ; ) {
-      const { entries } = await log.read({ after, limit: SCANNED })
+      const { entries } = await log.read({ after, limit: LOG_PAGE })
       const last = entries.at(-1)
       if (!last) return
       const items = entries.flatMap(({ changes, position }) =>
@@ -68,18 +65,18 @@ export class Listing {
       )
       after = last.position
       unsaved += entries.length
-      // Progress without a retraction is worth a commit when it is long.
-      if (items.length === 0 && unsaved < SCANNED) continue
+      // Progress past entries without a rollback is saved once per page.
+      if (items.length === 0 && unsaved < LOG_PAGE) continue
       await this.#enqueue(items, state, '#retracted', after)
       unsaved = 0
     }
   }
 
-  /** A page of what the peer has, into the queue. */
+  /** Enqueues the next page of the peer. */
   async next(
-    state: State,
+    state: SyncQueueState,
     signal: AbortSignal | undefined
-  ): Promise<{ rows: number; isMore: boolean; kind: Kind }> {
+  ): Promise<{ rows: number; isMore: boolean; kind: ListingKind }> {
     const [since, position] = [await this.#progress(''), await this.#progress('#applied')]
     let limit = this.#page
     for (;;) {
@@ -87,7 +84,7 @@ export class Listing {
       const response = readSyncResponse(await this.#peer.syncResponse(this.#topic, request, signal), limit)
       if (response.applied) {
         const { transactions, last } = response.applied
-        // It has less than it had: another store, which is to be read from its beginning.
+        // The log of the peer became shorter: it has another store, which is read from its beginning.
         if (last < position) {
           await this.#enqueue([], state, '#applied', 0)
           return { rows: 0, isMore: true, kind: 'applied' }
@@ -100,13 +97,13 @@ export class Listing {
       const rows = response.outputs
       const next = rows.reduce((most, { score }) => Math.max(most, score), since)
       const isFull = rows.length === limit
-      // Nodes of the reference list from `since` on, itself included: so many of one score need a larger page.
+      // Nodes of `@bsv/overlay` list from `since` on, inclusive: a page of one score needs a larger limit.
       if (isFull && next === since && limit < MAX_PAGE) {
         limit = Math.min(limit * 10, MAX_PAGE)
         continue
       }
       await this.#enqueue(rows, state, '', next)
-      // More of one score than any page holds: those beyond it cannot be asked for, those after it can.
+      // Rows of one score beyond the largest page cannot be requested; rows of later scores can.
       const isStuck = isFull && next === since
       if (isStuck) await this.#enqueue([], state, '', next + 1)
       return { rows: rows.length, isMore: isFull, kind: 'outputs' }
@@ -121,10 +118,10 @@ export class Listing {
     return stored ? Number(new TextDecoder().decode(stored)) : 0
   }
 
-  /** What is not known goes into the queue, in the commit that says that it did. */
+  /** Enqueues rows that the topic has not evaluated, in the commit that saves the progress. */
   async #enqueue(
-    rows: readonly Listed[],
-    state: State,
+    rows: readonly ListedRow[],
+    state: SyncQueueState,
     of: '' | '#applied' | '#retracted',
     next: number
   ): Promise<void> {
@@ -137,11 +134,11 @@ export class Listing {
     const batch = store.batch()
     for (const [i, { outpoint, score }] of rows.entries()) {
       if (!isNew[i] || pending.has(formatTxid(txidOf(outpoint)))) continue
-      // It was given up, and comes again: that is a new reason to try.
+      // A dead letter that the peer lists again is attempted again.
       if (dead.delete(toHex(outpoint))) await this.#queue.revive(outpoint)
-      else this.#queue.enqueueIn(batch, outpoint, orderOf(score))
+      else this.#queue.enqueueIn(batch, outpoint, dueAt(score))
       added.push(outpoint)
-      count(pending, outpoint, 1)
+      countItem(pending, outpoint, 1)
     }
     if (added.length === 0 && next === (await this.#progress(of))) return
     const value = new TextEncoder().encode(String(next))
@@ -152,11 +149,11 @@ export class Listing {
     try {
       await batch.commit()
     } catch (error) {
-      for (const outpoint of added) count(pending, outpoint, -1)
+      for (const outpoint of added) countItem(pending, outpoint, -1)
       throw error
     }
   }
 }
 
-/** Peers number as they like, some by milliseconds; a queue takes a score for a time, and this is always past. */
-const orderOf = (score: number): number => Math.min(score, 1e15) / 1e9
+/** The due time of a row. Peers choose their scores, some of them milliseconds; this is always past, and keeps their order. */
+const dueAt = (score: number): number => Math.min(score, 1e15) / 1e9
