@@ -150,8 +150,11 @@ describe('plug-ins without a project', () => {
 
   it('are options of the command line', async () => {
     const lookup = JSON.stringify({ module: factory, name: 'ls_guestbook', hydrateWith: 'knex' })
-    const plugins = ['--plugins', `tm_guestbook=${topic}#default`, '--plugins', lookup]
+    const own = join(ROOT, 'packages/overlay/src/hosting/fixtures/own.ts')
+    const plugins = ['--plugins', `tm_guestbook=${topic}#default`, '--plugins', lookup, '--plugins', own]
     const node = await commands.serve(['serve', '--store', 'memory:', '--port', '0', ...plugins])
+    // In Quoin's form, which the node imports itself.
+    await expect.poll(() => node.stdout()).toContain('tm_typed')
     expect(await submit(node, 'Hello')).toBe(ADMITTED)
     await expect.poll(() => entries(node)).toBe(1)
     expect(await commands.stop(node)).toBe(0)
