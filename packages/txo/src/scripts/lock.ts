@@ -9,10 +9,10 @@
 
 import { addressAt } from './addresses.ts'
 import { scriptEvents } from './events.ts'
-import { endsAt, readLocking } from './locking.ts'
+import { endsAt } from './locking.ts'
 import type { ScriptParser } from './parser.ts'
-import { FixedPart, readPushes, smallNumberOf } from './template.ts'
-import { type ScriptView, viewOf } from './view.ts'
+import { FixedPart, readContract, smallNumberOf } from './template.ts'
+import type { ScriptView } from './view.ts'
 
 export interface Lock {
   /** The owner. */
@@ -36,11 +36,9 @@ const SUFFIX = new FixedPart({
 const MAX_HEIGHT = 499_999_999
 
 export const decodeLock = (script: Uint8Array | ScriptView): Lock | undefined => {
-  const lock = viewOf(script).once(readLocking)
-  if (!lock || !SCRYPT_PREFIX.isAt(lock, 0)) return undefined
-  const pushes = readPushes(lock, SCRYPT_PREFIX.length, 2)
-  if (!pushes || !SUFFIX.isAt(lock, pushes.end) || !endsAt(lock, pushes.end + SUFFIX.length)) return undefined
-  const [owner, height] = pushes.values as [Uint8Array, Uint8Array]
+  const contract = readContract(script, SCRYPT_PREFIX, 2, SUFFIX)
+  if (!contract || !endsAt(contract.lock, contract.end)) return undefined
+  const [owner, height] = contract.values as [Uint8Array, Uint8Array]
   const until = smallNumberOf(height, MAX_HEIGHT)
   return owner.length === 20 && until !== undefined ? { address: addressAt(owner, 0), until } : undefined
 }

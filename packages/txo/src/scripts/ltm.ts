@@ -9,15 +9,14 @@
  */
 import { OP } from '@quoin/primitives'
 import { scriptEvents } from './events.ts'
-import { readLocking } from './locking.ts'
 import { NONE, type ScriptParser } from './parser.ts'
-import { amountOf, FixedPart, readPushes, smallNumberOf } from './template.ts'
+import { amountOf, FixedPart, readContract, smallNumberOf } from './template.ts'
 import { textOf } from './text.ts'
-import { type ScriptView, viewOf } from './view.ts'
+import type { ScriptView } from './view.ts'
 
 export interface Ltm {
   readonly sym: string
-  /** All that will ever be minted. */
+  /** The maximum supply. */
   readonly max: bigint
   readonly dec: number
   /** Smallest units of the token for each locked satoshi. */
@@ -46,19 +45,16 @@ const PLACES = 7
 const MAX_U32 = 0xffffffff
 
 export const decodeLtm = (script: Uint8Array | ScriptView): Ltm | undefined => {
-  const lock = viewOf(script).once(readLocking)
-  if (!lock || !SCRYPT_LIBRARY.isAt(lock, 0)) return undefined
-  const pushes = readPushes(lock, SCRYPT_LIBRARY.length, PLACES + 6)
-  if (!pushes || !CODE.isAt(lock, pushes.end) || lock[pushes.end + CODE.length] !== OP.RETURN)
-    return undefined
-  const values = pushes.values.slice(PLACES)
+  const contract = readContract(script, SCRYPT_LIBRARY, PLACES + 6, CODE)
+  if (!contract || contract.lock[contract.end] !== OP.RETURN) return undefined
+  const values = contract.values.slice(PLACES)
   const sym = textOf(values[0])
   const max = amountOf(values[1]!)
   const dec = smallNumberOf(values[2]!, 18)
   const multiplier = amountOf(values[3]!)
   const duration = smallNumberOf(values[4]!, MAX_U32)
   const start = smallNumberOf(values[5]!, MAX_U32)
-  return pushes.values.slice(0, PLACES).every(({ length }) => length === 0) &&
+  return contract.values.slice(0, PLACES).every(({ length }) => length === 0) &&
     sym !== undefined &&
     max !== undefined &&
     dec !== undefined &&

@@ -10,11 +10,11 @@ import { QuoinError, Reader } from '@quoin/primitives'
 import { addressAt } from './addresses.ts'
 import { scriptEvents } from './events.ts'
 import { SCRYPT_PREFIX } from './lock.ts'
-import { endsAt, readLocking } from './locking.ts'
+import { endsAt } from './locking.ts'
 import type { ScriptParser } from './parser.ts'
-import { FixedPart, readPushes } from './template.ts'
+import { FixedPart, readContract } from './template.ts'
 import { hexOf } from './text.ts'
-import { type ScriptView, viewOf } from './view.ts'
+import type { ScriptView } from './view.ts'
 
 export interface OrdLock {
   /** The seller's address. */
@@ -35,11 +35,9 @@ const SUFFIX = new FixedPart({
 const MAX_PAYOUT = 1024
 
 export const decodeOrdLock = (script: Uint8Array | ScriptView): OrdLock | undefined => {
-  const lock = viewOf(script).once(readLocking)
-  if (!lock || !SCRYPT_PREFIX.isAt(lock, 0)) return undefined
-  const pushes = readPushes(lock, SCRYPT_PREFIX.length, 2)
-  if (!pushes || !SUFFIX.isAt(lock, pushes.end) || !endsAt(lock, pushes.end + SUFFIX.length)) return undefined
-  const [seller, payout] = pushes.values as [Uint8Array, Uint8Array]
+  const contract = readContract(script, SCRYPT_PREFIX, 2, SUFFIX)
+  if (!contract || !endsAt(contract.lock, contract.end)) return undefined
+  const [seller, payout] = contract.values as [Uint8Array, Uint8Array]
   const price = priceOf(payout)
   return seller.length === 20 && price !== undefined
     ? { seller: addressAt(seller, 0), price, payout }

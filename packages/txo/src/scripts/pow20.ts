@@ -10,12 +10,11 @@
 import { OP, type TokenId } from '@quoin/primitives'
 import { isTokenId } from './bsv21.ts'
 import { scriptEvents } from './events.ts'
-import { readLocking } from './locking.ts'
 import { SCRYPT_LIBRARY } from './ltm.ts'
 import { NONE, type ScriptParser } from './parser.ts'
-import { amountOf, FixedPart, readPushes, smallNumberOf } from './template.ts'
+import { amountOf, FixedPart, readContract, readPushes, smallNumberOf } from './template.ts'
 import { textOf } from './text.ts'
-import { type ScriptView, viewOf } from './view.ts'
+import type { ScriptView } from './view.ts'
 
 export interface Pow20 {
   readonly sym: string
@@ -38,11 +37,9 @@ const CODE = new FixedPart({
 })
 
 export const decodePow20 = (script: Uint8Array | ScriptView): Pow20 | undefined => {
-  const lock = viewOf(script).once(readLocking)
-  if (!lock || !SCRYPT_LIBRARY.isAt(lock, 0)) return undefined
-  const pushes = readPushes(lock, SCRYPT_LIBRARY.length, 5)
-  if (!pushes || !CODE.isAt(lock, pushes.end)) return undefined
-  const { values } = pushes
+  const contract = readContract(script, SCRYPT_LIBRARY, 5, CODE)
+  if (!contract) return undefined
+  const { lock, values, end } = contract
   const sym = textOf(values[0])
   const max = amountOf(values[1]!)
   const dec = smallNumberOf(values[2]!, 18)
@@ -57,7 +54,7 @@ export const decodePow20 = (script: Uint8Array | ScriptView): Pow20 | undefined 
   ) {
     return undefined
   }
-  const state = readState(lock, pushes.end + CODE.length, max)
+  const state = readState(lock, end, max)
   return state && { sym, max, dec, reward, difficulty, ...state }
 }
 

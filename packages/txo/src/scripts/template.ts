@@ -5,7 +5,9 @@
 
 import { sha256 } from '@quoin/chain'
 import { fromHex, pushedBy, readScriptNumber, ScriptCursor } from '@quoin/primitives'
+import { readLocking } from './locking.ts'
 import { hexOf } from './text.ts'
+import { type ScriptView, viewOf } from './view.ts'
 
 /** The maximum of a token amount (BRC-161). */
 const MAX_AMOUNT = 2n ** 64n - 1n
@@ -48,6 +50,23 @@ export const readPushes = (script: Uint8Array, at: number, count: number): Pushe
     values.push(value)
   }
   return { values, end: cursor.end }
+}
+
+export interface Contract extends Pushes {
+  readonly lock: Uint8Array
+}
+
+/** The lock of a contract: a fixed part, `count` pushes, and another fixed part, behind which it `end`s. */
+export const readContract = (
+  script: Uint8Array | ScriptView,
+  before: FixedPart,
+  count: number,
+  after: FixedPart
+): Contract | undefined => {
+  const lock = viewOf(script).once(readLocking)
+  const pushes = lock && before.isAt(lock, 0) ? readPushes(lock, before.length, count) : undefined
+  if (!lock || !pushes || !after.isAt(lock, pushes.end)) return undefined
+  return { lock, values: pushes.values, end: pushes.end + after.length }
 }
 
 /** A script number in the range of amounts. The state of a contract has numbers that are not minimal: zero is a byte. */
