@@ -2,6 +2,7 @@
  * Large sorted sets that overlap, in our store on LMDB and in Redis, and their intersections: `sparse` has a hundred
  * members in common with `large`, `quarter` is a quarter of it, `hundredth` a hundredth.
  */
+import { equalBytes } from '@quoin/primitives'
 import type { FoundRow, ScoredMember } from '@quoin/store'
 import { openStore, type Store } from '@quoin/store'
 import { TAG } from '../../packages/store/src/ordered/layout.ts'
@@ -230,7 +231,7 @@ export const headMerge = async ({ store, size }: Sets, milliseconds: number): Pr
     const [left, right] = cursors.map(({ rows, at }) => rows[at])
     // The reference goes on to the end of the other set when one has ended.
     if (!left && !right) return result()
-    if (left && right && isSame(left.member, right.member)) {
+    if (left && right && equalBytes(left.member, right.member)) {
       found++
       a.at++
       b.at++
@@ -238,5 +239,3 @@ export const headMerge = async ({ store, size }: Sets, milliseconds: number): Pr
     else b.at++
   }
 }
-
-const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0

@@ -3,15 +3,7 @@
  * a proof is of its transaction, and its root is that of the header at its height, where the store has one.
  */
 
-import {
-  compareBytes,
-  formatTxid,
-  prefixEnd,
-  QuoinError,
-  successor,
-  type Txid,
-  toHex
-} from '@quoin/primitives'
+import { equalBytes, formatTxid, prefixEnd, QuoinError, successor, type Txid, toHex } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import type { Finding } from './finding.ts'
 import { chain } from './keys.ts'
@@ -48,7 +40,7 @@ export async function* checkedTransactions(
       const isRaw = transactions.owns(key)
       if (!isRaw && !proofs.owns(key)) continue
       const txid = key.slice(PREFIX.length, TXID_END) as Txid
-      if (open && compareBytes(open.txid, txid) !== 0) {
+      if (open && !equalBytes(open.txid, txid)) {
         yield await check(roots, open)
         open = undefined
       }
@@ -73,7 +65,7 @@ const check = async (
   const findings: Finding[] = []
   const subject = formatTxid(txid)
   const read = raw && readable(() => parseTransaction(transactions.value.codec.decode(raw).raw))
-  const isRight = read !== undefined && compareBytes(read.txid, txid) === 0
+  const isRight = read !== undefined && equalBytes(read.txid, txid)
   if (raw && !isRight) {
     findings.push({
       kind: 'transaction-damaged',

@@ -1,4 +1,4 @@
-import { bytesKey, compareBytes, type Txid } from '@quoin/primitives'
+import { bytesKey, equalBytes, type Txid } from '@quoin/primitives'
 
 /** So few are looked through: that takes less than to make a name of each. */
 const FEW = 8
@@ -21,7 +21,7 @@ export class TxidIndex {
 
   of(txid: Txid): number | undefined {
     if (this.#byName) return this.#byName.get(bytesKey(txid))
-    const place = this.#txids.findIndex(each => each[0] === txid[0] && compareBytes(each, txid) === 0)
+    const place = this.#txids.findIndex(each => each[0] === txid[0] && equalBytes(each, txid))
     return place === -1 ? undefined : place
   }
 }

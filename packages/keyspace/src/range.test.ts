@@ -1,6 +1,6 @@
 /** Ranges: exactly the keys that were asked for, in both directions. */
 
-import { compareBytes, startsWith, toHex } from '@quoin/primitives'
+import { compareBytes, equalBytes, startsWith, toHex } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { collection, keyspace, raw, text, u8 } from './index.ts'
@@ -157,4 +157,4 @@ describe('ranges', () => {
 })
 
 const isSame = (a: unknown, b: unknown): boolean =>
-  a instanceof Uint8Array && b instanceof Uint8Array ? compareBytes(a, b) === 0 : a === b
+  a instanceof Uint8Array && b instanceof Uint8Array ? equalBytes(a, b) : a === b

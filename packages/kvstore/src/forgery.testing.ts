@@ -1,7 +1,7 @@
 /** Tokens that are nearly ones: valid ones with something changed that their controller did not sign. */
 
 import { type KvToken, type ProtocolID, writeToken } from '@quoin/kvstore-client/token'
-import { chunksOf, OP } from '@quoin/primitives'
+import { chunksOf, equalBytes, OP } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
 import { makeKey } from '../../chain/src/verify/signed.testing.ts'
 import { Author, readToken, sign } from './author.testing.ts'
@@ -116,7 +116,7 @@ export const FORGERIES: Readonly<Record<string, Forge>> = {
     ]
     const tail = Uint8Array.from(tails[random(tails.length)]!)
     const forged = joined(script.subarray(0, end), tail)
-    return Buffer.compare(forged, script) === 0 ? undefined : forged
+    return equalBytes(forged, script) ? undefined : forged
   },
   'a longer push': (_, script) => {
     const { chunks } = chunksOf(script)
@@ -154,7 +154,7 @@ export const forgeries = (count: number, random: Random): Forgery[] => {
         tags
       })
       const script = forge(readToken(valid), valid, random)
-      if (!script || Buffer.compare(script, valid) === 0) continue
+      if (!script || equalBytes(script, valid)) continue
       all.push({ kind, script })
       made++
     }

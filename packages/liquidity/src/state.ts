@@ -22,7 +22,7 @@
  * )
  * (await liquidity.pool(1n))!.tickSpacing // 100n
  */
-import { compareBytes, QuoinError } from '@quoin/primitives'
+import { equalBytes, QuoinError } from '@quoin/primitives'
 import { checkLayouts, claimLayouts, type Store } from '@quoin/store'
 import { type Layout, layoutOf, liquidityAux, type Profile, profileKeyspaces } from './profile.ts'
 import { type Reader, StateReader } from './reader.ts'
@@ -139,7 +139,7 @@ export class Liquidity extends StateReader {
 }
 
 const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
-  a && b ? compareBytes(a, b) === 0 : a === b
+  a && b ? equalBytes(a, b) : a === b
 
 const otherProfile = (asked: Profile, recorded: Profile): QuoinError =>
   new QuoinError('ERR_LIQUIDITY_PROFILE', `the store has the profile ${recorded}, not ${asked}`, {

@@ -7,7 +7,7 @@ import type { Finding } from '@quoin/chain'
 import { chain, checkedTransaction, type Transaction, TransactionStore } from '@quoin/chain'
 import {
   bytesKey,
-  compareBytes,
+  equalBytes,
   formatOutpoint,
   formatTxid,
   makeOutpoint,
@@ -182,7 +182,7 @@ class Check {
     const spenders = await this.#reads.hmget(SPENDS, outpoints)
     for (const [i, outpoint] of outpoints.entries()) {
       const spender = spenders[i]
-      if (spender && compareBytes(spender, this.#txid) === 0) continue
+      if (spender && equalBytes(spender, this.#txid)) continue
       yield {
         finding: {
           kind: 'spend-missing',
@@ -209,7 +209,7 @@ class Check {
     const hashes = await this.#reads.mhgetall(vouts.map(vout => output.encode(this.#txid, vout)))
     const field = admittedInputs.encode(topic)
     for (const [i, vout] of vouts.entries()) {
-      const isIn = hashes[i]!.some(each => compareBytes(each.field, field) === 0)
+      const isIn = hashes[i]!.some(each => equalBytes(each.field, field))
       const isAdmitted = admission.outputsToAdmit.includes(vout)
       const subject = formatOutpoint(outpoints[i]!)
       if (isAdmitted && !isIn && !(await this.#hasLeft(topic, outpoints[i]!))) {
@@ -279,8 +279,8 @@ class Check {
 
   async #inputOf(spender: Txid, outpoint: Outpoint): Promise<number | undefined> {
     const transaction = await new TransactionStore(this.#reads).get(spender)
-    const input = transaction?.inputs.findIndex(
-      ({ txid, vout }) => compareBytes(makeOutpoint(txid, vout), outpoint) === 0
+    const input = transaction?.inputs.findIndex(({ txid, vout }) =>
+      equalBytes(makeOutpoint(txid, vout), outpoint)
     )
     return input === -1 ? undefined : input
   }
@@ -320,7 +320,7 @@ class Check {
 const isQueued = async (reads: StoreReads, queue: Uint8Array, item: Uint8Array): Promise<boolean> => {
   for (const state of ['due', 'leased', 'waiting', 'dead'] as const) {
     const items = await reads.unchecked.qlist(queue, state, { count: PAGE })
-    if (items.some(each => compareBytes(each.item, item) === 0)) return true
+    if (items.some(each => equalBytes(each.item, item))) return true
   }
   return false
 }

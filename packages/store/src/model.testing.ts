@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import type { KeyRange } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { equalBytes, QuoinError } from '@quoin/primitives'
 import { BatchDecoder } from './batch-decoder.ts'
 import {
   type Engine,
@@ -399,7 +399,7 @@ const isOutside = (order: number, outside: number, { exclusive = false }: Place)
   order === outside || (order === 0 && exclusive)
 
 const isSame = (value: Uint8Array | undefined, expected: Uint8Array): boolean =>
-  value !== undefined && Buffer.compare(value, expected) === 0
+  value !== undefined && equalBytes(value, expected)
 
 const copy = (value: Uint8Array | undefined): Uint8Array | undefined => value && new Uint8Array(value)
 

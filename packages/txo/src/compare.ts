@@ -4,7 +4,7 @@
  */
 import { chain } from '@quoin/chain'
 import type { KeyRange } from '@quoin/keyspace'
-import { compareBytes, prefixEnd, startsWith, successor, toHex } from '@quoin/primitives'
+import { compareBytes, equalBytes, prefixEnd, startsWith, successor, toHex } from '@quoin/primitives'
 import type { HashEntry, ScoredMember, StoreReads } from '@quoin/store'
 import { outputs } from './keys.ts'
 import { transactionRecord } from './record.ts'
@@ -190,13 +190,13 @@ function* difference(
 }
 
 const isSame = (a: Uint8Array | number | undefined, b: Uint8Array | number | undefined): boolean =>
-  a instanceof Uint8Array && b instanceof Uint8Array ? compareBytes(a, b) === 0 : a === b
+  a instanceof Uint8Array && b instanceof Uint8Array ? equalBytes(a, b) : a === b
 
 const shown = (value: Uint8Array | number | undefined): string | undefined =>
   value instanceof Uint8Array ? toHex(value) : value?.toString()
 
 const isRecord = (key: Uint8Array, field: Uint8Array): boolean =>
-  field.length === TXID_LENGTH && compareBytes(key, SPENDS) === 0
+  field.length === TXID_LENGTH && equalBytes(key, SPENDS)
 
 /** A record without its revision; other bytes in hexadecimal. */
 const showRecord = (value: Uint8Array | number | undefined): string | undefined => {

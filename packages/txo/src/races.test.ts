@@ -5,7 +5,7 @@
 
 import type { ProofSource, RootTracker, Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { compareBytes, makeOutpoint } from '@quoin/primitives'
+import { equalBytes, makeOutpoint } from '@quoin/primitives'
 import { type Engine, openStore, Store } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
@@ -186,8 +186,7 @@ describe('taken back meanwhile', () => {
     await chain.reorg(2)
     const source: ProofSource = {
       name: 'late',
-      proof: async txid =>
-        compareBytes(txid, coinbase.txid) === 0 ? { status: 'unmined' } : chain.proof(txid)
+      proof: async txid => (equalBytes(txid, coinbase.txid) ? { status: 'unmined' } : chain.proof(txid))
     }
     await new Proofs(outputs, chain, source).reconcile(0)
     expect(await isEmpty(outputs)).toBe(true)

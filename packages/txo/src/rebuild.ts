@@ -15,7 +15,7 @@ import {
 } from '@quoin/chain'
 import {
   bytesKey,
-  compareBytes,
+  equalBytes,
   hasCode,
   makeOutpoint,
   type Outpoint,
@@ -170,7 +170,7 @@ class Rebuild {
     }
     for await (const txid of this.#named()) {
       const last = waiting.at(-1)
-      if (last && compareBytes(last, txid) === 0) continue
+      if (last && equalBytes(last, txid)) continue
       waiting.push(txid)
       if (waiting.length >= REPORTED) await play()
     }
@@ -296,7 +296,7 @@ class Rebuild {
 
   async #isSpender(txid: Txid, outpoints: readonly Outpoint[]): Promise<boolean> {
     const spenders = await this.#from.hmget(SPENDS, outpoints)
-    return spenders.some(spender => spender && compareBytes(spender, txid) === 0)
+    return spenders.some(spender => spender && equalBytes(spender, txid))
   }
 }
 

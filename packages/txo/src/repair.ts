@@ -6,7 +6,7 @@
 
 import type { FindingKind } from '@quoin/chain'
 import { chain, type RootTracker, TransactionStore } from '@quoin/chain'
-import { compareBytes, hasCode, type Outpoint, QuoinError, type Txid, toHex, txidOf } from '@quoin/primitives'
+import { equalBytes, hasCode, type Outpoint, QuoinError, type Txid, toHex, txidOf } from '@quoin/primitives'
 import type { Batch, Store, StoreReads } from '@quoin/store'
 import type { Difference } from './compare.ts'
 import { outputs } from './keys.ts'
@@ -44,7 +44,7 @@ export class IndexRepair {
   async mend(difference: Difference, kind: FindingKind): Promise<void> {
     const last = this.#waiting.at(-1)
     // Rows of other keys may follow from records in the pending batch.
-    if (last && compareBytes(last.key, SPENDS) === 0 && compareBytes(difference.key, SPENDS) !== 0) {
+    if (last && equalBytes(last.key, SPENDS) && !equalBytes(difference.key, SPENDS)) {
       await this.flush()
     }
     this.#waiting.push({ ...difference, kind })
@@ -79,7 +79,7 @@ export class IndexRepair {
   async #guardIn(batch: Batch, { structure, key, part, stored }: Difference): Promise<boolean> {
     if (structure === 'member') batch.ifScore(key, part, stored as number | undefined)
     else batch.ifField(key, part, stored as Uint8Array | undefined)
-    if (compareBytes(key, SPENDS) === 0) return true
+    if (equalBytes(key, SPENDS)) return true
     const fields = await this.#sources(key, part)
     if (fields.length === 0) return true
     const [live, rebuilt] = [
@@ -134,7 +134,7 @@ const nextRevision = (
   stored: Difference['stored'],
   derived: Uint8Array
 ): Uint8Array => {
-  if (compareBytes(key, SPENDS) !== 0 || part.length !== TXID_LENGTH || !(stored instanceof Uint8Array)) {
+  if (!equalBytes(key, SPENDS) || part.length !== TXID_LENGTH || !(stored instanceof Uint8Array)) {
     return derived
   }
   const revision = stored.length >= 4 ? new DataView(stored.buffer, stored.byteOffset).getUint32(0) : 0

@@ -2,7 +2,7 @@
 
 import { type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { compareBytes, type Txid } from '@quoin/primitives'
+import { equalBytes } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, expect, it, vi } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
@@ -33,11 +33,9 @@ const newScene = async () => {
   for (const each of [parent, child]) await chain.submit(each)
   const { known } = outputs
   const looked = vi.spyOn(outputs, 'known')
-  const verifications = () => looked.mock.calls.filter(([[first]]) => isSame(first!, child.txid)).length
+  const verifications = () => looked.mock.calls.filter(([[first]]) => equalBytes(first!, child.txid)).length
   return { chain, outputs, indexer: new Indexer(outputs, chain), parent, child, known, looked, verifications }
 }
-
-const isSame = (a: Txid, b: Txid): boolean => compareBytes(a, b) === 0
 
 it('an orphan is verified once', async () => {
   const { chain, indexer, child, verifications } = await newScene()
@@ -56,7 +54,7 @@ it('a transaction is verified again when its parent is removed before the commit
   let isRemoved = false
   looked.mockImplementation(async txids => {
     const answers = await known(txids)
-    if (!isRemoved && txids.some(txid => isSame(txid, parent.txid))) {
+    if (!isRemoved && txids.some(txid => equalBytes(txid, parent.txid))) {
       isRemoved = true
       await outputs.rollback(parent.txid)
     }

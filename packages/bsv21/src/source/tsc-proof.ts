@@ -5,7 +5,7 @@
  * root; it is passed over, since proofs are checked against headers.
  */
 import { Bump } from '@quoin/chain'
-import { compareBytes, Reader, type Txid } from '@quoin/primitives'
+import { equalBytes, Reader, type Txid } from '@quoin/primitives'
 
 /** No flag is set. */
 const FORM = 0
@@ -19,7 +19,7 @@ export const bumpOfTsc = (proof: Uint8Array, txid: Txid, height: number): Bump =
   const flags = reader.u8()
   if (flags !== FORM) throw reader.error('a proof of another form', { flags })
   const index = reader.varint()
-  if (compareBytes(reader.bytes(32), txid) !== 0) throw reader.error('a proof of another transaction')
+  if (!equalBytes(reader.bytes(32), txid)) throw reader.error('a proof of another transaction')
   reader.skip(TARGET_LENGTH)
   const depth = reader.count(1, 'nodes')
   if (depth > MAX_DEPTH || index >= 2 ** depth) {

@@ -4,7 +4,7 @@
  */
 
 import {
-  compareBytes,
+  equalBytes,
   formatTxid,
   QuoinError,
   Reader,
@@ -68,7 +68,7 @@ export class Bump {
   }
 
   #isOf(txid: Txid): boolean {
-    return this.#alone !== undefined && compareBytes(txid, this.#alone.txid) === 0
+    return this.#alone !== undefined && equalBytes(txid, this.#alone.txid)
   }
 
   /** One bump for all that these prove, which must be bumps of one block. */
@@ -285,7 +285,7 @@ const unionOf = (levels: readonly Level[]): Level => {
   const nodes = new Map<number, MerkleNode>()
   for (const node of levels.flat()) {
     const other = nodes.get(node.offset)
-    if (other?.hash && node.hash && compareBytes(other.hash, node.hash) !== 0) throw differentBlocks()
+    if (other?.hash && node.hash && !equalBytes(other.hash, node.hash)) throw differentBlocks()
     if (other === undefined || other.copy || node.wanted) nodes.set(node.offset, node)
   }
   return [...nodes.values()].sort((a, b) => a.offset - b.offset)

@@ -2,7 +2,7 @@
  * The way of one leaf to the root, as nearly all merkle paths are: the leaf and its neighbour, then one node on each
  * level. It is read where it stands, without making a tree of it.
  */
-import { compareBytes, varintLength } from '@quoin/primitives'
+import { equalBytes, varintLength } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
 import { treeError } from './merkle-tree.ts'
 
@@ -56,7 +56,7 @@ export class MerkleBranch {
     if (depth < MAX_LEVELS && offset >>> depth) return undefined
     const neighbour = other.flags === COPY ? 0 : other.hash
     // A txid at two places, perhaps.
-    if (neighbour && isSame(hashAt(source, leaf.hash), hashAt(source, neighbour))) return undefined
+    if (neighbour && equalBytes(hashAt(source, leaf.hash), hashAt(source, neighbour))) return undefined
     const beside = [neighbour]
     let { end } = second
     for (let level = 1; level < depth; level++) {
@@ -81,7 +81,7 @@ export class MerkleBranch {
       const offset = this.offset >>> level
       const beside = at ? hashAt(this.#source, at) : hash
       const isRight = offset % 2 === 1
-      if (isRight && level > 0 && isSame(beside, hash)) {
+      if (isRight && level > 0 && equalBytes(beside, hash)) {
         throw treeError('a merkle path through a copy', { offset })
       }
       pair.set(hash, isRight ? HASH : 0)
@@ -94,8 +94,6 @@ export class MerkleBranch {
 
 /** Two hashes, until they are hashed. */
 const pair = new Uint8Array(2 * HASH)
-
-const isSame = (a: Uint8Array, b: Uint8Array): boolean => compareBytes(a, b) === 0
 
 const hashAt = (source: Uint8Array, at: number): Uint8Array => source.subarray(at, at + HASH)
 

@@ -3,7 +3,7 @@
  * it is found without hashing anything; a node is hashed when its hash is asked for, once, however many ways lead
  * through it.
  */
-import { bytesKey, compareBytes, QuoinError } from '@quoin/primitives'
+import { bytesKey, equalBytes, QuoinError } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
 
 /** A node that is given, with its hash or as a copy of the one on its left; or one that follows from the two below. */
@@ -62,7 +62,7 @@ export class MerkleTree {
     }
     // All ways meet in one root, unless a node is given that also follows from others and is not the same.
     for (const [computed, given] of doubles) {
-      if (given.copy || compareBytes(hashOf(computed), given.hash!) !== 0) {
+      if (given.copy || !equalBytes(hashOf(computed), given.hash!)) {
         throw treeError('merkle paths that contradict one another', { offset: given.offset })
       }
     }
@@ -174,7 +174,7 @@ const hashOf = (node: MerkleNode): Uint8Array => {
   const first = hashOf(left!)
   const second = right!.copy ? first : hashOf(right!)
   // A way through the right end's copy would prove a transaction at a place that the block does not have.
-  if (!right!.copy && right!.left !== undefined && compareBytes(first, second) === 0) {
+  if (!right!.copy && right!.left !== undefined && equalBytes(first, second)) {
     throw treeError('a merkle path through a copy', { offset: right!.offset })
   }
   const pair = new Uint8Array(64)

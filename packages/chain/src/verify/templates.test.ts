@@ -1,4 +1,4 @@
-import { buildScript, OP } from '@quoin/primitives'
+import { buildScript, equalBytes, OP } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hash160 } from '../hash.ts'
@@ -117,7 +117,7 @@ describe('the owner of an output', () => {
         const owner = 'key' in lock ? lock.key : lock.keyHash
         expect('key' in lock ? [33, 65] : [20]).toContain(owner.length)
         expect(Buffer.from(script).indexOf(joined(drops(owner.length), owner))).toBeGreaterThanOrEqual(0)
-        if (Buffer.compare(owner, 'key' in lock ? key.publicKey : keyHash) === 0) found++
+        if (equalBytes(owner, 'key' in lock ? key.publicKey : keyHash)) found++
       }),
       { numRuns: 5000 }
     )
@@ -195,7 +195,7 @@ describe('a signature', () => {
       const [parent, child] = build({ form, version: 1, type: ALL }).transactions
       const original = child!.inputs[0]!.script
       for (const script of malleations(original)) {
-        if (Buffer.compare(script, original) === 0) continue
+        if (equalBytes(script, original)) continue
         expect(judged([parent!, withInputScript(child!, 0, script)])).not.toBe('valid')
       }
     }

@@ -5,7 +5,7 @@
  * greatest byte of the edge.
  */
 
-import { compareBytes } from '@quoin/primitives'
+import { equalBytes } from '@quoin/primitives'
 import type { Codec } from '../codec.ts'
 
 export interface NotCanonical {
@@ -46,7 +46,7 @@ const firstFailure = (codec: Codec<unknown>): NotCanonical | undefined => {
   for (const bytes of words) {
     const word = Uint8Array.from(bytes)
     const back = again(codec, word)
-    if (back instanceof Error || compareBytes(back, word) !== 0) return { word, back }
+    if (back instanceof Error || !equalBytes(back, word)) return { word, back }
   }
   return undefined
 }

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compareBytes } from '@quoin/primitives'
+import { equalBytes } from '@quoin/primitives'
 import type { BackupOptions, KeyValue } from '../engine.ts'
 import { unseal } from './checksum.ts'
 import type { StoreKind } from './directory.ts'
@@ -72,7 +72,7 @@ const walk = async (
   let synced = 0
   for await (const chunk of from) {
     signal?.throwIfAborted()
-    const data = chunk.filter(({ key }) => compareBytes(key, schemaRow.key) !== 0)
+    const data = chunk.filter(({ key }) => !equalBytes(key, schemaRow.key))
     for (const { key, value } of data) unseal(key, value)
     const framed = frame(data)
     hash.update(framed)

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
-import { compareBytes, fromHex, toHex } from '@quoin/primitives'
+import { compareBytes, equalBytes, fromHex, toHex } from '@quoin/primitives'
 import type { KeyValue } from '../engine.ts'
 import { isSound } from './checksum.ts'
 import type { StoreKind } from './directory.ts'
@@ -109,11 +109,11 @@ const faultOf = (
   last: Uint8Array | undefined,
   reverse: boolean
 ): InspectedRow['fault'] | undefined => {
-  const isSchema = compareBytes(key, schemaRow.key) === 0
+  const isSchema = equalBytes(key, schemaRow.key)
   if (!isSchema && !isSound(key, value)) return 'checksum'
   if (last && compareBytes(last, key) >= 0 !== reverse) return 'order'
   const found = get(key)
-  return found && compareBytes(new Uint8Array(found), value) === 0 ? undefined : 'unreachable'
+  return found && equalBytes(new Uint8Array(found), value) ? undefined : 'unreachable'
 }
 
 try {

@@ -5,7 +5,7 @@
  */
 
 import type { KeyRange } from '@quoin/keyspace'
-import { bytesKey, bytesOfKey, compareBytes, type QuoinError } from '@quoin/primitives'
+import { bytesKey, bytesOfKey, compareBytes, equalBytes, type QuoinError } from '@quoin/primitives'
 import type { ChainedBatch } from 'classic-level'
 import { BatchDecoder } from '../batch-decoder.ts'
 import type { BackupOptions, EngineStats, KeyValue } from '../engine.ts'
@@ -216,7 +216,7 @@ class GroupRows implements RowWrites {
   }
 
   keys(start: Uint8Array, end: Uint8Array, limit: number, reverse = false): Uint8Array[] {
-    const fetched = this.#fetched.flatMap(scan => (compareBytes(scan.start, start) === 0 ? scan.keys : []))
+    const fetched = this.#fetched.flatMap(scan => (equalBytes(scan.start, start) ? scan.keys : []))
     const names = new Set(fetched.filter(key => compareBytes(key, end) < 0).map(bytesKey))
     for (const [key, isThere] of this.#own.entries()) {
       if (compareBytes(key, start) < 0 || compareBytes(key, end) >= 0) continue

@@ -3,9 +3,11 @@
  * gets its items at once. A process is known by its host and process id namespace, its id, and when it began: ids are
  * given again. One of another host or namespace cannot be judged, and its leases last until they end.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { equalBytes } from '@quoin/primitives'
 import { OWNER_LENGTH } from './rows.ts'
 
 /** What a writer has to know of owners. */
@@ -24,7 +26,7 @@ const BEGAN_AT = 12
 /** Of files that one process at a time has open: whoever has opened them before is gone. */
 export const soleOwner = (): LeaseOwners => {
   const own = new Uint8Array(randomBytes(OWNER_LENGTH))
-  return { own, isGone: owner => Buffer.compare(owner, own) !== 0 }
+  return { own, isGone: owner => !equalBytes(owner, own) }
 }
 
 /** Of files that several processes of a machine may write. */
@@ -43,7 +45,7 @@ export const ownerOf = (pid: number, began = beginningOf(pid) ?? 0): Uint8Array 
 }
 
 const isOfPlace = (owner: Uint8Array, other: Uint8Array): boolean =>
-  Buffer.compare(owner.subarray(0, PLACE_LENGTH), other.subarray(0, PLACE_LENGTH)) === 0
+  equalBytes(owner.subarray(0, PLACE_LENGTH), other.subarray(0, PLACE_LENGTH))
 
 const isRunning = (owner: Uint8Array): boolean => {
   const view = new DataView(owner.buffer, owner.byteOffset)

@@ -1,7 +1,7 @@
 /** What a store can be asked, as commands and scripts of Redis. */
 
 import type { KeyRange } from '@quoin/keyspace'
-import { compareBytes, QuoinError } from '@quoin/primitives'
+import { compareBytes, equalBytes, QuoinError } from '@quoin/primitives'
 import type {
   FieldPage,
   FieldValue,
@@ -78,7 +78,7 @@ export class RedisReads implements Reads {
   async hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Promise<FieldPage> {
     const rest = [cursor ?? ZERO, COUNT, new TextEncoder().encode(String(count))]
     const [next, fields] = (await this.#one('h', key, 'HSCAN', rest)) as [Uint8Array, Reply]
-    return { fields: fieldValues(fields), cursor: compareBytes(next, ZERO) === 0 ? undefined : next }
+    return { fields: fieldValues(fields), cursor: equalBytes(next, ZERO) ? undefined : next }
   }
 
   async mhgetall(keys: readonly Uint8Array[]): Promise<FieldValue[][]> {

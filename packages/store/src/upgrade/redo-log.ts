@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { QuoinError } from '@quoin/primitives'
+import { equalBytes, QuoinError } from '@quoin/primitives'
 import { LMDB_FILE, REDO_CHECKPOINT } from '../ordered/directory.ts'
 import { META, readId } from '../ordered/layout.ts'
 import { openHandle } from '../ordered/lmdb-handle.ts'
@@ -138,7 +138,7 @@ function* recordsIn(bytes: Uint8Array, name: string): Generator<RedoRecord> {
       .update(record.subarray(0, DIGEST_AT))
       .update(record.subarray(ROWS_AT))
       .digest()
-    if (Buffer.compare(digest, record.subarray(DIGEST_AT, ROWS_AT)) !== 0) return
+    if (!equalBytes(digest, record.subarray(DIGEST_AT, ROWS_AT))) return
     yield { number: readId(record, NUMBER_AT), rows: rowsIn(record) }
     at = end
   }

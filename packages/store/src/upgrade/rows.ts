@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compareBytes, QuoinError, successor } from '@quoin/primitives'
+import { equalBytes, QuoinError, successor } from '@quoin/primitives'
 import { open } from 'lmdb'
 import type { BackupOptions, KeyValue } from '../engine.ts'
 import { seal, unseal } from '../ordered/checksum.ts'
@@ -201,7 +201,7 @@ const openCopy = async (kind: StoreKind, copy: string, path: string): Promise<Vo
   }
 }
 
-const isData = ({ key }: KeyValue): boolean => compareBytes(key, schemaRow.key) !== 0
+const isData = ({ key }: KeyValue): boolean => !equalBytes(key, schemaRow.key)
 
 /** Chunks put together to the size of a commit. */
 async function* large(chunks: AsyncIterable<readonly KeyValue[]>): AsyncGenerator<readonly KeyValue[]> {
@@ -229,8 +229,7 @@ const compare = async (
   let done = 0
   for await (const { key, value } of rowsOf(source)) {
     const { value: row } = await copied.next()
-    const isSame =
-      row && compareBytes(row.key, key) === 0 && compareBytes(unseal(key, row.value), value) === 0
+    const isSame = row && equalBytes(row.key, key) && equalBytes(unseal(key, row.value), value)
     if (!isSame) throw new QuoinError('ERR_STORE_CORRUPT', 'the copy does not read back as it was written')
     if (++done % 1000 === 0) {
       signal?.throwIfAborted()
