@@ -82,7 +82,7 @@ describe('quoin store', () => {
 
   it.each([
     [['stats'], 'missing required argument'],
-    [['stats', 'nonsense'], 'no store is called "nonsense"; there are memory:, lmdb:PATH'],
+    [['stats', 'nonsense'], 'unknown store URL "nonsense"; expected memory:, lmdb:PATH'],
     [['stats', `lmdb:${at('none')}`], 'there is no lmdb store in'],
     [['stats', `level:${at('none')}`], 'there is no level store in'],
     [['stats', `level:${at('live')}`], `open it as lmdb:${at('live')}`],

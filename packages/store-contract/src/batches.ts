@@ -1,4 +1,4 @@
-/** Batches: operations are done in order, all of them, and those that have an answer answer. */
+/** Batches: all operations are done, in order, with their answers. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { Cases } from './index.ts'
 import {
@@ -131,7 +131,7 @@ export const batches: Cases = {
       'd e',
       ''
     ])
-    // Those whose time is over at once come back, and are given again.
+    // Leases that are over at once come back, and are leased again.
     await store.commit(...['a', 'b', 'c', 'd', 'e'].map(item => retry('q', item, '', '', 1)))
     same(names(await store.commit(take(2, 50), take(3, 50), take(1))), ['a b', 'a b c', 'a'])
   },

@@ -7,7 +7,7 @@ import type { Cases } from './index.ts'
 import { del, enqueue, hdel, hset, lease, remove, sadd, set, srem, zadd, zrem } from './steps.ts'
 import { EVERYTHING, under } from './subject.ts'
 
-/** Whoever joins a key and a name by a delimiter, an escape or a length confuses two of these. */
+/** An engine that joins a key and a name by a delimiter, an escape or a length confuses two of these. */
 const AWKWARD = [
   '',
   '\0',

@@ -1,4 +1,4 @@
-/** Clocks that were ahead: what they wrote into a queue holds it up no longer than it was to. */
+/** Fast clocks: times that they wrote into a queue delay no item longer than intended. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import { CLOCK_REPAIRS, EXPIRED_CLASS } from '@quoin/store/engine'
 import type { Cases } from './index.ts'

@@ -1,4 +1,4 @@
-/** Key-values, hashes and sets: what is put in is found, what is taken out is gone, and nothing else changes. */
+/** Key-values, hashes and sets: additions are found, removals are gone, and nothing else changes. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { Cases } from './index.ts'
 import { del, hdel, hset, sadd, set, srem } from './steps.ts'

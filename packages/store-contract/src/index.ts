@@ -34,11 +34,11 @@ export interface StoreContract {
   test(name: string, run: () => Promise<void>): unknown
   /** A new, empty engine. The suite closes it. */
   open(): Promise<Engine>
-  /** Closes the engine and opens what it stored. Without it, nothing is claimed of what lasts. */
+  /** Closes the engine and opens what it stored. Without it, durability is not tested. */
   reopen?(engine: Engine): Promise<Engine>
-  /** Opens what `backup` wrote into the directory. Without it, backups are not tested. */
+  /** Opens a backup in a directory. Without it, backups are not tested. */
   openBackup?(directory: string): Promise<Engine>
-  /** Also what takes minutes or gigabytes. */
+  /** Also the cases that take minutes or gigabytes. */
   large?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What takes long: a value of 100 MB, and a sorted set of a million members. */
+/** Large contents: a value of 100 MB, and a sorted set of a million members. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { Cases } from './index.ts'
 import { batchOf, bytes, zadd, zrem } from './steps.ts'

@@ -1,4 +1,4 @@
-/** Leases: who gets which items for how long, what happens when the time is over, and when a lease is lost. */
+/** Leases: the items that a worker gets, the end of their time, and the loss of a lease. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import { EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON } from '@quoin/store/engine'
 import type { Cases } from './index.ts'

@@ -1,4 +1,4 @@
-/** From opening to closing: the clock, what an engine says of itself, what lasts, and the end. */
+/** From opening to closing: the clock, the statistics, durability, backups and the end. */
 import assert, { deepStrictEqual as same } from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The manifest of an engine: what it says is there, is there, and nothing else. */
+/** The manifest of an engine names exactly the features that the engine has. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { Reads, SyncReads } from '@quoin/store/engine'
 import type { Cases } from './index.ts'

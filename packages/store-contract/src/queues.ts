@@ -1,4 +1,4 @@
-/** Queues: the states of an item, and what moves it from one to another. */
+/** Queues: the states of an item, and the operations that move it between them. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { Cases } from './index.ts'
 import { bury, enqueue, lease, remove, renew, retry, revive, type Step, wait, wake } from './steps.ts'

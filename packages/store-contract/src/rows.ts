@@ -153,7 +153,7 @@ export const rows: Cases = {
     for (const reverse of [false, true]) {
       const seen: string[] = []
       let place: TextPlace | undefined
-      // Seven pages have all rows; what repeats itself shows in those.
+      // Seven pages have all rows; a repeated row shows in them.
       for (let page = 0; page < 7; page++) {
         const bound = place ? (reverse ? { max: place } : { min: place }) : {}
         const rows = await store.zrows('z', { ...bound, reverse, count: 4 })

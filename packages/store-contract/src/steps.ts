@@ -1,6 +1,6 @@
 /**
  * Batches as the contract writes them: one function for each condition and operation, whose byte strings are latin-1
- * text (one character is one byte), so that a test shows what it stores.
+ * text (one character is one byte), so that a test shows its contents.
  */
 import {
   ARGUMENTS,

@@ -1,4 +1,4 @@
-/** An engine under test, spoken to in latin-1 text: what it answers can be compared and printed as plain data. */
+/** An engine under test with latin-1 text for bytes: its answers can be compared and printed as plain data. */
 import assert from 'node:assert/strict'
 import type { KeyRange } from '@quoin/keyspace'
 import { prefixEnd, QuoinError } from '@quoin/primitives'
@@ -192,7 +192,7 @@ export const refused = async (
   if (check !== undefined) assert.equal(error.details['check'], check)
 }
 
-/** What a call throws or rejects with; undefined when it does neither. */
+/** The error of a call; undefined when it succeeds. */
 export const failureOf = async (attempt: () => unknown): Promise<unknown> => {
   try {
     await attempt()

@@ -44,7 +44,7 @@ export class BatchDecoder {
     return -1
   }
 
-  /** Calls the operations in order, and returns the answers of those that have one. */
+  /** Calls the operations in order, and returns their answers. */
   run<Items>(operations: Operations<Items>): (number | Items)[] {
     const answers: (number | Items)[] = []
     this.#at = this.#conditionsEnd

@@ -58,16 +58,16 @@ const newMemory = (length: number): Memory => {
 
 const NO_MEMORY = newMemory(0)
 const FIRST_LENGTH = 4096
-/** Memory that batches have given back, for those to come: making it anew would be half of the work. */
+/** Buffers of taken batches, reused: allocation would be half of the cost of a batch. */
 const spare: Memory[] = []
 const SPARE_LIMIT = 1000
 const SPARE_LENGTH = 16 * 1024
 
-/** Appends arguments, each checked: what an engine is given is within the limits. */
+/** Appends arguments, each checked against the limits of engines. */
 export class ArgumentWriter {
   #memory = NO_MEMORY
   #length = 0
-  /** Whether an argument was: what is written then ends in the middle. */
+  /** Whether an argument was refused: the last step is incomplete then. */
   refused = false
 
   get length(): number {

@@ -26,7 +26,7 @@ export class Batch {
     await this.answers()
   }
 
-  /** Commits, and gives what the operations answered that have an answer, in order. @internal */
+  /** Commits, and gives the answers of the operations in order. @internal */
   async answers(): Promise<Answer[]> {
     const batch = this.take()
     return batch ? this.#commit(batch) : []
@@ -109,7 +109,7 @@ export class Batch {
     else encode.valueAbsent(this.encoder, key)
     return this
   }
-  /** The field has this value; `undefined`: the hash has no such field. */
+  /** The field has this value; `undefined`: the hash does not have the field. */
   ifField(key: Uint8Array, field: Uint8Array, expected: Uint8Array | undefined): this {
     if (expected) encode.fieldIs(this.encoder, key, field, expected)
     else encode.fieldAbsent(this.encoder, key, field)

@@ -1,5 +1,5 @@
 /**
- * What an engine does. Everything above it (`Store`, typed access, search, queues) is written once over this, so an
+ * The interface of an engine. Everything above it (`Store`, typed access, search, queues) is written once over this, so an
  * engine is right when it passes the contract suite, `contract.ts`.
  *
  * All keys, fields, members and items are byte strings of at most `MAX_KEY` bytes. Each structure has a name space of
@@ -10,7 +10,7 @@
 import type { KeyRange } from '@quoin/keyspace'
 import type { QuoinError } from '@quoin/primitives'
 
-/** The longest key, field, member or item: what fits into a key of LMDB with all that is put around it. */
+/** The longest key, field, member or item: it fits into a key of LMDB together with the prefixes of `layout.ts`. */
 export const MAX_KEY = 1900
 /** The largest value. */
 export const MAX_VALUE = 256 * 1024 * 1024
@@ -63,13 +63,13 @@ export interface Rows {
 
 export type QueueState = 'due' | 'leased' | 'waiting' | 'dead'
 
-/** What a queue knows of an item. Times are unix seconds. */
+/** The record of a queue's item. Times are unix seconds. */
 export interface QueueItem {
   readonly item: Uint8Array
-  /** What it was enqueued with: its place in the queue, and the time before which it is not due. */
+  /** Its place in the queue, and the time before which it is not due. */
   readonly score: number
   readonly enqueued: number
-  /** How often it was leased, those times apart that ended in waiting. */
+  /** How often it was leased, without leases that ended in waiting. */
   readonly attempts: number
   /** Of the last failure; empty before the first. */
   readonly errorClass: string
@@ -86,7 +86,7 @@ export interface QueueCounts {
   readonly leased: number
   readonly waiting: number
   readonly dead: number
-  /** When the item that stands first among those in state `due` was enqueued, even if its time has not come. */
+  /** When the first item in state `due` was enqueued, even if its time has not come. */
   readonly headEnqueued: number | undefined
 }
 
@@ -170,7 +170,7 @@ export const promisedReads = (reads: Omit<SyncReads, 'zaligned' | 'zfilter'>): R
     ])
   ) as unknown as Reads
 
-/** What an operation of a batch answers: `zincrby` the score, `lease` the items. Other operations answer nothing. */
+/** The answer of an operation: of `zincrby` the score, of `lease` the items. */
 export type Answer = number | readonly QueueItem[]
 
 export interface EngineStats {
@@ -243,7 +243,7 @@ export interface Engine {
   probe(): Promise<void>
   /**
    * Reads that all see one state; commits do not wait for them. An engine without snapshots may run `read` again when
-   * what it read has changed, and refuse with `ERR_STORE_BUSY` when it keeps changing.
+   * its rows have changed, and refuse with `ERR_STORE_BUSY` when they keep changing.
    */
   snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T>
   /** Writes a copy of one state into a directory that is new or empty, or refuses with `ERR_STORE_OPTION`. */

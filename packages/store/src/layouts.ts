@@ -19,7 +19,7 @@ import { version } from './version.ts'
 
 /** The layout of one collection, as a store keeps it. */
 export interface RecordedCollection {
-  /** The key as a pattern, and what is held under it: for people. */
+  /** The key as a pattern, and the kind of its value: for people. */
   readonly key: string
   readonly holds: string
   readonly fingerprint: string
@@ -89,7 +89,7 @@ export interface LayoutComparison {
   readonly added: readonly LayoutChange[]
 }
 
-/** Compares what a store has recorded with the layouts of a program. Keyspaces that the program lacks are left alone. */
+/** Compares the layouts that a store has recorded with the layouts of a program. Keyspaces that the program lacks are ignored. */
 export const compareLayouts = (recorded: Layouts, declared: Layouts): LayoutComparison => {
   const changed: LayoutChange[] = []
   const added: LayoutChange[] = []

@@ -1,8 +1,8 @@
 /**
  * Logs: entries in the order of the commits that appended them. The commit itself gives an entry its position, 1, 2, 3
- * and so on without gaps, so that positions become visible in their order: who has read up to a position and reads on
- * after it misses nothing, whoever appends meanwhile. An entry is in a log once: while it is kept, appending it again
- * changes nothing.
+ * and so on without gaps, so that positions become visible in their order: a reader that continues after the last
+ * position it has read misses no entry of a concurrent append. An entry is in a log once: while it is kept, appending it
+ * again changes nothing.
  *
  * A log is a sorted set (`Operations.append`): the entries with their positions as scores, and the empty member with
  * the last position given. That row is never trimmed, so no position is given twice.
@@ -20,13 +20,13 @@ export interface LogEntry<T = Uint8Array> {
 }
 
 export interface LogPage<T = Uint8Array> {
-  /** In the order of their positions. Where the first does not follow on `after`, those between were trimmed. */
+  /** In the order of their positions. Where the first does not follow `after`, the entries between were trimmed. */
   readonly entries: readonly LogEntry<T>[]
   /** The last position given, 0 before the first. A page that is not full has all entries up to it. */
   readonly last: number
 }
 
-/** Which entries stay: the newest, so many of them, or those from a position on. */
+/** The entries that stay: the newest, so many of them, or all from a position on. */
 export type Trim = { readonly keep: number } | { readonly before: number }
 
 /** The member whose score is the last position given. */
@@ -62,7 +62,7 @@ export class LogReads<T = Uint8Array> {
       .slice(0, limit)
       .map(({ member, score }) => ({ position: score, entry: this.#codec.decode(member) }))
     const last = rows.findLast(row => !isEntry(row))?.score ?? (await this.last())
-    // What was appended since the rows were read is not counted: an empty page would seem to have lost it.
+    // Entries appended since the rows were read are not counted: an empty page would seem to have lost them.
     return { entries, last: rows.length === 0 ? Math.min(after, last) : last }
   }
 
@@ -109,7 +109,7 @@ export class Log<T = Uint8Array> extends LogReads<T> {
   }
 
   /**
-   * The same as part of a batch. An entry that is also a member of sorted sets is best added to those first: embedded
+   * The same as part of a batch. An entry that is also a member of sorted sets is best added to these first: embedded
    * engines intersect sets faster whose members have the first of their scores there (`set-headers.ts`).
    */
   appendIn(batch: Batch, entry: T): void {

@@ -13,7 +13,7 @@ export interface OpenOptions {
   readonly reconnect?: ReconnectOptions
 }
 
-/** An engine is loaded when it is asked for: none needs what another brings along. */
+/** Imports the module of one engine only: no engine needs the dependencies of another. */
 export const openEngine = async (url: string, { create, reconnect }: OpenOptions = {}): Promise<Engine> => {
   const files = parseFilesUrl(url)
   const creating = create === undefined ? {} : { create }
@@ -27,7 +27,7 @@ export const openEngine = async (url: string, { create, reconnect }: OpenOptions
     const engine = await (await import('./redis/index.ts')).openRedis(url)
     return reconnect ? reconnecting(engine, reconnect) : engine
   }
-  throw new QuoinError('ERR_STORE_URL', `no store is called ${JSON.stringify(url)}; there are ${EXAMPLES}`, {
+  throw new QuoinError('ERR_STORE_URL', `unknown store URL ${JSON.stringify(url)}; expected ${EXAMPLES}`, {
     url
   })
 }

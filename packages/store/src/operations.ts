@@ -46,7 +46,7 @@ export interface Step {
   readonly code: number
   readonly args: readonly ArgumentName[]
   readonly about: string
-  /** What an operation answers: a score, the items that were leased. */
+  /** The answer of an operation: a score, the items that were leased. */
   readonly answers?: 'score' | 'items' | undefined
   /** Whether it scans rows. */
   readonly hasScan?: boolean

@@ -1,8 +1,8 @@
 /**
  * Work queues: an item is due, leased to a worker, waiting for a dependency, or dead. Many workers in many processes
  * take items under leases; an item is worked on by one of them at a time, until its lease ends. Nothing is lost: an
- * item leaves the queue when it is acknowledged, in the same commit as the writes of the work itself, and what fails
- * for good is kept with the reason. An item that fails never holds up those behind it.
+ * item leaves the queue when it is acknowledged, in the same commit as the writes of the work itself, and a dead item is
+ * kept with the reason. An item that fails never blocks the items behind it.
  */
 
 import type { ValueCodec } from '@quoin/keyspace'
@@ -41,7 +41,7 @@ export interface Lease<T = Uint8Array> extends WithItem<QueueItem, T> {
   readonly until: number
 }
 
-/** What became of an item: try again later, never again, or when something else has happened. */
+/** The outcome of a failed item: retry later, dead letter, or wait for a dependency. */
 export type Failure =
   | { readonly outcome: 'retry'; readonly errorClass?: string; readonly reason: string }
   | { readonly outcome: 'dead'; readonly errorClass?: string; readonly reason: string }
@@ -99,7 +99,7 @@ export class Queue<T = Uint8Array> {
   readonly #clock: () => Promise<number>
   /** Leases begin and end by it. */
   readonly #leaseClock: (() => number) | undefined
-  /** For what is put into a batch, which cannot ask the store. */
+  /** For writes into a batch of the caller, which cannot await the store's clock. */
   readonly #clockHere: () => number
 
   /** @internal Queues are made by `Store.queue`. */
@@ -173,7 +173,7 @@ export class Queue<T = Uint8Array> {
     encode.remove(batch.encoder, this.#key, this.#codec.encode(lease.item))
   }
 
-  /** The work failed. After the last attempt the item is dead, whatever the outcome says of trying again. */
+  /** The work failed. After the last attempt the item is dead, even if the outcome is to retry. */
   async fail(lease: Lease<T>, failure: Failure): Promise<void> {
     const batch = this.#batch()
     this.failIn(batch, lease, failure, await this.#clock())
@@ -197,7 +197,7 @@ export class Queue<T = Uint8Array> {
     }
   }
 
-  /** What items were waiting for is there: they become due. */
+  /** The dependency is there: items that wait for it become due. */
   async wake(dependency: Uint8Array): Promise<void> {
     const batch = this.#batch()
     this.wakeIn(batch, dependency)
@@ -219,7 +219,7 @@ export class Queue<T = Uint8Array> {
     encode.revive(batch.encoder, this.#key, this.#codec.encode(item))
   }
 
-  /** Takes an item out, whatever its state. */
+  /** Deletes an item in any state. */
   async remove(item: T): Promise<void> {
     const batch = this.#batch()
     encode.remove(batch.encoder, this.#key, this.#codec.encode(item))
@@ -256,7 +256,7 @@ export class Queue<T = Uint8Array> {
     return new Batch(batch => this.#engine.commit(batch))
   }
 
-  /** Half of it by chance, so that what failed together is not tried together. */
+  /** Half of it is jitter, so that items which failed together are not retried together. */
   #delay(attempts: number): number {
     // 2 ** 1024 is infinite, and no backoff at all is still none after so many attempts.
     const full = Math.min(this.#backoffLimit, this.#backoff * 2 ** Math.min(attempts - 1, 1023))

@@ -2,16 +2,16 @@
  * Search over several sorted sets, a page at a time.
  *
  * The rows of a sorted set are its (score, member) pairs, in that order; the result is in that order too, or in the
- * exact mirror of it. What it holds:
+ * exact mirror of it. It holds:
  *
  * - `union`: every row of every set. A row that several sets have comes once, under the first of them; a member with
  *   different scores in different sets comes once for each score.
  * - `intersect`: the rows of the first set whose members all other sets have, under any score.
  * - `difference`: the rows of the first set whose members no other set has, under any score.
  *
- * `from` and `to` are bounds of the score of a row in the result, whatever the direction. The filter sees rows before
+ * `from` and `to` are bounds of the score of a row in the result, in both directions. The filter sees rows before
  * they are counted, so a page is full as long as there are rows. A cursor is the place of the last row: the next page
- * begins after it, whatever has been added or removed meanwhile.
+ * begins after it, even if rows have been added or removed meanwhile.
  */
 import { compareBytes, QuoinError } from '@quoin/primitives'
 import { keyOnly, scoreOnly } from './batch-encoder.ts'
@@ -85,7 +85,7 @@ const chunkSize = (scanned: number, limit: number): number =>
 
 const cursorAfter = (row: ScoredMember | undefined): string | undefined => row && writeCursor(row)
 
-/** Where the page lies: the bounds of the search, and what the cursor leaves of them. */
+/** The bounds of a page: those of the search, narrowed by the cursor. */
 type Window = Pick<Rows, 'min' | 'max'> & { readonly reverse: boolean }
 
 const checked = (
@@ -131,7 +131,7 @@ const tighter = (
   inside: (a: number, b: number) => boolean
 ): Place | undefined => (cursor && (!bound || inside(cursor.score, bound.score)) ? cursor : bound)
 
-/** What is left of the window after a row. */
+/** The rest of the window after a row. */
 const following = (window: Window, { score, member }: ScoredMember): Window => {
   const place = { score, member, exclusive: true }
   return window.reverse ? { ...window, max: place } : { ...window, min: place }

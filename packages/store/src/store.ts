@@ -227,7 +227,7 @@ export class StoreReads {
     return { rows: page.rows.map(typed), cursor: page.cursor }
   }
 
-  /** Rows of several sorted sets together, a page at a time; see `search.ts` for what exactly. */
+  /** Rows of several sorted sets together, a page at a time; `search.ts` defines the joins. */
   search(query: Search): Promise<SearchPage> {
     return search(this.unchecked, query)
   }
@@ -242,7 +242,7 @@ export class Store extends StoreReads {
     this.#engine = engine
   }
 
-  /** What it runs on: `lmdb`. */
+  /** The name of the engine: `lmdb`. */
   get engine(): string {
     return this.#engine.name
   }
@@ -256,7 +256,7 @@ export class Store extends StoreReads {
     return new Bulk(this.#engine)
   }
 
-  /** Reads that all see one state. On Redis the function may run again when what it read has changed meanwhile. */
+  /** Reads that all see one state. On Redis the function runs again when its rows have changed meanwhile. */
   snapshot<T>(read: (reads: StoreReads) => Promise<T>): Promise<T> {
     return this.#engine.snapshot(reads => read(new StoreReads(reads)))
   }
@@ -362,7 +362,7 @@ export class Store extends StoreReads {
     return this.#engine.probe()
   }
 
-  /** Ends what is being committed, then gives everything back. */
+  /** Waits for commits in flight, then closes the engine. */
   close(): Promise<void> {
     return this.#engine.close()
   }

@@ -1,6 +1,6 @@
 /**
- * Typed reads: what a keyspace declares, as the values it declares. Keys, fields and members are encoded and decoded
- * by the declaration, so callers never see bytes.
+ * Typed reads of declared collections. Keys, fields and members are encoded and decoded by the declaration, so callers
+ * never see bytes.
  */
 
 import {
@@ -169,7 +169,7 @@ export class FieldsRead<F extends Fields> {
     return found?.value
   }
 
-  /** Those that belong to one collection of fields, in the order of their keys. */
+  /** The fields of one collection, in the order of their keys. */
   entries<P extends Parts, T>(field: Field<P, T>): { key: KeyOf<P>; value: T }[] {
     checkField(this.#fields, field)
     return this.#read
@@ -245,7 +245,7 @@ export class SortedSetAt<T> {
   }
 }
 
-/** `StoreReads.use`, by what a collection holds. */
+/** `StoreReads.use`, by the kind of a collection's value. */
 export interface UseForReads {
   <P extends Parts, S extends Scans, T>(collection: Collection<P, S, Value<T>>): Values<P, S, T>
   <P extends Parts, S extends Scans, F extends Fields>(collection: Collection<P, S, Hash<F>>): Hashes<P, S, F>
@@ -255,7 +255,7 @@ export interface UseForReads {
   ): KeyedCollection<P, SortedSetAt<T>>
 }
 
-/** The reads that fit what a collection holds. */
+/** The reads for the kind of a collection's value. */
 export const readsOf = (reads: StoreReads, collection: Collection): unknown => {
   const { value } = collection
   switch (value.kind) {
@@ -277,7 +277,7 @@ export const readsOf = (reads: StoreReads, collection: Collection): unknown => {
   }
 }
 
-/** What logs and queues can do is not a matter of reading or writing alone. */
+/** Logs and queues read and write: `Store` opens them. */
 export const notForUse = (name: string, kind: 'log' | 'queue'): QuoinError =>
   new QuoinError('ERR_STORE_OPTION', `${name} holds ${kind}s, which Store.${kind}At opens`, {
     collection: name
@@ -296,7 +296,7 @@ const checkField = (fields: Fields, field: { readonly keyspace: string; readonly
   if (field.keyspace === fields.name) return
   throw new QuoinError(
     'ERR_KEY_VALUE',
-    `${field.keyspace}.${field.name} is no field of this hash, whose fields are ${fields.name}`,
+    `${field.keyspace}.${field.name} is not a field of this hash, whose fields are ${fields.name}`,
     { field: field.name, fields: fields.name }
   )
 }

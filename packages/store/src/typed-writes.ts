@@ -129,7 +129,7 @@ export class WriteSortedSet<T> {
   }
 }
 
-/** `Batch.use`, by what a collection holds. */
+/** `Batch.use`, by the kind of a collection's value. */
 export interface UseForWrites {
   <P extends Parts, T>(collection: Collection<P, Scans, Value<T>>): KeyedCollection<P, WriteValue<T>>
   <P extends Parts, F extends Fields>(
@@ -141,7 +141,7 @@ export interface UseForWrites {
   ): KeyedCollection<P, WriteSortedSet<T>>
 }
 
-/** The writes that fit what a collection holds. */
+/** The writes for the kind of a collection's value. */
 export const writesOf = (batch: Batch, collection: Collection): KeyedCollection<Parts, unknown> => {
   const { value } = collection
   switch (value.kind) {

@@ -18,8 +18,8 @@ export const parseFilesUrl = (url: string): FilesUrl | undefined => {
   if (!path || options.length > 1 || !allowed.includes(option)) {
     throw new QuoinError(
       'ERR_STORE_URL',
-      `${JSON.stringify(url)} names no path, or has an option that is none; ` +
-        'right are lmdb:PATH, lmdb:PATH?read-only, level:PATH',
+      `${JSON.stringify(url)} has no path, or an unknown option; ` +
+        'expected lmdb:PATH, lmdb:PATH?read-only, level:PATH',
       { url }
     )
   }

@@ -21,7 +21,7 @@ import { checkSchema, knownSchema, SCHEMA_VERSION, schemaRow } from './schema.ts
 
 const MANIFEST = 'backup.json'
 
-/** What a backup says of itself. */
+/** The manifest of a backup. */
 export interface Backup extends Digest {
   readonly engine: StoreKind
   readonly schema: number
@@ -88,7 +88,7 @@ export const restore = async (
 
 /**
  * Copies the rows, reads them back, and then makes a store of them. `finish` is called when the copy has proved
- * right. Whatever fails, nothing is left of it.
+ * right. After a failure nothing is left of it.
  */
 const fillDirectory = async <T>(
   kind: StoreKind,
@@ -153,7 +153,7 @@ const compare = (what: string, expected: Digest, found: Digest): void => {
   }
 }
 
-/** What a backup says of itself; `verifyBackup` reads whether it is so. */
+/** Reads the manifest of a backup; `verifyBackup` compares it with the rows. */
 export const readBackup = async (directory: string): Promise<Backup> => {
   await needDirectory(directory)
   const { engine, schema, rows, bytes, sha256, time } = await readJson(join(directory, MANIFEST))

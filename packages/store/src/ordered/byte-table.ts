@@ -1,5 +1,5 @@
 /**
- * A table of byte strings, numbered in the order they came. It is what a `Map` would be if JavaScript could find bytes
+ * A table of byte strings, numbered in the order they came. It replaces a `Map`, since JavaScript cannot find bytes
  * in one: the writer looks up some fifty keys and members for each transaction, and strings for them would be most of
  * its work.
  */
@@ -13,7 +13,7 @@ export class ByteTable {
   #starts = new Int32Array(513)
   #arena = new Uint8Array(16 * 1024)
   #count = 0
-  /** Of what was asked for last: who does not find something adds it. */
+  /** Hash of the last key that was searched: an absent key is usually added next. */
   #lastHash = 0
 
   get count(): number {
@@ -51,7 +51,7 @@ export class ByteTable {
     return this.#arena.subarray(this.#starts[entry]!, this.#starts[entry + 1]!)
   }
 
-  /** Writes what an entry has behind its first `skip` bytes to the target, and returns the offset after it. */
+  /** Writes an entry without its first `skip` bytes to the target, and returns the offset after it. */
   copy(entry: number, skip: number, target: Uint8Array, offset: number): number {
     const arena = this.#arena
     const end = this.#starts[entry + 1]!
@@ -119,7 +119,7 @@ const FACTOR = 0x9e3779b1
 
 /**
  * As FNV-1a does it, but with three bytes at a time: a fourth would reach the highest bit, which a product mod 2^32
- * keeps to itself, so that keys could be made to fall together whatever the seed. The bits are mixed once more at the
+ * keeps to itself, so that keys could be made to collide under every seed. The bits are mixed once more at the
  * end, since the table uses the low ones.
  */
 const hashOf = (prefix: Uint8Array, bytes: Uint8Array): number => {

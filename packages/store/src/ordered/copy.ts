@@ -15,7 +15,7 @@ import { schemaRow } from './schema.ts'
 /** A chunk has at most so many rows, and ends after so many bytes. */
 export const CHUNK_ROWS = 2000
 export const CHUNK_BYTES = 256 * 1024
-/** After so many bytes a copy waits for the disk: commits to the store that is copied wait behind what is not there. */
+/** Bytes after which a copy waits for the disk: unsynced pages of the copy delay commits to the store. */
 const SYNC_BYTES = 4 * 1024 * 1024
 
 /** All rows of one state, in the order of their keys. */
@@ -23,7 +23,7 @@ export type Chunks = AsyncIterable<readonly KeyValue[]>
 
 /** A database that nothing else writes to. */
 export interface Volume {
-  /** All rows, or those from a key on. */
+  /** All rows, or all from a key on. */
   chunks(from?: Uint8Array): Chunks
   count(): Promise<number>
   lastKey(): Promise<Uint8Array | undefined>
@@ -37,13 +37,13 @@ export interface Volume {
 /** How a volume is opened. A plain write is on the disk when its files were synced, a synced one when it returns. */
 export type VolumeMode = 'read' | 'write' | 'write synced'
 
-/** Loads what the kind needs, and nothing else. */
+/** Imports the module of one kind only. */
 export const openVolume = async (kind: StoreKind, path: string, mode: VolumeMode): Promise<Volume> =>
   kind === 'lmdb'
     ? (await import('./lmdb-volume.ts')).openLmdbVolume(path, mode)
     : (await import('./level-volume.ts')).openLevelVolume(path, mode)
 
-/** What tells contents apart: two states with one digest are the same. */
+/** Identifies contents: two states with one digest are the same. */
 export interface Digest {
   readonly rows: number
   /** Of keys and values. */

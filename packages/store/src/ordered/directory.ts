@@ -120,7 +120,7 @@ export const prepareStore = async (kind: StoreKind, path: string): Promise<boole
   return held
 }
 
-/** A store is made under such a name (`makeLmdb`, `makeLevel`), which a power loss may leave. */
+/** The name under which a store is made (`makeLmdb`, `makeLevel`); a power loss may leave it. */
 export const MAKING = 'making-'
 
 const removeUnfinished = async (path: string): Promise<void> => {
@@ -155,7 +155,7 @@ export const checkLmdbFile = async (path: string): Promise<void> => {
   }
   throw new QuoinError(
     'ERR_STORE_VERSION',
-    `${join(path, LMDB_FILE)} is no LMDB file that Quoin can read: another program wrote it, or it is damaged. ` +
+    `${join(path, LMDB_FILE)} is not an LMDB file that Quoin can read: another program wrote it, or it is damaged. ` +
       'Name another directory',
     { path }
   )
@@ -213,7 +213,7 @@ const needWritable = async (path: string): Promise<void> => {
   }
 }
 
-/** Throws unless there is such a directory. */
+/** Throws unless the path is a directory. */
 export const needDirectory = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory()) return
@@ -223,7 +223,7 @@ export const needDirectory = async (path: string): Promise<void> => {
 /** A directory that rows are being copied to: no store until the claim is released. */
 export interface Claim {
   release(): Promise<void>
-  /** Deletes what was copied. */
+  /** Deletes the partial copy. */
   abandon(): Promise<void>
 }
 
@@ -277,7 +277,7 @@ export const claimConversion = async (path: string, source: string): Promise<boo
   if (files.length > 0) {
     throw new QuoinError(
       'ERR_STORE_OPTION',
-      `${path} is not empty, and is no conversion of ${source}. Delete it, or name another directory`,
+      `${path} is not empty, and is not a conversion of ${source}. Delete it, or name another directory`,
       { path, files: files.slice(0, 10) }
     )
   }
@@ -307,7 +307,7 @@ export const syncFile = async (path: string): Promise<void> => {
   }
 }
 
-/** Which names a folder has. Windows does not let a folder be opened, and needs no such thing. */
+/** Syncs the names in a folder. Windows does not open folders, and does not need it. */
 export const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === 'win32') return
   const folder = await open(path)

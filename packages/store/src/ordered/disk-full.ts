@@ -1,6 +1,6 @@
 /**
  * Finds a full disk before a commit, and tells it from a broken one after a commit that failed: LMDB reports a write that
- * was cut short as an I/O error, whatever the reason, so the same write is tried once more with another file.
+ * was cut short as an I/O error for any reason, so the same write is attempted once more with another file.
  */
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { QuoinError } from '@quoin/primitives'
@@ -8,7 +8,7 @@ import { QuoinError } from '@quoin/primitives'
 const EIO = 5
 const PROBE_BYTES = 64 * 1024
 
-/** Throws what the system says when nothing can be written at the end of a file; otherwise it does nothing. */
+/** Throws the error of the system when nothing can be written at the end of a file. */
 export const rethrowIfDiskFull = (file: string, failure: unknown): void => {
   if ((failure as { code?: unknown }).code !== EIO) return
   probeDisk(`${file}.probe`, statSync(file).size)
@@ -18,7 +18,7 @@ export const rethrowIfDiskFull = (file: string, failure: unknown): void => {
 export const probeDisk = (probe: string, at: number): void => {
   const descriptor = openSync(probe, 'w')
   try {
-    // A disk takes what it has room for, and refuses the rest.
+    // A nearly full disk takes a part of a write, and refuses the rest.
     for (let done = 0; done < PROBE_BYTES; ) {
       done += writeSync(descriptor, new Uint8Array(PROBE_BYTES - done), 0, PROBE_BYTES - done, at + done)
     }

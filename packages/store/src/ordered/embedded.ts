@@ -203,7 +203,7 @@ export class EmbeddedEngine implements Engine {
     return this.#database.stats()
   }
 
-  /** Waits for what is being committed and read. */
+  /** Waits for commits and reads in flight. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -220,7 +220,7 @@ export class EmbeddedEngine implements Engine {
     if (this.#closed) throw closedError()
   }
 
-  /** At the end of the turn, so that what is committed together shares a transaction. */
+  /** At the end of the turn, so that concurrent commits share a transaction. */
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= GROUPS_IN_FLIGHT) return
     this.#scheduled = true

@@ -1,4 +1,4 @@
-/** What a database, or the system under it, reports, as an error of ours. */
+/** Converts errors of databases and of the system to `QuoinError`s. */
 import { QuoinError } from '@quoin/primitives'
 
 const FULL: readonly unknown[] = [28, 27, 122, 'ENOSPC', 'EFBIG', 'EDQUOT', -30792 /* MDB_MAP_FULL */]

@@ -39,7 +39,7 @@ export class HashChanges {
     this.#newId = newId
   }
 
-  /** The key of a hash is the prefix, which says what kind it is, and the rest. */
+  /** The key of a hash is a prefix for its kind, and the rest. */
   get(prefix: Uint8Array, key: Uint8Array, field: Uint8Array): Uint8Array | undefined {
     const hash = this.#hash(prefix, key)
     const id = this.#wideId[hash]!
@@ -98,7 +98,7 @@ export class HashChanges {
     return this.#scan(this.#hash(prefix, key))
   }
 
-  /** Writes what has changed, in the order of the keys. */
+  /** Writes the changes, in the order of the keys. */
   flush(): void {
     const changed: number[] = []
     for (let hash = 0; hash < this.#hashes.count; hash++) if (this.#isChanged[hash]) changed.push(hash)

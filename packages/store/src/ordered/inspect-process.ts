@@ -18,7 +18,7 @@ const REPORT_ROWS = 1000
 /** A database whose rows are walked by one cursor: a row out of order does not lead the walk astray. */
 interface ScanResult {
   readonly rows: AsyncIterable<KeyValue> | Iterable<KeyValue>
-  /** What a point read finds. */
+  /** The result of a point read. */
   get(key: Uint8Array): Uint8Array | undefined
   /** The rows that the database says it has. */
   readonly count: number | undefined

@@ -37,14 +37,14 @@ export interface InspectOptions {
   readonly silence?: number
 }
 
-/** What the process is asked for; with `until` it walks backwards, down to that key. */
+/** The request to the process; with `until` it scans backwards, down to that key. */
 export interface InspectRequest {
   readonly kind: StoreKind
   readonly path: string
   readonly until?: string
 }
 
-/** What the process says. */
+/** A line of the process's output. */
 export type InspectLine =
   | ({ readonly type: 'damage' } & Omit<InspectedRow, 'collection'>)
   | { readonly type: 'progress'; readonly rows: number; readonly total: number | null; readonly last: string }
@@ -144,7 +144,7 @@ const walk = async (
     const ended = await exited
     signal?.throwIfAborted()
     if (!isDone) found.end ??= refusal?.message ?? `the database ended the process that reads it (${ended})`
-    // Nothing was read: the store cannot be opened, and the reason says what to do.
+    // Nothing was read: the store cannot be opened, and the message names the remedy.
     if (refusal && found.rows === 0 && found.damaged === 0 && refusal.code !== 'ERR_STORE_ENGINE')
       throw refusal
     return found

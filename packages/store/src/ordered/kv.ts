@@ -12,7 +12,7 @@ export interface SyncRows {
   get(key: Uint8Array): Uint8Array | undefined
   /** Rows in the range, in its direction; bytes of their own. */
   rows(range: KeyRange, limit: number): KeyValue[]
-  /** What `read` makes of their keys, after passing over `offset` of them. */
+  /** `read` of their keys, after `offset` of them. */
   keys<T>(range: KeyRange, limit: number, offset: number, read: ReadKey<T>): T[]
 }
 
@@ -42,13 +42,13 @@ export interface Scan {
   readonly reverse?: boolean
 }
 
-/** What a writer sees: its own changes too, before they are committed. */
+/** The rows as a writer sees them, with its own uncommitted changes. */
 export interface RowWrites {
   /** The value, which may be a view that is good only until the next call. */
   get(key: Uint8Array): Uint8Array | undefined
   /** At most `limit` keys from `start` up to but not including `end`, or the last of them downwards; bytes of their own. */
   keys(start: Uint8Array, end: Uint8Array, limit: number, reverse?: boolean): Uint8Array[]
-  /** Both copy what they are given, or are done with it before the commit ends. */
+  /** Both copy their arguments, or are done with them before the commit ends. */
   put(key: Uint8Array, value: Uint8Array): void
   del(key: Uint8Array): void
 }

@@ -93,7 +93,7 @@ export const TAG = {
   sortedSet: 0x7a
 } as const
 
-/** What the keys of hashes begin with, by kind. */
+/** Prefixes of the keys of hashes, by kind. */
 export const KIND = {
   hash: Uint8Array.of(TAG.hash),
   set: Uint8Array.of(TAG.set),
@@ -159,7 +159,7 @@ export const cardinalityKey = (id: number): Uint8Array => numbered(TAG.row, id, 
 export const writeCardinalityKey = (id: number, target: Uint8Array): void => {
   writeId(id, target, 1)
 }
-/** What all rows of a sorted set begin with. */
+/** The prefix of all rows of a sorted set. */
 export const rowsPrefix = (id: number): Uint8Array => numbered(TAG.row, id, ROWS)
 
 /** Where the keys of rows of one sorted set begin to differ, where the score begins, and the member. */
@@ -173,7 +173,7 @@ export const rowKey = (id: number, score: number, member: Uint8Array): Uint8Arra
   return key
 }
 
-/** Writes what the key of a row has before the member, and returns where that begins. */
+/** Writes the key of a row up to the member, and returns where the member begins. */
 export const writeRowHead = (id: number, score: number, target: Uint8Array): number => {
   target[0] = TAG.row
   target[writeId(id, target, 1)] = 1

@@ -191,8 +191,8 @@ class Overlay {
 }
 
 /**
- * The rows as a group of batches sees them: what it has written itself, then what the group before it has, which may
- * still be on its way to the disk, then the database.
+ * The rows as a group of batches sees them: its own writes, then the writes of the group before it, which may not be on
+ * the disk yet, then the database.
  */
 class GroupRows implements RowWrites {
   readonly #handle: Handle
@@ -345,7 +345,7 @@ export class LevelWriter {
 
   /**
    * LevelDB may have written part of the batch to its log. It passes over that part when it opens the log again, and
-   * over the rest of a block with it: what it would write there now could be lost.
+   * over the rest of a block with it: later writes to that block could be lost.
    */
   #fail(error: unknown): never {
     const refusal = storeError(error)

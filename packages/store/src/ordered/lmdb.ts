@@ -132,7 +132,7 @@ class LmdbDatabase implements SyncDatabase {
     throw new QuoinError('ERR_STORE_READ_ONLY', `the store in ${this.#path} is open for reading only`)
   }
 
-  /** While it runs, LMDB keeps every page that the state has: the file grows by what is written meanwhile. */
+  /** While it runs, LMDB keeps every page that the state has: the file grows by all writes until the end. */
   backup(directory: string, options?: BackupOptions): Promise<Backup> {
     return writeBackup(this.name, lmdbChunks(this.#handle), directory, options)
   }

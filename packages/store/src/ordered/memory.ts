@@ -1,4 +1,4 @@
-/** Rows in memory, in a B+ tree whose clones share what they have in common, so that a snapshot costs nothing. */
+/** Rows in memory, in a B+ tree whose clones share nodes, so that a snapshot costs nothing. */
 
 import type { KeyRange } from '@quoin/keyspace'
 import { compareBytes } from '@quoin/primitives'

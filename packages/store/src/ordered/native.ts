@@ -1,6 +1,6 @@
 /**
  * Which binary of lmdb runs. scripts/native.mjs compiles one with optimisation; the one that lmdb's package comes
- * with is a debug build and slow, so whoever measures or complains wants to know.
+ * with is a debug build and slow, so benchmarks and bug reports name the build.
  */
 import { createRequire } from 'node:module'
 import * as lmdb from 'lmdb'

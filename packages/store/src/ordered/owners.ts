@@ -10,7 +10,7 @@ import { hostname } from 'node:os'
 import { equalBytes } from '@quoin/primitives'
 import { OWNER_LENGTH } from './rows.ts'
 
-/** What a writer has to know of owners. */
+/** The owners of leases, as a writer distinguishes them. */
 export interface LeaseOwners {
   /** Named in the leases of this writer. */
   readonly own: Uint8Array
@@ -23,7 +23,7 @@ const PLACE_LENGTH = 8
 const PID_AT = 8
 const BEGAN_AT = 12
 
-/** Of files that one process at a time has open: whoever has opened them before is gone. */
+/** For files that one process at a time has open: every other owner is gone. */
 export const soleOwner = (): LeaseOwners => {
   const own = new Uint8Array(randomBytes(OWNER_LENGTH))
   return { own, isGone: owner => !equalBytes(owner, own) }

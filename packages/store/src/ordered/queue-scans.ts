@@ -10,7 +10,7 @@ import type { SortedSetChanges } from './sorted-sets.ts'
 const EMPTY = new Uint8Array()
 const ALL = Number.MAX_SAFE_INTEGER
 
-/** What a writer knows of the leases in its queues. */
+/** Facts about the leases in the queues of a writer. */
 interface KnownLeases {
   /** When the latest of its own began. */
   readonly latestLease: number

@@ -1,6 +1,6 @@
 /**
  * The operations of queues on hashes and sorted sets: a sorted set of items for each state, a record for each item,
- * and the items that wait for each dependency. What each operation means is said in `operations.ts`.
+ * and the items that wait for each dependency. `operations.ts` defines the operations.
  */
 import { bytesKey } from '@quoin/primitives'
 import type { QueueItem } from '../engine.ts'
@@ -28,7 +28,7 @@ export class QueueChanges {
   readonly #owners: LeaseOwners | undefined
   /** Queues with leases of this writer only. */
   readonly #ownQueues = new Set<string>()
-  /** When the latest of them began: what is known not to be ahead need not be walked, deleted rows among it. */
+  /** When the latest of them began: rows that cannot be ahead of the clock are not scanned, deleted ones included. */
   #latestLease = Number.NEGATIVE_INFINITY
 
   constructor(hashes: HashChanges, sortedSets: SortedSetChanges, owners?: LeaseOwners) {
@@ -37,7 +37,7 @@ export class QueueChanges {
     this.#owners = owners
   }
 
-  /** Another process has written, or what this one has was not committed. */
+  /** Another process has written, or a commit of this one failed. */
   forget(): void {
     this.#ownQueues.clear()
   }

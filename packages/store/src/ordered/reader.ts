@@ -72,7 +72,7 @@ export class OrderedReads {
   readonly #rows: Pick<SyncRows, 'get'>
   readonly #wideIds: WideIds | undefined
 
-  /** What was once wide stays so: ids are remembered where the state that is read only goes forward. */
+  /** A wide hash stays wide: ids are cached where the state that is read only goes forward. */
   constructor(rows: Pick<SyncRows, 'get'>, wideIds?: WideIds) {
     this.#rows = rows
     this.#wideIds = wideIds
@@ -112,7 +112,7 @@ export class OrderedReads {
     return this.#fields(tagged(TAG.hash, key))
   }
 
-  /** The cursor is the last field: those after it follow. */
+  /** The cursor is the last field of the page before. */
   *hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): RowPlan<FieldPage> {
     const found = this.#wideOrPacked(tagged(TAG.hash, key))
     if (typeof found === 'number') return yield* this.#wideScan(found, cursor, count)

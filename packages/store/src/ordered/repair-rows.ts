@@ -1,6 +1,6 @@
 /**
  * Mends damaged rows in place. One flipped bit, in the key, the value or the checksum, is found by trying each: exactly
- * one of them makes the checksum fit. A row with more damage is deleted where what it says can be derived or asked for
+ * one of them makes the checksum fit. A row with more damage is deleted where its contents can be derived or fetched
  * again: values, small hashes, and fields of wide ones. Rows of sorted sets and the ids of structures are not: without
  * them other rows would contradict each other.
  */
@@ -32,19 +32,22 @@ export const repairRow = async (
 ): Promise<RowOutcome> => {
   const target = parseFilesUrl(url)
   if (!target)
-    throw new QuoinError('ERR_STORE_URL', `only lmdb:PATH and level:PATH have rows to mend, not ${url}`)
+    throw new QuoinError(
+      'ERR_STORE_URL',
+      `only rows of lmdb:PATH and level:PATH can be repaired, not of ${url}`
+    )
   if (fault !== 'checksum') return 'left'
   await needStore(target.kind, target.path)
   const writable = await openWritable(target.kind, target.path)
   try {
-    return await writable.replace(fromHex(row), mended, dryRun)
+    return await writable.replace(fromHex(row), repaired, dryRun)
   } finally {
     await writable.close()
   }
 }
 
 /** The row to write instead of a damaged one; undefined to delete it, `left` to keep it. */
-const mended = (damaged: Row): Row | undefined | 'left' => {
+const repaired = (damaged: Row): Row | undefined | 'left' => {
   const corrected = correctedRow(damaged)
   if (corrected) return corrected
   return isDeletable(damaged) ? undefined : 'left'
@@ -81,7 +84,7 @@ interface Writable {
 const openWritable = (kind: StoreKind, path: string): Promise<Writable> =>
   kind === 'lmdb' ? openWritableLmdb(path) : openWritableLevel(path)
 
-/** What becomes of a row, given what is there now. */
+/** The outcome for a row, by its present contents. */
 const decide = (
   key: Uint8Array,
   stored: Uint8Array | undefined,

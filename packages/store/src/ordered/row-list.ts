@@ -11,7 +11,7 @@ import { MEMBER_AT, numbered, ROW_AT, scoreOfRow, TAG } from './layout.ts'
 const USUAL = 64
 
 export class RowList {
-  /** Of row `i`, what its key has behind the id of the set lies from `#starts[i]` to `#starts[i + 1]`. */
+  /** The key of row `i`, without the tag and the id of the set, lies from `#starts[i]` to `#starts[i + 1]`. */
   #bytes: Uint8Array
   #words: DataView
   #starts: Int32Array

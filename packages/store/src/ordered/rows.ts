@@ -26,7 +26,7 @@ const lengthOfLength = (length: number): number => {
   return size
 }
 
-/** What a field takes in a packed hash. */
+/** Bytes of a field in a packed hash. */
 export const packedSize = (field: Uint8Array, value: Uint8Array): number =>
   lengthOfLength(field.length) + field.length + lengthOfLength(value.length) + value.length
 
@@ -184,15 +184,15 @@ export const scoreUnder = (row: Uint8Array, id: number): number | undefined => {
   return undefined
 }
 
-/** What a queue keeps of an item. */
+/** The record of an item. */
 export interface ItemRecord extends Omit<QueueItem, 'item'> {
   /** When its lease, its wait or the delay before a retry began; undefined when it stands at its score. */
   readonly since?: number | undefined
   /** Of the lease, while there is one. */
   readonly token: Uint8Array
-  /** Who has the lease; undefined without one, and in memory. */
+  /** The process that has the lease; undefined without one, and in memory. */
   readonly owner?: Uint8Array | undefined
-  /** What it waits for, while it does. */
+  /** Of an item that waits. */
   readonly dependency: Uint8Array
 }
 

@@ -153,7 +153,7 @@ describe('a directory of another program', () => {
     change(page)
     writeFileSync(join(path, 'data.mdb'), page)
     const before = fingerprint()
-    await refused('lmdb', 'is no LMDB file that Quoin can read')
+    await refused('lmdb', 'is not an LMDB file that Quoin can read')
     expect(fingerprint()).toEqual(before)
   })
 

@@ -15,7 +15,7 @@ export const schemaRow = { key: META.schema, value: packId(SCHEMA_VERSION) }
 
 /**
  * The version in the schema row, which may be missing only from an empty database: then it is undefined.
- * Refuses what this version cannot read.
+ * Refuses other versions.
  */
 export const checkSchema = (
   kind: StoreKind,

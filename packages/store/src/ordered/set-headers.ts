@@ -1,7 +1,7 @@
 /**
- * What a writer knows of sorted sets: their ids, how many members they have, and how many of those stray, that is,
- * have another score here than the first in their row. Two sets without misaligned have common members at the same
- * places, so that an intersection can walk them side by side.
+ * The ids of sorted sets, their numbers of members, and how many members are misaligned, that is, have another score
+ * here than the first in their row. Two sets without misaligned members have common members at the same places, so that
+ * an intersection can scan them side by side.
  *
  * Sets are numbered here as they are met, and remembered from commit to commit, the absent ones too.
  */
@@ -104,7 +104,7 @@ export class SetHeaders {
     }
   }
 
-  /** Writes the ids of new sets, takes away those of empty ones, and ends the commit. */
+  /** Writes the ids of new sets, deletes the ids of empty ones, and ends the commit. */
   flushNames(): void {
     const changed = this.#changed.filter(set => this.#isNew(set) || this.#isGone(set))
     changed.sort((a, b) => this.#names.compare(this.#nameOf[a]!, this.#nameOf[b]!))

@@ -4,11 +4,11 @@
  */
 import { workerData } from 'node:worker_threads'
 
-/** What the two sides share: whether the process ends, and whether a transaction is under way. */
+/** Indexes of the shared flags: the process ends; a transaction is in flight. */
 const IS_ENDING = 0
 const IS_AT_WORK = 1
 
-/** What a thread that writes is given as its data. */
+/** The worker data of the writer thread. */
 export interface ShutdownLatch {
   readonly ending: Int32Array
 }

@@ -1,5 +1,5 @@
 /**
- * Sorted sets while they are being changed: what a commit will write is gathered per set and per member, so that
+ * Sorted sets while they are being changed: the writes of a commit are gathered per set and per member, so that
  * each row is written once, in the order of the keys. Members and their scores are kept in plain arrays of numbers,
  * since a group of batches has tens of thousands of them.
  */
@@ -16,7 +16,7 @@ const MEMBER = Uint8Array.of(TAG.member)
 /** No score: of an entry that was not there before, or is no more. */
 const NONE = Number.NaN
 const END = -1
-/** What is to be done with a row; done is also what need not be done. */
+/** The change of a row; `DONE` also where none is needed. */
 const [DELETE, PUT, DONE] = [0, 1, 2] as const
 
 type Range = Pick<Scan, 'start' | 'end'>
@@ -169,7 +169,7 @@ export class SortedSetChanges {
     return set === -1 ? undefined : this.#headers.id(set)
   }
 
-  /** Writes what has changed, in the order of the keys. */
+  /** Writes the changes, in the order of the keys. */
   flush(): void {
     const members: number[] = []
     for (let member = 0; member < this.#members.count; member++)
@@ -187,7 +187,7 @@ export class SortedSetChanges {
     this.#forgetMembers()
   }
 
-  /** Forgets everything: what it knew was not committed, or someone else has written. */
+  /** Drops the caches, after a failed commit or a commit of another process. */
   clear(): void {
     this.#headers.clear()
     this.#firstChange.fill(0)
@@ -273,7 +273,7 @@ export class SortedSetChanges {
     return change
   }
 
-  /** In the sets where the member strayed, and in those where it does now. */
+  /** In the sets where the member was misaligned, and in the sets where it is. */
   #countMisaligned(member: number): void {
     let first = NONE
     let firstBefore = NONE
@@ -300,7 +300,7 @@ export class SortedSetChanges {
     if (set < this.#firstChange.length) this.#firstChange[set] = 0
   }
 
-  /** The changes of a set by score, those of one score as they came: a row that was put and deleted ends as it should. */
+  /** The changes of a set by score, and for one score in the order of the operations. */
   #inOrder(set: number): number[] {
     const changes: number[] = []
     let isSorted = true

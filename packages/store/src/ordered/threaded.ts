@@ -1,6 +1,6 @@
 /**
- * The side of the event loop: hands groups of batches to the thread that writes (`thread.ts`) and waits for what
- * became of them. One thread serves all stores of a process.
+ * The side of the event loop: hands groups of batches to the writer thread (`thread.ts`) and awaits their outcomes. One
+ * thread serves all stores of a process.
  */
 import { Worker } from 'node:worker_threads'
 import { QuoinError } from '@quoin/primitives'
@@ -65,7 +65,7 @@ class Thread {
     const { shared, end, ended } = newShutdownLatch()
     this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
       workerData: shared,
-      // What a group of batches makes is garbage when it is committed, and should not be copied before.
+      // The objects of a group of batches are garbage after its commit, and should not be promoted before.
       resourceLimits: { maxYoungGenerationSizeMb: 192 }
     })
     this.#worker.unref()

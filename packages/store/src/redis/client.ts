@@ -45,8 +45,8 @@ export class Client {
     })
   }
 
-  /** For questions about the server; null where it does not tell. */
-  told(command: Command): Promise<Reply> {
+  /** For facts about the server; null where it refuses the command. */
+  optional(command: Command): Promise<Reply> {
     return this.repeatable(command).catch((error: unknown) => {
       if (hasCode(error, 'ERR_STORE_ENGINE')) return null
       throw error

@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly scripts: readonly Uint8Array[]
 }
 
-/** Who waits for a reply. */
+/** The recipient of a reply. */
 export interface Waiter {
   /** The reply, which may be an error of the server. */
   replied(reply: Reply): void
@@ -79,7 +79,7 @@ export class Connection {
     this.#watch.unref()
   }
 
-  /** Connects and greets: AUTH, SELECT, SCRIPT LOAD. Rejects with ERR_STORE_CONNECTION, or with what was refused. */
+  /** Connects and greets: AUTH, SELECT, SCRIPT LOAD. Rejects with ERR_STORE_CONNECTION, or with the refusal of a command. */
   static async open(server: Server, options: ConnectionOptions): Promise<Connection> {
     const address = addressOf(server)
     const socket = await connected(server, options)
@@ -146,7 +146,7 @@ export class Connection {
       greetings.push(this.ask(['AUTH', ...user, bytes(options.password)]))
     }
     if (options.database !== 0) greetings.push(this.ask(['SELECT', String(options.database)]))
-    // A ping tells a server that wants a password from one that is well. What it says while loading is no matter.
+    // A ping distinguishes a server that demands a password. A server that is loading its data answers it with an error.
     greetings.push(this.ask(['PING']))
     // A script that could not be loaded is sent whole when it is used.
     const scripts = Promise.all(options.scripts.map(script => this.ask(['SCRIPT', 'LOAD', script])))

@@ -4,7 +4,7 @@
  *     v h s z      a value, a hash, a set, a sorted set of the store: itself
  *     V H Z        sorted set, all scores 0: the keys of all values, hashes, sorted sets
  *     d l w x      sorted set: items of a queue that are due, leased, waiting, dead, by `at`
- *     r            hash: what a queue knows of its items (`record.ts`)
+ *     r            hash: the records of a queue's items (`record.ts`)
  *     y            set, named by u32 length of the queue's key ‖ key ‖ dependency: the items that wait for it
  *     {quoin}      hash: marks the database as a store (`scripts/open.ts`)
  */

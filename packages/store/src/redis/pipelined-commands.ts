@@ -1,6 +1,6 @@
 /**
- * Commands that are sent together, with one promise for all of their replies: a promise for each would cost more than
- * the replies. One that fails is tried again alone, by whoever knows what to do about failures.
+ * Commands that are pipelined, with one promise for all of their replies: a promise for each would cost more than the
+ * replies. A command that fails is retried alone, by the caller's function.
  */
 import type { Request } from './pool.ts'
 import { type Command, type Reply, ReplyError } from './resp.ts'

@@ -1,4 +1,4 @@
-/** What a store can be asked, as commands and scripts of Redis. */
+/** Reads as commands and scripts of Redis. */
 
 import type { KeyRange } from '@quoin/keyspace'
 import { compareBytes, equalBytes, QuoinError } from '@quoin/primitives'
@@ -24,8 +24,8 @@ import { countsScript } from './scripts/counts.ts'
 /** Sends a read to the server. */
 export interface Caller {
   /**
-   * `names` are those of everything that the command reads, `found` those that only its reply tells: a snapshot
-   * must watch them.
+   * `names` are the Redis keys that the command reads, `found` the keys that only its reply names: a snapshot must watch
+   * them.
    */
   read(names: readonly Uint8Array[], command: Command, found?: (reply: Reply) => Uint8Array[]): Promise<Reply>
   /** Commands on one structure each, all on their way at once. */

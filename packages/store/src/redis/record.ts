@@ -1,5 +1,5 @@
 /**
- * What a queue knows of an item, as `scripts/batch.ts` packs it, little-endian without gaps: state u8 ‖ score f64 ‖
+ * The record of a queue's item, as `scripts/batch.ts` packs it, little-endian without gaps: state u8 ‖ score f64 ‖
  * enqueued f64 ‖ attempts u32 ‖ class ‖ reason ‖ token or dependency, the last three each after a u32 length ‖ when the
  * lease, the wait or the delay before a retry began, f64, unless it stands at its score.
  */

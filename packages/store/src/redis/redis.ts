@@ -1,4 +1,4 @@
-/** The engine on one Redis server. The structures of the store are those of Redis; a batch is one script. */
+/** The engine on one Redis server: the structures of Redis itself, and one script for each batch. */
 import { QuoinError } from '@quoin/primitives'
 import type { Answer, Engine, EngineStats, LastWrite, Manifest, Reads } from '../engine.ts'
 import { Client } from './client.ts'
@@ -109,7 +109,7 @@ class RedisEngine implements Engine {
 
   async probe(): Promise<void> {
     this.#refuseClosed()
-    needWritableServer(factsFrom(await this.#client.told(['INFO'])), this.#replicas)
+    needWritableServer(factsFrom(await this.#client.optional(['INFO'])), this.#replicas)
   }
 
   async replicated(): Promise<void> {
@@ -182,7 +182,7 @@ const counted = async <T>(running: OpenReads, run: () => Promise<T>): Promise<T>
 
 /** Servers that are too old, or one of a cluster. A server that does not tell is tried. */
 const refuseUnfit = async (client: Client, replicas: number): Promise<void> => {
-  const facts = factsFrom(await client.told(['INFO']))
+  const facts = factsFrom(await client.optional(['INFO']))
   if (facts.get('cluster_enabled') === '1') throw noCluster()
   const version = facts.get('redis_version')
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number)
@@ -202,7 +202,7 @@ const openMark = async (client: Client): Promise<void> => {
   if (typeof reply === 'number') {
     throw new QuoinError(
       'ERR_STORE_VERSION',
-      `the database has ${reply} keys that are no store: use an empty one, such as another database number`,
+      `the database has ${reply} keys and is not a store of Quoin: use an empty database, such as another number`,
       { keys: reply }
     )
   }

@@ -2,7 +2,7 @@
  * RESP2, the protocol of Redis: commands to bytes, bytes to replies.
  * https://redis.io/docs/latest/develop/reference/protocol-spec/
  *
- * A reply is parsed as its chunks come, each byte once, so the work is linear in its size. Whatever is not RESP2 is
+ * A reply is parsed as its chunks come, each byte once, so the work is linear in its size. Anything but RESP2 is
  * refused with an error: the connection it came over cannot be trusted any more.
  */
 import { QuoinError } from '@quoin/primitives'
@@ -11,7 +11,7 @@ import { QuoinError } from '@quoin/primitives'
 export type Argument = Uint8Array | string
 export type Command = readonly Argument[]
 
-/** What a server says instead of a reply: `WRONGTYPE Operation against…`. */
+/** An error reply: `WRONGTYPE Operation against…`. */
 export class ReplyError {
   readonly message: string
 
@@ -80,7 +80,7 @@ export class CommandWriter {
     }
   }
 
-  /** What was added, and what to call when it has been written: its memory is used again then. */
+  /** The bytes that were added, and a callback after they were written: their memory is reused then. */
   take(): { pieces: readonly Uint8Array[]; written: () => void } {
     this.#cut()
     const pieces = this.#pieces
@@ -119,7 +119,7 @@ export class CommandWriter {
 
   #reserve(more: number): void {
     if (this.#at + more <= this.#buffer.length) return
-    // Pieces that were cut stay in the old buffer; what is not cut yet moves along.
+    // Parsed pieces stay in the old buffer; the unparsed rest moves.
     const open = this.#buffer.subarray(this.#from, this.#at)
     const larger = new Uint8Array(Math.max(this.#buffer.length * 2, open.length + more))
     larger.set(open)
@@ -129,13 +129,13 @@ export class CommandWriter {
   }
 }
 
-/** The longest bulk string of a server that is not configured otherwise, and what is beyond sense in the others. */
+/** The longest bulk string of a server with default settings, and the limits of the other types. */
 const MAX_BULK = 512 * 1024 * 1024
 const MAX_LINE = 64 * 1024
 const MAX_ELEMENTS = 1024 * 1024 * 1024
 const MAX_DEPTH = 64
 
-/** What one bulk string that is kept keeps in memory at most, beside itself. */
+/** The most memory that a retained bulk string keeps alive beside itself. */
 const PIECE = 8192
 
 const ascii = new TextDecoder('latin1')
@@ -197,7 +197,7 @@ export class ReplyParser {
     return at
   }
 
-  /** A line from `start` to its LF at `end`; what follows is in `chunk` from `next`. Returns where to go on. */
+  /** A line from `start` to its LF at `end`; the rest is in `chunk` from `next`. Returns the offset to continue from. */
   #read(line: Uint8Array, start: number, end: number, chunk: Uint8Array, next: number): number {
     const stop = end - 1
     if (stop <= start || line[stop] !== CR) throw malformed('a line that does not end in CR LF')

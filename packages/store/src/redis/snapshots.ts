@@ -133,7 +133,7 @@ class WatchedReads implements Caller {
     this.#replies = new Map(Array.from(this.#asked.keys(), (key, i) => [key, all[i]!]))
   }
 
-  /** Whether the reader asked for nothing but what was read ahead. */
+  /** Whether the reader asked only for reads that were repeated ahead. */
   async isComplete(): Promise<boolean> {
     await this.#settled()
     return this.#isComplete

@@ -42,9 +42,9 @@ export const serverStats = async (engine: string, client: Client): Promise<Engin
 
 const statsOf = async (client: Client): Promise<ServerStats> => {
   const [info, keys, appendfsync] = await Promise.all([
-    client.told(['INFO']),
-    client.told(['DBSIZE']),
-    client.told(['CONFIG', 'GET', 'appendfsync'])
+    client.optional(['INFO']),
+    client.optional(['DBSIZE']),
+    client.optional(['CONFIG', 'GET', 'appendfsync'])
   ])
   const facts = factsFrom(info)
   const appends = facts.get('aof_enabled')

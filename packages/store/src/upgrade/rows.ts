@@ -135,7 +135,7 @@ const once = (work: () => Promise<void>): (() => Promise<void>) => {
   }
 }
 
-/** LMDB lists the processes that read a database by their numbers; those that ended were removed by opening it. */
+/** LMDB lists the ids of the processes that read a database; opening it removed the ended ones. */
 const refuseWriters = async (database: string, path: string): Promise<void> => {
   if (!existsSync(database)) return
   const handle = open({ path: database, noSubdir: database !== path, readOnly: true, maxDbs: 1 })

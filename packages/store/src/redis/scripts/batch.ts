@@ -48,7 +48,7 @@ end
  * A structure whose contents are all new is new, and its key joins the index; one that lost its last contents is gone,
  * and its key leaves it.
  *
- * Most of what a command costs is the call. So a long program, which is many batches in one, gathers the fields and
+ * Most of the cost of a command is the call. So a long batch, which is many batches merged, gathers the fields and
  * scores it adds by key, until an operation takes something away. For a short one the tables cost more than they save.
  */
 const OPERATIONS = `
