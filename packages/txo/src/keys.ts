@@ -46,19 +46,19 @@ export const outputFields = keyspace(
     merkleState: collection({
       key: ['ms'],
       value: blockPosition,
-      about: 'Its place in the chain, once mined.'
+      about: 'Its block position, once mined.'
     }),
     data: collection({
       key: ['dt:', alphabet('tag', NAME)],
       scans: [[]],
       value: json<unknown>(),
-      about: 'What the parser named by the tag found in it.'
+      about: 'The data of the parser that the tag names.'
     }),
     dependencies: collection({
       key: ['dp:', topic('topic')],
       scans: [[]],
       value: listOf(txid('txid')),
-      about: 'Transactions the topic needs beside it.'
+      about: 'Transactions that the topic needs with it.'
     }),
     inputs: collection({
       key: ['in:', topic('topic')],
@@ -71,7 +71,7 @@ export const outputFields = keyspace(
       key: ['sp:', topic('topic')],
       scans: [[]],
       value: rawValue('nothing'),
-      about: 'A topic holds the output to be spent, and did not say by what.'
+      about: 'A topic marked the output as spent, by an unknown spender.'
     })
   },
   { about: 'Fields of the hash of an output.', proved: PROVED }
@@ -100,17 +100,17 @@ export const spendFields = keyspace(
     transaction: collection({
       key: [txid('txid')],
       value: transactionRecord,
-      about: 'What is known of a transaction as a whole.'
+      about: 'The record of a transaction.'
     }),
     totals: collection({
       key: [outpoint('book'), ':totals'],
       value: amounts,
-      about: 'What the outputs of a book come to in all.'
+      about: 'The sums of the outputs of a book.'
     }),
     account: collection({
       key: [outpoint('book'), bytes('account', { length: 20 })],
       value: amounts,
-      about: 'What one holder has of a book, by the hash of the key.'
+      about: 'The amounts of one holder in a book, by the hash of the key.'
     })
   },
   { about: 'Fields of `h:spnd`.', proved: PROVED }
@@ -168,7 +168,7 @@ export const changeFields = keyspace(
     change: collection({
       key: [bytes('change')],
       value: json<JournalEntry>(),
-      about: 'One change, as it is published.'
+      about: 'One change, as streams send it.'
     })
   },
   { about: 'Fields of `h:journal`.', proved: PROVED }
@@ -191,7 +191,7 @@ export const outputs = keyspace(
     spends: collection({
       key: ['h:spnd'],
       value: hash(spendFields),
-      about: 'The spender of every spent output, and what is known of every transaction.'
+      about: 'The spender of every spent output, and the record of every transaction.'
     }),
     progress: collection({
       key: ['h:prog'],
@@ -225,7 +225,7 @@ export const outputs = keyspace(
       key: ['z:balance:', word('of', 'satoshis', 'outputs')],
       scans: [[]],
       value: sortedSetOf(text('event', { min: 1 })),
-      about: 'What the unspent outputs of an event come to, for the types of event that ask for it.'
+      about: 'The sum of the unspent outputs of an event, for types of events with a kept balance.'
     }),
     ranks: collection({
       key: ['z:rank:', outpoint('book')],
@@ -236,7 +236,7 @@ export const outputs = keyspace(
     conflicts: collection({
       key: ['z:conflict:', txid('txid'), u32('vout')],
       value: sortedSetOf(txid('txid')),
-      about: 'Transactions that wanted an output which another one spends, by when they came.'
+      about: 'Transactions refused because another one spends the output, by the time of the refusal.'
     }),
     journal: collection({
       key: ['z:journal'],
@@ -251,7 +251,7 @@ export const outputs = keyspace(
     queue: collection({
       key: ['q:', alphabet('queue', NAME, { max: 128 })],
       value: queueOf(txid('txid')),
-      about: 'Transactions that a subscription brought and nobody has worked on.'
+      about: 'Transactions of a subscription that are not processed.'
     })
   },
   { about: 'The output store.', proved: PROVED }
