@@ -56,10 +56,11 @@ export function withTables(page: string, repository: string): string {
     const [, bench] = START.exec(lines[at]!) ?? []
     if (bench === undefined) continue
     const next = lines.findIndex((line, i) => i > at && (line === END || START.test(line)))
-    if (lines[next] === END) at = next
+    const hasEnd = lines[next] === END
+    if (hasEnd) at = next
     const result = readResult(repository, bench)
     if (result) written.push('', ...tables(result), '')
-    written.push(END)
+    if (result || hasEnd) written.push(END)
   }
   return written.join('\n')
 }
