@@ -9,6 +9,7 @@ import { hasCode, QuoinError, reasonOf } from '@quoin/primitives'
 import type { JournalSubscription, LiveChange } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from './context.ts'
+import { checkStreamLimit, sseResponse } from './sse-response.ts'
 
 const HEARTBEAT_MS = 15_000
 /** Milliseconds after which a client reconnects. */
@@ -30,16 +31,9 @@ export const streamOf = async (
   requested: number | undefined,
   content: StreamContent
 ): Promise<RouteResponse> => {
-  const { limits, metrics } = context
-  if (metrics.streams >= limits.streams) {
-    throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })
-  }
+  checkStreamLimit(context)
   const stream = new SseStream(context, await startOf(context, requested), content)
-  return {
-    type: 'text/event-stream',
-    headers: { 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-    body: stream.body()
-  }
+  return sseResponse(stream.source())
 }
 
 /** The position to continue after; refused when the journal no longer keeps the changes that follow it. */
@@ -75,19 +69,16 @@ class SseStream {
   }
 
   /** Nothing begins before the body is read: the body of an answer to HEAD is neither read nor cancelled. */
-  body(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: async controller => {
-          const text = this.#heartbeat ? await this.#nextEvent() : this.#begin(controller)
-          if (text !== undefined) return controller.enqueue(encoder.encode(text))
-          this.#end()
-          controller.close()
-        },
-        cancel: this.#end
+  source(): Parameters<typeof sseResponse>[0] {
+    return {
+      pull: async controller => {
+        const text = this.#heartbeat ? await this.#nextEvent() : this.#begin(controller)
+        if (text !== undefined) return controller.enqueue(encoder.encode(text))
+        this.#end()
+        controller.close()
       },
-      { highWaterMark: 0 }
-    )
+      cancel: this.#end
+    }
   }
 
   #begin(controller: ReadableStreamDefaultController<Uint8Array>): string {

@@ -1,19 +1,12 @@
 /** The output store over HTTP (seed 001): outputs by transaction, by outpoint and by events. */
 
 import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
-import {
-  formatOutpoint,
-  formatTxid,
-  parseOutpoint,
-  parseTxid,
-  QuoinError,
-  type Topic,
-  toHex
-} from '@quoin/primitives'
+import { formatOutpoint, formatTxid, parseTxid, QuoinError, type Topic, toHex } from '@quoin/primitives'
 import type { LoadedOutput, LoadOptions, OutputSearch, OutputStore } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import { Amount, Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
+import { type OutputForm, outputHandlers } from './output-handlers.ts'
 
 export const txoRoutes = (context: Context): Route[] => [
   byTransaction(context),
@@ -68,12 +61,12 @@ const Output = Type.Object(
 )
 const Page = Type.Object({ outputs: Type.Array(Output), cursor: Cursor })
 
-interface Wanted {
+interface FieldQuery {
   readonly include?: readonly Included[]
   readonly tags?: readonly string[]
 }
 
-const loadOptions = ({ include, tags }: Wanted, otherwise: readonly Included[]): LoadOptions => {
+const loadOptions = ({ include, tags }: FieldQuery, otherwise: readonly Included[]): LoadOptions => {
   const wanted = new Set(include ?? otherwise)
   return {
     includeSatoshis: wanted.has('satoshis'),
@@ -113,8 +106,14 @@ const outputJson = (
   }
 }
 
-const LISTED: readonly Included[] = ['satoshis', 'spend', 'block']
-const WHOLE: readonly Included[] = ['satoshis', 'spend', 'events', 'topics', 'block', 'data']
+const formOf = (otherwise: readonly Included[]): OutputForm<FieldQuery, Static<typeof Output>> => ({
+  optionsOf: query => loadOptions(query, otherwise),
+  describe: outputJson
+})
+
+/** The fields of outputs in a page, and of outputs that a request names. */
+const LISTED = formOf(['satoshis', 'spend', 'block'])
+const WHOLE = formOf(['satoshis', 'spend', 'events', 'topics', 'block', 'data'])
 
 const byTransaction = ({ engine: { outputs } }: Context): Route =>
   route({
@@ -132,14 +131,13 @@ const byTransaction = ({ engine: { outputs } }: Context): Route =>
       },
       404: { description: 'The transaction is not known.' }
     },
-    async handle({ params, query: { topic, ...wanted } }) {
+    async handle({ params, query: { topic, ...fields } }) {
       const txid = parseTxid(params.txid)
-      const options = loadOptions(wanted, WHOLE)
-      const found = topic
-        ? await outputs.loadOutputsByTxidForTopic(txid, topic as Topic, options)
-        : await outputs.loadOutputsByTxid(txid, options)
-      if (found.length === 0 && !(await outputs.record(txid))) throw unknown(`transaction ${params.txid}`)
-      return json({ txid: formatTxid(txid), outputs: found.map(each => outputJson(each, options)) })
+      const found = await outputHandlers(outputs, WHOLE).ofTransaction(txid, fields, topic as Topic)
+      if (found.length === 0 && !(await outputs.record(txid))) {
+        throw new QuoinError('ERR_NOT_FOUND', `transaction ${params.txid} is not known`)
+      }
+      return json({ txid: formatTxid(txid), outputs: found })
     }
   })
 
@@ -156,15 +154,9 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route =>
       200: { description: 'What is known of it.', content: { [JSON_TYPE]: Output } },
       404: { description: 'It is not known.' }
     },
-    async handle({ params, query }) {
-      const options = loadOptions(query, WHOLE)
-      const found = await outputs.loadOutput(parseOutpoint(params.outpoint), options)
-      if (!found) throw unknown(`output ${params.outpoint}`)
-      return json(outputJson(found, options))
-    }
+    handle: async ({ params, query }) =>
+      json(await outputHandlers(outputs, WHOLE).output(params.outpoint, query))
   })
-
-const unknown = (what: string): QuoinError => new QuoinError('ERR_NOT_FOUND', `${what} is not known`)
 
 const eventsOf = (most: number, about: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
@@ -225,12 +217,9 @@ const searches = ({ engine: { outputs }, limits }: Context): Route[] => {
     cursor: Type.Optional(Type.String({ description: 'From the page before.' }))
   }
   const responses = { 200: { description: 'A page.', content: { [JSON_TYPE]: Page } } }
-  const found = async (query: Wanted & Omit<OutputSearch, keyof LoadOptions>) => {
-    const { include, tags, ...search } = query
-    const options = loadOptions({ ...(include && { include }), ...(tags && { tags }) }, LISTED)
-    const { rows, cursor = null } = await outputs.searchOutputs({ ...search, ...options })
-    return json({ outputs: rows.map(row => outputJson(row, options)), cursor })
-  }
+  const handlers = outputHandlers(outputs, LISTED)
+  const found = async ({ include, tags, ...search }: FieldQuery & Omit<OutputSearch, keyof LoadOptions>) =>
+    json(await handlers.search(search, { ...(include && { include }), ...(tags && { tags }) }))
   const byEvents = (path: string, name: string, summary: string, filterSpent: boolean): Route =>
     route({
       method: 'get',

@@ -4,6 +4,7 @@ import { formatOutpoint, formatTxid } from '@quoin/primitives'
 import type { LoadedOutput, LoadOptions, OutputStore } from '@quoin/txo'
 import { type Static, type TArray, type TString, Type } from '@sinclair/typebox'
 import { Txid } from '../../schemas.ts'
+import type { OutputForm } from '../output-handlers.ts'
 
 export const IndexedOutput = Type.Object(
   {
@@ -43,9 +44,9 @@ export const Key: TArray<TString> = {
   description: 'Events or topics, with commas or repeated.'
 }
 
-type Wanted = Static<ReturnType<typeof Type.Object<ReturnType<typeof wanted>>>>
+type FieldQuery = Static<ReturnType<typeof Type.Object<ReturnType<typeof wanted>>>>
 
-export const loadOptions = ({ tags, sats, spend, events, block }: Wanted): LoadOptions => ({
+export const loadOptions = ({ tags, sats, spend, events, block }: FieldQuery): LoadOptions => ({
   includeSatoshis: sats,
   includeSpend: spend,
   includeEvents: events,
@@ -65,6 +66,11 @@ export const indexedOutput = (loaded: LoadedOutput): Static<typeof IndexedOutput
     ...(events && { events: [...events] }),
     ...(data && { data })
   }
+}
+
+export const ONE_SAT: OutputForm<FieldQuery, Static<typeof IndexedOutput>> = {
+  optionsOf: loadOptions,
+  describe: indexedOutput
 }
 
 export const listed = (parts: readonly string[]): string[] =>

@@ -6,7 +6,7 @@ import type { FoundOutput, LoadedOutput, OutputSearch, OutputStore } from '@quoi
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { Amount } from '../../schemas.ts'
-import { eventStream, type Told } from './event-stream.ts'
+import { eventStream, type StreamEvent } from './event-stream.ts'
 import { indexedOutput, listed, loadOptions, wanted } from './indexed-output.ts'
 
 const Owner = Type.String({ minLength: 1, maxLength: 100, description: 'An address.' })
@@ -24,7 +24,7 @@ export const oneSatOwnerRoutes = (context: Context): Route[] => [
 ]
 
 /** The node has what it has: it is in step by itself, not when somebody asks. */
-const settled = (owner?: string): Told => ({
+const settled = (owner?: string): StreamEvent => ({
   event: 'sync',
   data: { phase: 'done', ...(owner !== undefined && { owner }) }
 })
@@ -40,8 +40,8 @@ const txos = (context: Context): Route => {
   }
   type Query = Static<ReturnType<typeof Type.Object<typeof query>>>
   const { outputs } = context.engine
-  async function* told(owner: string, asked: Query): AsyncGenerator<Told, void, undefined> {
-    const { from, limit = Number.POSITIVE_INFINITY, rev, unspent, refresh: _, ...rest } = asked
+  async function* eventsOf(owner: string, query: Query): AsyncGenerator<StreamEvent, void, undefined> {
+    const { from, limit = Number.POSITIVE_INFINITY, rev, unspent, refresh: _, ...rest } = query
     yield settled(owner)
     const search = {
       keys: [`own:${owner}`],
@@ -64,20 +64,20 @@ const txos = (context: Context): Route => {
     query,
     headers: { 'last-event-id': Type.Optional(Score) },
     responses: STREAM,
-    handle({ params: { owner }, query: asked, headers }) {
+    handle({ params: { owner }, query, headers }) {
       outputs.events.parseQuery(`own:${owner}`)
-      const from = headers['last-event-id'] ?? asked.from
-      return eventStream(context, told(owner, { ...asked, ...(from !== undefined && { from }) }))
+      const from = headers['last-event-id'] ?? query.from
+      return eventStream(context, eventsOf(owner, { ...query, ...(from !== undefined && { from }) }))
     }
   })
 }
 
 const sync = (context: Context): Route => {
   const { outputs } = context.engine
-  async function* told(
+  async function* eventsOf(
     owners: readonly string[],
     from: number | undefined
-  ): AsyncGenerator<Told, void, undefined> {
+  ): AsyncGenerator<StreamEvent, void, undefined> {
     yield settled()
     const search = {
       keys: owners.flatMap(owner => [`own:${owner}`, `own:${owner}:spnd`]),
@@ -109,7 +109,7 @@ const sync = (context: Context): Route => {
     handle({ query: { owner, from }, headers }) {
       const owners = [...new Set(listed(owner))]
       for (const each of owners) outputs.events.parseQuery(`own:${each}`)
-      return eventStream(context, told(owners, headers['last-event-id'] ?? from))
+      return eventStream(context, eventsOf(owners, headers['last-event-id'] ?? from))
     }
   })
 }
@@ -136,7 +136,7 @@ const balance = ({ engine: { outputs } }: Context): Route =>
     }
   })
 
-/** Page by page, as they are asked for. */
+/** Rows page by page, as the reader takes them. */
 async function* rowsOf(
   outputs: OutputStore,
   search: OutputSearch,

@@ -1,9 +1,8 @@
 /** The last block as a stream of server-sent events: as it is, and whenever there is another. */
 import type { ChainHeader, HeaderStore } from '@quoin/chain'
-import type { RouteResponse } from '@quoin/http'
-import { toJson } from '@quoin/http'
-import { QuoinError } from '@quoin/primitives'
+import { type RouteResponse, toJson } from '@quoin/http'
 import type { Context } from '../../context.ts'
+import { checkStreamLimit, sseResponse } from '../../sse-response.ts'
 
 /** Milliseconds between signs of life; the headers of other processes are looked for as often. */
 const HEARTBEAT_MS = 15_000
@@ -12,12 +11,10 @@ const encoder = new TextEncoder()
 export const tipStream = (
   context: Context,
   headers: HeaderStore,
-  shown: (tip: ChainHeader) => unknown
+  describe: (tip: ChainHeader) => unknown
 ): RouteResponse => {
-  const { limits, metrics, closing, options } = context
-  if (metrics.streams >= limits.streams) {
-    throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })
-  }
+  const { metrics, closing, options } = context
+  checkStreamLimit(context)
   const heartbeat = options.heartbeat ?? HEARTBEAT_MS
   let wake: () => void = () => undefined
   let [last, isEnded] = ['', false]
@@ -35,7 +32,7 @@ export const tipStream = (
       wake()
     }
   }
-  const news = async (): Promise<void> => {
+  const nextTip = async (): Promise<void> => {
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>(resolve => {
       wake = resolve
@@ -44,27 +41,20 @@ export const tipStream = (
     })
     clearTimeout(timer)
   }
-  return {
-    type: 'text/event-stream',
-    headers: { 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-    body: new ReadableStream<Uint8Array>(
-      {
-        pull: async controller => {
-          end ??= begin()
-          if (last !== '') await news()
-          if (isEnded) return
-          if (closing.aborted) {
-            end()
-            controller.close()
-            return
-          }
-          const text = `data: ${toJson(shown(await headers.tip()))}\n\n`
-          controller.enqueue(encoder.encode(text === last ? ':\n\n' : text))
-          last = text
-        },
-        cancel: () => end?.()
-      },
-      { highWaterMark: 0 }
-    )
-  }
+  return sseResponse({
+    pull: async controller => {
+      end ??= begin()
+      if (last !== '') await nextTip()
+      if (isEnded) return
+      if (closing.aborted) {
+        end()
+        controller.close()
+        return
+      }
+      const text = `data: ${toJson(describe(await headers.tip()))}\n\n`
+      controller.enqueue(encoder.encode(text === last ? ':\n\n' : text))
+      last = text
+    },
+    cancel: () => end?.()
+  })
 }

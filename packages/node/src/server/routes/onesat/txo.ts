@@ -1,11 +1,12 @@
 /** Outputs by outpoint, by transaction and by events, as the 1Sat API has them. */
 
 import { JSON_TYPE, json, type Route, route } from '@quoin/http'
-import { formatTxid, type Outpoint, parseOutpoint, parseTxid, QuoinError } from '@quoin/primitives'
+import { formatTxid, type Outpoint, parseOutpoint, parseTxid } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { Outpoint as OutpointText, Txid } from '../../schemas.ts'
-import { IndexedOutput, indexedOutput, Key, keysOf, loadOptions, wanted } from './indexed-output.ts'
+import { outputHandlers } from '../output-handlers.ts'
+import { IndexedOutput, Key, keysOf, ONE_SAT, wanted } from './indexed-output.ts'
 
 const Spend = Type.Object({ spendTxid: Type.Union([Txid, Type.Null()]) })
 const Found = { 200: { description: 'Outputs.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } } }
@@ -38,17 +39,16 @@ const search = ({ engine: { outputs }, limits }: Context): Route =>
       ...wanted()
     },
     responses: Found,
-    async handle({ query: { key, from, to, limit, rev, unspent, ...rest } }) {
-      const { rows } = await outputs.searchOutputs({
+    async handle({ query: { key, from, to, limit, rev, unspent, ...fields } }) {
+      const search = {
         keys: keysOf(outputs, key),
         limit,
         reverse: rev,
         filterSpent: unspent,
         ...(from !== undefined && { from }),
-        ...(to !== undefined && { to }),
-        ...loadOptions(rest)
-      })
-      return json(rows.map(indexedOutput))
+        ...(to !== undefined && { to })
+      }
+      return json((await outputHandlers(outputs, ONE_SAT).search(search, fields)).outputs)
     }
   })
 
@@ -63,7 +63,7 @@ const byTransaction = ({ engine: { outputs } }: Context): Route =>
     query: wanted({ spend: true }),
     responses: Found,
     handle: async ({ params, query }) =>
-      json((await outputs.loadOutputsByTxid(parseTxid(params.txid), loadOptions(query))).map(indexedOutput))
+      json(await outputHandlers(outputs, ONE_SAT).ofTransaction(parseTxid(params.txid), query))
   })
 
 const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
@@ -79,11 +79,8 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
       200: { description: 'What is known of it.', content: { [JSON_TYPE]: IndexedOutput } },
       404: { description: 'It is not known.' }
     },
-    async handle({ params, query }) {
-      const found = await outputs.loadOutput(parseOutpoint(params.outpoint), loadOptions(query))
-      if (!found) throw new QuoinError('ERR_NOT_FOUND', `output ${params.outpoint} is not known`)
-      return json(indexedOutput(found))
-    }
+    handle: async ({ params, query }) =>
+      json(await outputHandlers(outputs, ONE_SAT).output(params.outpoint, query))
   }),
   route({
     method: 'get',
@@ -118,8 +115,7 @@ const byOutpoints = ({ engine: { outputs } }: Context): Route[] => [
     },
     async handle({ query, body }) {
       const { known, placed } = parsedOf(body)
-      const found = await outputs.loadOutputs(known, loadOptions(query))
-      return json(placed(found).map(each => each && indexedOutput(each)))
+      return json(placed(await outputHandlers(outputs, ONE_SAT).outputs(known, query)))
     }
   }),
   route({
