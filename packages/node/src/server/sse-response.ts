@@ -9,7 +9,10 @@ export const checkStreamLimit = ({ limits, metrics }: Context): void => {
   throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })
 }
 
-type StreamSource = NonNullable<ConstructorParameters<typeof ReadableStream<Uint8Array>>[0]>
+export interface StreamSource {
+  pull(controller: ReadableStreamDefaultController<Uint8Array>): void | Promise<void>
+  cancel(): void | Promise<void>
+}
 
 /** Each event is made when the client has taken the one before it. */
 export const sseResponse = (source: StreamSource): RouteResponse => ({

@@ -9,7 +9,7 @@ import { hasCode, QuoinError, reasonOf } from '@quoin/primitives'
 import type { JournalSubscription, LiveChange } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from './context.ts'
-import { checkStreamLimit, sseResponse } from './sse-response.ts'
+import { checkStreamLimit, type StreamSource, sseResponse } from './sse-response.ts'
 
 const HEARTBEAT_MS = 15_000
 /** Milliseconds after which a client reconnects. */
@@ -69,7 +69,7 @@ class SseStream {
   }
 
   /** Nothing begins before the body is read: the body of an answer to HEAD is neither read nor cancelled. */
-  source(): Parameters<typeof sseResponse>[0] {
+  source(): StreamSource {
     return {
       pull: async controller => {
         const text = this.#heartbeat ? await this.#nextEvent() : this.#begin(controller)
