@@ -1,5 +1,6 @@
 /** Addresses: base58 of a version, twenty bytes and a checksum of four. */
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+import { BASE58 } from '@quoin/primitives'
+
 const LENGTH = 25
 
 /** The 25 bytes of an address; undefined when malformed. */

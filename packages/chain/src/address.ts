@@ -2,7 +2,7 @@
  * Payments to the hash of a public key (P2PKH), and the addresses people write for them: base58check of a version byte
  * and the hash. The checksum is always verified.
  */
-import { OP, QuoinError } from '@quoin/primitives'
+import { BASE58, OP, QuoinError } from '@quoin/primitives'
 import { sha256d } from './hash.ts'
 
 export type Network = 'main' | 'test'
@@ -68,12 +68,11 @@ export const parseAddress = (text: string): { readonly hash: Uint8Array; readonl
 const addressError = (message: string, given: unknown): QuoinError =>
   new QuoinError('ERR_KEY_VALUE', `${message}: ${JSON.stringify(given)}`, { given })
 
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-const DIGITS = new Map(Array.from(ALPHABET, (char, digit) => [char, digit]))
+const DIGITS = new Map(Array.from(BASE58, (char, digit) => [char, digit]))
 /** Four base58 digits at a time: a limb times 2^24 is below 2^48, which a number holds exactly. */
 const LIMB = 58 ** 4
 /** Two digits as text, by their value. */
-const PAIRS = Array.from(ALPHABET, high => Array.from(ALPHABET, low => high + low)).flat()
+const PAIRS = Array.from(BASE58, high => Array.from(BASE58, low => high + low)).flat()
 
 export const toBase58 = (bytes: Uint8Array): string => {
   // The least significant first.

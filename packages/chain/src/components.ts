@@ -10,6 +10,7 @@ import {
   pattern
 } from '@quoin/keyspace'
 import {
+  BASE58,
   formatOutpoint,
   formatTxid,
   MAX_VOUT,
@@ -61,8 +62,7 @@ export const tokenId = <const N extends string>(name: N): Component<N, TokenId> 
 /** The name of an overlay topic: 1 to 128 letters, digits and `. _ -`. */
 export const topic = <const N extends string>(name: N): Component<N, Topic> => component(name, topicCodec)
 
-const BASE58 = chars('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
-const addressCodec = asciiCodec<string>('base58', 'base58 address', repeat(BASE58, 25, 35))
+const addressCodec = asciiCodec<string>('base58', 'base58 address', repeat(chars(BASE58), 25, 35))
 
 /** A Bitcoin address: a version byte, a 20-byte hash and a checksum make 25 to 35 base58 characters. */
 export const address = <const N extends string>(name: N): Component<N, string> =>

@@ -47,6 +47,9 @@ export const quote = (text: string): string =>
     char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
   )
 
+/** The alphabet of base58: digits and letters without `0 O I l`. */
+export const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
 /** Up to here to write characters one by one is faster than to have it done. */
 const SHORT = 400
 const encoder = new TextEncoder()

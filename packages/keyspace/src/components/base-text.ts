@@ -1,10 +1,10 @@
 /** Base58 and bech32 text. The proof covers alphabet and length; a checksum is checked where the text enters a system. */
+import { BASE58 } from '@quoin/primitives'
 import { type Component, component } from '../codec.ts'
 import { chars, type Length, repeat, seq, word } from '../language/pattern.ts'
 import { asciiBytes, asciiCodec } from './text.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const BECH32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const LOWER = 'abcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -1,12 +1,12 @@
-/** What the commands have in common: the store they look into, and what people write for pools, ticks and coins. */
+/** Arguments that several commands share: the store, pools, ticks and coins. */
 
 import { QuoinError } from '@quoin/primitives'
 import type { Coin, Liquidity, Pool, Profile } from '../index.ts'
 
-/** Loaded when a command needs it: `quoin --help` does not wait for declarations to be proved. */
+/** Imported by the commands that need it, so that `quoin --help` does not load it. */
 export const liquidity = () => import('../index.ts')
 
-/** Looks into a store, beside whatever writes to it. */
+/** Opens the store of a URL for reading, beside any writer. */
 export const withLiquidity = async <T>(url: string, look: (state: Liquidity) => Promise<T>): Promise<T> => {
   const { openStore, readOnlyUrl } = await import('@quoin/store')
   const { Liquidity } = await liquidity()
@@ -63,7 +63,7 @@ export const poolOf = async (state: Liquidity, id: bigint): Promise<Pool> => {
   return pool
 }
 
-/** The first so many, and whether there are more. */
+/** The first items up to a limit, and whether there are more. */
 export const take = async <T>(
   items: AsyncIterable<T>,
   limit: number

@@ -1,4 +1,4 @@
-/** `quoin liquidity …`: what each command takes, and the help that teaches it. */
+/** `quoin liquidity …`: the arguments, options and help of each command. */
 
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'

@@ -1,4 +1,4 @@
-/** `quoin liquidity depth`: how far the price goes for how much; as a table, as JSON, as a picture. */
+/** `quoin liquidity depth`: cumulated amounts by price, as a table, as JSON or as a picture. */
 import { writeFileSync } from 'node:fs'
 import { type Colour, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import type { DepthPoint } from '../index.ts'
@@ -14,7 +14,7 @@ export interface DepthOptions {
 }
 
 const BAR = 30
-/** Rows of a table on each side; the data have all. */
+/** The limit on table rows of each side; `--json` prints all. */
 const ROWS = 12
 
 export const depth = async (id: string, options: DepthOptions): Promise<number> => {
@@ -54,7 +54,7 @@ export const depth = async (id: string, options: DepthOptions): Promise<number> 
   return EXIT.ok
 }
 
-/** Some of the points, the last among them. */
+/** Some of the points, the last one included. */
 const thinned = (points: readonly DepthPoint[]): DepthPoint[] => {
   const step = Math.ceil(points.length / ROWS)
   return points.filter((_, i) => (points.length - 1 - i) % step === 0)

@@ -28,7 +28,7 @@ export const pools = async (url: string, json: boolean): Promise<number> => {
   return EXIT.ok
 }
 
-/** Twelve digits of a decimal are enough for a table; `--json` has all. */
+/** Twelve digits of a decimal for tables; `--json` prints all. */
 export const short = (decimal: string): string => {
   const [whole = '', fraction = ''] = decimal.split('.')
   const zeros = /^0*/.exec(fraction)![0].length

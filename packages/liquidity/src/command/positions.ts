@@ -1,4 +1,4 @@
-/** `quoin liquidity positions`: one position, or those of an owner, of a pool, of both. */
+/** `quoin liquidity positions`: one position, or the positions of an owner, of a pool, or of both. */
 
 import { QuoinError } from '@quoin/primitives'
 import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'

@@ -1,4 +1,4 @@
-/** `quoin liquidity quote`: what a swap would give, or cost. Nothing is written. */
+/** `quoin liquidity quote`: simulates a swap. Nothing is written. */
 import { EXIT, print, printJson, table } from '@quoin/primitives/command'
 import { liquidity, parseCoin, parseId, withLiquidity } from './arguments.ts'
 import { short } from './pools.ts'

@@ -1,4 +1,4 @@
-/** `quoin liquidity ticks`: the ticks of a pool, from any of them, in either direction. */
+/** `quoin liquidity ticks`: the ticks of a pool, from any tick, in either direction. */
 import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { liquidity, parseId, parseLimit, parseTick, poolOf, take, withLiquidity } from './arguments.ts'
 import { short } from './pools.ts'

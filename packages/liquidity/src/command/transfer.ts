@@ -82,7 +82,7 @@ async function* opened(file: string): AsyncGenerator<Uint8Array> {
   }
   try {
     const read = (await open(file)).createReadStream()
-    // A stream that fails says so to whoever reads the last one.
+    // The pipeline passes an error of the file to its last stream.
     yield* file.endsWith('.gz') ? pipeline(read, createGunzip(), () => {}) : read
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -100,7 +100,7 @@ export const exportState = async (options: ExportOptions): Promise<number> => {
   const store = await openStore(readOnlyUrl(options.store), { create: false })
   try {
     const state = await Liquidity.open(store)
-    // All of it is of one state, whatever is written meanwhile.
+    // All rows are of one snapshot, beside any writer.
     if (format === 'raw') await store.snapshot(reads => printed(exportRaw(reads, { encoding })))
     else await state.snapshot(reader => printed(exportGenesis(reader, { schema })))
     return EXIT.ok
@@ -113,7 +113,7 @@ const printed = async (pieces: AsyncIterable<string>): Promise<void> => {
   for await (const piece of pieces) await written(piece)
 }
 
-/** As fast as whoever reads it. */
+/** Writes at the speed of the reader. */
 const written = (piece: string): Promise<void> | undefined => {
   if (process.stdout.write(piece)) return undefined
   return new Promise(resolve => process.stdout.once('drain', resolve))

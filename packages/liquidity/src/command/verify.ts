@@ -1,4 +1,4 @@
-/** `quoin liquidity verify`: whether every index and every sum is what follows from the positions. */
+/** `quoin liquidity verify`: derives every index and sum again, and prints the differences. */
 import { EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { parseLimit, withLiquidity } from './arguments.ts'
 

@@ -1,4 +1,4 @@
-/** Concentrated liquidity over HTTP: what is in the store of the node, read only. */
+/** Routes for the concentrated liquidity in a node's store, read only. */
 
 import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { fromHex, hasCode, QuoinError } from '@quoin/primitives'
@@ -19,7 +19,7 @@ import {
   WholeCoin
 } from './schemas.ts'
 
-/** What a question may cost: ticks on the way of a swap, or to each side of a price. */
+/** The limit on ticks of a request: crossed by a swap, or on each side of a price. */
 const MAX_TICKS = 1000
 const SVG_TYPE = 'image/svg+xml'
 
@@ -51,7 +51,7 @@ const poolOf = async (state: Liquidity, id: bigint): Promise<Pool> => {
   return pool
 }
 
-/** The first so many, and the last of them when there are more. */
+/** The first rows up to a limit, and the last of them when there are more. */
 const pageOf = async <T>(
   items: AsyncIterable<T>,
   limit: number
@@ -64,7 +64,7 @@ const pageOf = async <T>(
   return { taken, last: undefined }
 }
 
-/** Declarations are proved when they are loaded, which a node that nobody asks need not wait for. */
+/** Imported with the first request, since it loads declarations. */
 const library = () => import('../index.ts')
 
 const positionViews = async (state: Liquidity, positions: readonly Position[]): Promise<unknown[]> => {
@@ -78,12 +78,12 @@ const positionViews = async (state: Liquidity, positions: readonly Position[]): 
 
 export interface LiquidityRouteOptions {
   readonly store: Store
-  /** Items of a page: at most, and unless given. */
+  /** The limit on rows of a page, and its default. */
   readonly limits: { readonly page: number; readonly defaultPage: number }
 }
 
 export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route[] => {
-  // Opening only reads, and an import may have happened since the last question.
+  // Opening only reads; an import may have happened since the last request.
   const opened = async (): Promise<Liquidity> => (await library()).Liquidity.open(store)
   const Limit = Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage })
   const After = Type.Optional(Id)
@@ -325,7 +325,7 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
   ]
 }
 
-/** A value that somebody gave and that is none is their mistake, not ours. */
+/** An invalid value of a client is an error of the request. */
 const entryOf = <T>(explain: () => T): T => {
   try {
     return explain()
@@ -374,7 +374,7 @@ const depthRoutes = (opened: () => Promise<Liquidity>): Route[] => {
         const { depthOf, depthPicture } = await library()
         const state = await opened()
         const body = depthPicture(await state.snapshot(reader => depthOf(reader, idOf(pool), given)))
-        // It has denoms of strangers in it; nothing in it may run, whoever opens it.
+        // The picture contains untrusted denoms, so the response forbids scripts.
         return { type: SVG_TYPE, body, headers: { 'content-security-policy': "default-src 'none'" } }
       }
     })

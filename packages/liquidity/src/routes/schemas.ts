@@ -1,4 +1,4 @@
-/** What requests for concentrated liquidity look like, and what comes back. */
+/** Schemas of requests and responses for concentrated liquidity. */
 import { Type } from '@sinclair/typebox'
 
 export const Id = Type.String({ pattern: '^(0|[1-9][0-9]{0,19})$', description: 'A number as text.' })
