@@ -6,7 +6,7 @@
  */
 
 import type { ValueCodec } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { backoffDelay, QuoinError } from '@quoin/primitives'
 import { Batch } from './batch.ts'
 import { encode } from './batch-encoder.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -258,9 +258,7 @@ export class Queue<T = Uint8Array> {
 
   /** Half of it is jitter, so that items which failed together are not retried together. */
   #delay(attempts: number): number {
-    // 2 ** 1024 is infinite, and no backoff at all is still none after so many attempts.
-    const full = Math.min(this.#backoffLimit, this.#backoff * 2 ** Math.min(attempts - 1, 1023))
-    return full * (0.5 + Math.random() / 2)
+    return backoffDelay(attempts, { first: this.#backoff, limit: this.#backoffLimit })
   }
 }
 

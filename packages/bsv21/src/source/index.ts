@@ -1,5 +1,5 @@
 /** Where transactions come from: JungleBus, files, other nodes. */
-export type { BackoffOptions } from './backoff.ts'
+export type { BackoffOptions } from '@quoin/primitives'
 export { fallbackSource } from './fallback-source.ts'
 export { FileSource, type FileSourceOptions } from './files.ts'
 export { JungleBus, type JungleBusOptions } from './junglebus.ts'

@@ -4,10 +4,9 @@
  * of which not everything has come. How far it is, is a field of `h:prog`, some blocks behind: those that a reorg may
  * replace come again after a restart.
  */
-import { fromHex, hasCode, isRemote, QuoinError } from '@quoin/primitives'
+import { fromHex, hasCode, isRemote, QuoinError, Backoff, type BackoffOptions, sleep } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
-import { Backoff, type BackoffOptions } from './backoff.ts'
 import type { BlockTracker } from './block-tracker.ts'
 import type { Publication } from './centrifuge.ts'
 import { CentrifugeConnection } from './centrifuge-connection.ts'
@@ -113,7 +112,7 @@ export class JungleBus implements Source {
       }
       run.blocks.again()
       this.#set({ state: 'connecting' })
-      await this.#backoff.wait(signal)
+      await sleep(this.#backoff.next(), { signal })
     }
     this.#set({ state: 'ended' })
   }

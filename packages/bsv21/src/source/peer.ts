@@ -6,12 +6,11 @@
  */
 import { Beef, Service } from '@quoin/chain'
 import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
-import { formatTxid, isRemote, QuoinError, type Topic, type Txid, txidOf } from '@quoin/primitives'
+import { formatTxid, isRemote, QuoinError, type Topic, type Txid, txidOf, Backoff, type BackoffOptions, sleep } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { isDeployment, tokenOutputs } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
-import { Backoff, type BackoffOptions } from './backoff.ts'
 import { tokenTransactionOf } from './journal-event.ts'
 import type {
   Delivery,
@@ -101,7 +100,7 @@ export class PeerSource implements Source, TransactionSource {
         if (error.details['code'] === GONE) place.position = undefined
         this.#warn(error)
       }
-      await this.#backoff.wait(signal)
+      await sleep(this.#backoff.next(), { signal })
     }
     this.#set({ state: 'ended' })
   }

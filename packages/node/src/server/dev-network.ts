@@ -14,7 +14,7 @@ import {
 } from '@quoin/chain'
 import { type DevReorg, PersistentDevChain, type ReorgOptions } from '@quoin/dev-chain'
 import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { hasCode, Task, type Txid } from '@quoin/primitives'
+import { hasCode, KeyedMutex, Task, type Txid } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 
 export class DevNetwork {
@@ -25,7 +25,7 @@ export class DevNetwork {
   /** Blocks up to this height have reached the engine. */
   #settled = 0
   #task: Task | undefined
-  #working: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new KeyedMutex<'chain'>()
 
   private constructor(kept: PersistentDevChain, headers: HeaderStore, logger: Logger) {
     this.#kept = kept
@@ -46,7 +46,7 @@ export class DevNetwork {
   /** Begins with all there is, for what a crash kept from the engine; then mines what waits so many seconds. */
   async start(engine: Engine, blockTime: number): Promise<void> {
     this.#engine = engine
-    await this.#inTurn(() => this.#settle())
+    await this.#mutex.run('chain', () => this.#settle())
     if (blockTime === 0) return
     this.#task = new Task({
       name: 'development chain',
@@ -55,7 +55,7 @@ export class DevNetwork {
       onHealthChange: healthLog(this.#logger, 'the development chain', {}),
       work: async () => {
         if (this.chain.mempool.length > 0) await this.mine()
-        else await this.#inTurn(() => this.#settle())
+        else await this.#mutex.run('chain', () => this.#settle())
       }
     }).start()
   }
@@ -71,7 +71,7 @@ export class DevNetwork {
 
   /** Pays to an address or a script; mined with the next block. */
   fund(to: string | Uint8Array, satoshis: number): Promise<Transaction> {
-    return this.#inTurn(async () => {
+    return this.#mutex.run('chain', async () => {
       const paid = this.chain.fund(to, satoshis)
       await this.#settle()
       return paid
@@ -80,7 +80,7 @@ export class DevNetwork {
 
   /** Mines blocks, and resolves when the engine knows. */
   mine(count = 1): Promise<readonly ChainHeader[]> {
-    return this.#inTurn(async () => {
+    return this.#mutex.run('chain', async () => {
       const blocks = this.chain.mine(count)
       await this.#settle()
       return blocks
@@ -89,7 +89,7 @@ export class DevNetwork {
 
   /** Replaces the last blocks by others, and resolves when the headers have them. */
   reorg(depth: number, options?: ReorgOptions): Promise<DevReorg> {
-    return this.#inTurn(async () => {
+    return this.#mutex.run('chain', async () => {
       const reorg = await this.chain.reorg(depth, options)
       this.#settled = Math.min(this.#settled, reorg.fork)
       await this.#settle()
@@ -134,17 +134,9 @@ export class DevNetwork {
     }
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#working.then(work)
-    this.#working = done.catch(() => {
-      // Whoever asked for it is told.
-    })
-    return done
-  }
-
   async close(): Promise<void> {
     await this.#task?.stop()
-    await this.#working
+    await this.#mutex.run('chain', () => {})
     await this.#kept.save()
   }
 }

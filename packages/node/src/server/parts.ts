@@ -2,7 +2,7 @@
  * The parts of a node, each with its state: from what it really did last (a write, a header, an answer, a delivery), not
  * from the configuration. Readiness, `/status` and the metrics are made of these.
  */
-import { type Health, reasonOf } from '@quoin/primitives'
+import { type Health, reasonOf, withTimeout } from '@quoin/primitives'
 import type { Context } from './context.ts'
 import { deliveryState } from './plugin-parts.ts'
 
@@ -49,17 +49,11 @@ export class Parts {
 
 const stateOf = async (part: Part): Promise<NamedState> => {
   const { name } = part
-  let timer: NodeJS.Timeout | undefined
   try {
-    const late = new Promise<PartState>(resolve => {
-      const message = `no answer within ${PATIENCE_MS} ms`
-      timer = setTimeout(() => resolve({ status: 'error', message }), PATIENCE_MS)
-    })
-    return { name, ...(await Promise.race([part.state(), late])) }
+    const onTimeout = (): PartState => ({ status: 'error', message: `no answer within ${PATIENCE_MS} ms` })
+    return { name, ...(await withTimeout(part.state(), PATIENCE_MS, onTimeout)) }
   } catch (error) {
     return { name, status: 'error', message: reasonOf(error) }
-  } finally {
-    clearTimeout(timer)
   }
 }
 

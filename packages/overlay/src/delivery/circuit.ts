@@ -2,9 +2,10 @@
  * A circuit breaker for one lookup service: after some failures in a row, calls pause for a time that doubles with each
  * failure, and one entry at a time is tried until one succeeds.
  */
+import { type BackoffOptions, backoffDelay } from '@quoin/primitives'
+
 const THRESHOLD = 5
-const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 60_000
+const PAUSE: BackoffOptions = { first: 500, limit: 60_000, jitter: 0 }
 
 export class Circuit {
   #failures = 0
@@ -18,8 +19,7 @@ export class Circuit {
   failed(): void {
     this.#failures++
     if (!this.isTripped) return
-    const pause = FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - THRESHOLD, 10)
-    this.#retryAt = Date.now() + Math.min(pause, LONGEST_PAUSE_MS)
+    this.#retryAt = Date.now() + backoffDelay(this.#failures - THRESHOLD + 1, PAUSE)
   }
 
   /** No success since the last failures: calls are trials. */
