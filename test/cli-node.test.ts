@@ -569,7 +569,7 @@ describe('quoin import', () => {
 
   it.concurrent.each([
     [['absent.ndjson'], 'cannot read absent.ndjson'],
-    [['.'], 'is no file'],
+    [['.'], 'is not a file'],
     [[BIN, '--index', 'off', '--chain', 'scripts-only'], 'there is nothing to do']
   ])('%j is wrong, and says why', async (args, reason) => {
     const { status, stderr } = await quoin('import', ...args, '--store', 'memory:')

@@ -29,7 +29,7 @@ export const fileSize = async (path: string): Promise<number> => {
   } catch (error) {
     throw new QuoinError('ERR_FILE', `cannot read ${path}: ${reasonOf(error)}`, { path, cause: error })
   }
-  throw new QuoinError('ERR_FILE', `${path} is no file`, { path })
+  throw new QuoinError('ERR_FILE', `${path} is not a file`, { path })
 }
 
 /** Up to so many bytes from its beginning. */

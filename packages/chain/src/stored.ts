@@ -70,7 +70,9 @@ const check = async (
     findings.push({
       kind: 'transaction-damaged',
       subject,
-      found: read ? `a transaction that hashes to ${formatTxid(read.txid)}` : 'bytes that are no transaction',
+      found: read
+        ? `a transaction that hashes to ${formatTxid(read.txid)}`
+        : 'bytes that are not a transaction',
       expected: `a transaction that hashes to ${subject}`,
       advice: 'submit the transaction again (quoin submit), or restore a backup'
     })

@@ -49,7 +49,7 @@ export const lifetime: Cases = {
     const leaseNow = async (): Promise<number> => engine.leaseNow?.() ?? engine.now()
     let before = await leaseNow()
     for (const now of [before, await engine.now()]) {
-      assert.ok(now > 1_500_000_000 && now < 10_000_000_000, `${now} is no time in seconds`)
+      assert.ok(now > 1_500_000_000 && now < 10_000_000_000, `${now} is not a time in seconds`)
     }
     for (let i = 0; i < 100; i++) {
       const now = await leaseNow()

@@ -95,7 +95,7 @@ export class JungleBusRest implements TransactionSource {
     const found = await this.#json(path, signal)
     // A Go program writes nothing as null.
     if (found === null) return []
-    if (!Array.isArray(found)) throw this.#service.failure(path, 'answers with something that is no list')
+    if (!Array.isArray(found)) throw this.#service.failure(path, 'answers with something that is not a list')
     return found.map(each => {
       const { transaction_id: id, block_height: height, block_index: index } = fieldsOf(each)
       if (typeof id !== 'string' || !/^[0-9a-f]{64}$/.test(id)) {

@@ -4,7 +4,15 @@
  * of which not everything has come. How far it is, is a field of `h:prog`, some blocks behind: those that a reorg may
  * replace come again after a restart.
  */
-import { fromHex, hasCode, isRemote, QuoinError, Backoff, type BackoffOptions, sleep } from '@quoin/primitives'
+import {
+  Backoff,
+  type BackoffOptions,
+  fromHex,
+  hasCode,
+  isRemote,
+  QuoinError,
+  sleep
+} from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import type { BlockTracker } from './block-tracker.ts'

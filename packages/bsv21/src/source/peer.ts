@@ -6,7 +6,17 @@
  */
 import { Beef, Service } from '@quoin/chain'
 import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
-import { formatTxid, isRemote, QuoinError, type Topic, type Txid, txidOf, Backoff, type BackoffOptions, sleep } from '@quoin/primitives'
+import {
+  Backoff,
+  type BackoffOptions,
+  formatTxid,
+  isRemote,
+  QuoinError,
+  sleep,
+  type Topic,
+  type Txid,
+  txidOf
+} from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { isDeployment, tokenOutputs } from '../rules.ts'

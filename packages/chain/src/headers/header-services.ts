@@ -72,7 +72,7 @@ export const blockHeadersServiceSource = (
       }
       const lines = longestLines(found.map(each => headerOf(service, path, each)))
       if (lines.length > MAX_RIVALS || (lines[0]?.length ?? 0) > count) {
-        throw service.failure(path, 'answered with headers that are no line')
+        throw service.failure(path, 'answered with headers that are not a chain')
       }
       for (const line of lines) {
         if (lines.length === 1 || (await isOnLongestChain(line.at(-1)!, signal))) return joined(line)
@@ -157,7 +157,7 @@ const headerOf = (service: Service, path: string, value: unknown): Header => {
     !isU32(bits) ||
     !isU32(nonce)
   ) {
-    throw service.failure(path, 'answered with something that is no header')
+    throw service.failure(path, 'answered with an invalid header')
   }
   const header = writeHeader({
     version: (version as number) >>> 0,

@@ -56,7 +56,7 @@ describe('a header', () => {
     const { previous, merkleRoot, time, version } = mineOn(branch.tip.header)
     const header = writeHeader({ version, previous, merkleRoot, time, bits, nonce: 0 })
     expect(() => checkHeader(regtest, branch, header, NOW)).toThrow(
-      refusal('its bits are no target of this network')
+      refusal('its bits are not a target of this network')
     )
   })
 

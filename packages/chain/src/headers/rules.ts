@@ -28,7 +28,7 @@ export const checkHeader = (rules: NetworkRules, branch: Branch, header: Header,
   if (!equalBytes(header.previous, branch.tip.header.hash)) throw refuse('does not follow the one before')
   const target = targetOf(header.bits)
   if (target === undefined || target > rules.powLimit) {
-    throw refuse('its bits are no target of this network', { bits: header.bits })
+    throw refuse('its bits are not a target of this network', { bits: header.bits })
   }
   if (!header.hasProofOfWork) throw refuse('has no proof of work')
   const expected = nextBits(rules, branch, header.time)

@@ -83,7 +83,8 @@ export const proofService = (url: string, options?: ServiceOptions): ProofSource
         return { status: status === 404 ? 'unknown' : 'unmined' }
       }
       const bump = parsed(answer.bytes)
-      if (!bump?.proves(txid)) throw service.failure(path, 'answered with something that is no proof of it')
+      if (!bump?.proves(txid))
+        throw service.failure(path, 'answered with an invalid proof of the transaction')
       return { status: 'mined', bump }
     }
   }

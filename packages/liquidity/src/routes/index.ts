@@ -31,12 +31,12 @@ const answer = (description: string, schema: ReturnType<typeof Type.Object>) => 
 
 const idOf = (text: string): bigint => {
   const id = BigInt(text)
-  if (id >= 2n ** 64n) throw new QuoinError('ERR_REQUEST', `${text} is no id`)
+  if (id >= 2n ** 64n) throw new QuoinError('ERR_REQUEST', `invalid id: ${text}`)
   return id
 }
 const tickOf = (text: string): bigint => {
   const tick = BigInt(text)
-  if (BigInt.asIntN(64, tick) !== tick) throw new QuoinError('ERR_REQUEST', `${text} is no tick`)
+  if (BigInt.asIntN(64, tick) !== tick) throw new QuoinError('ERR_REQUEST', `invalid tick: ${text}`)
   return tick
 }
 const coinOf = (text: string): Coin => {
@@ -316,7 +316,7 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
         const held = value === undefined ? await store.get(key) : fromHex(value)
         const explained = entryOf(() => explainEntry(key, held, state.profile))
         if (!explained.found)
-          throw new QuoinError('ERR_NOT_FOUND', 'that is no key of concentrated liquidity', {
+          throw new QuoinError('ERR_NOT_FOUND', 'not a key of concentrated liquidity', {
             nearest: explained.nearest ?? null
           })
         return json(explained.entry)

@@ -119,7 +119,7 @@ const build = async (
   let migrations: readonly Migration[] = []
   if (isConstructed && isObject(value) && 'service' in value) {
     migrations = (value['migrations'] as readonly Migration[] | undefined) ?? []
-    if (!Array.isArray(migrations)) throw pluginError(spec, 'has migrations that are no array')
+    if (!Array.isArray(migrations)) throw pluginError(spec, 'has invalid migrations: expected an array')
     value = value['service']
   }
   if (isPlugin(value)) {

@@ -59,7 +59,7 @@ const topicsOf = (text: string, most: number): string[] => {
   const topics = text.trim().startsWith('[') ? parsed(text) : text.split(',').map(each => each.trim())
   const isList = Array.isArray(topics) && topics.every(each => typeof each === 'string' && TOPIC.test(each))
   if (isList && topics.length <= most) return topics
-  throw new QuoinError('ERR_REQUEST', 'header /x-topics: is no list of topics', {
+  throw new QuoinError('ERR_REQUEST', 'header /x-topics: is not a list of topics', {
     where: 'header',
     path: '/x-topics'
   })

@@ -279,7 +279,10 @@ const validations = (context: TokenContext): Route[] => {
       async handle({ params, query: rest }) {
         const [found] = await find(parseTokenId(params.token), [parseOutpoint(params.outpoint)], rest)
         if (found) return json(indexedOutput(found))
-        throw new QuoinError('ERR_NOT_FOUND', `${params.outpoint} is not a valid output of token ${params.token}`)
+        throw new QuoinError(
+          'ERR_NOT_FOUND',
+          `${params.outpoint} is not a valid output of token ${params.token}`
+        )
       }
     })
   ]
