@@ -13,7 +13,7 @@ import {
   type Outpoint,
   parseOutpoint,
   reasonOf,
-  SourceHealth,
+  Task,
   type Topic,
   type Txid,
   toHex,
@@ -43,25 +43,27 @@ export class ReevaluationQueue {
   readonly #outputs: OutputStore
   readonly #steps: ReevaluationSteps
   readonly #logger: Logger
-  readonly #health: SourceHealth
   readonly #reevaluations: Queue<Txid>
   readonly #readmissions: Queue<Outpoint>
   /** True until the first pass has checked for items of a previous run, and after each enqueue. */
   #isDue = true
   /** Time of the last failure, in unix milliseconds. */
   #failedAt: number | undefined
-  #timer: NodeJS.Timeout | undefined
-  /** The pass in progress. */
-  #pass: Promise<unknown> | undefined
+  readonly #task: Task
 
   constructor(outputs: OutputStore, steps: ReevaluationSteps, logger: Logger) {
     const options = { attempts: 20, backoff: 1, backoffLimit: 300 }
     this.#outputs = outputs
     this.#steps = steps
     this.#logger = logger
-    this.#health = new SourceHealth({ onChange: healthLog(logger, 'the re-evaluation of transactions', {}) })
     this.#reevaluations = outputs.store.queueAt(reevaluationQueue, [], options)
     this.#readmissions = outputs.store.queueAt(readmissionQueue, [], options)
+    this.#task = new Task({
+      name: 're-evaluation',
+      interval: POLL_MS,
+      onHealthChange: healthLog(logger, 'the re-evaluation of transactions', {}),
+      work: () => this.#work()
+    })
   }
 
   /**
@@ -103,51 +105,34 @@ export class ReevaluationQueue {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS).unref()
-    void this.settle()
-  }
-
-  /** Finds items that another process enqueued or leased, and items of commits that landed after the last pass. */
-  async #poll(): Promise<void> {
-    try {
-      for (const queue of [this.#readmissions, this.#reevaluations]) {
-        const { due, leased, waiting } = await queue.stats()
-        if (due + leased + waiting > 0) this.#isDue = true
-      }
-    } catch (error) {
-      this.#health.failed(reasonOf(error))
-    }
-    await this.settle()
+    this.#task.start()
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
     await this.settle()
+    await this.#task.stop()
   }
 
   /** Works on all due items. Failed items are retried by later passes. */
   async settle(): Promise<void> {
     const isRetryDue = this.#failedAt !== undefined && Date.now() > this.#failedAt + POLL_MS
-    if (this.#isDue || isRetryDue) {
-      this.#isDue = true
-      this.#failedAt = undefined
-      const pass = (this.#pass ?? Promise.resolve())
-        .then(() => this.#run())
-        .then(
-          () => this.#health.succeeded(),
-          error => this.#fail(error)
-        )
-        .finally(() => {
-          if (this.#pass === pass) this.#pass = undefined
-        })
-      this.#pass = pass
-    }
-    if (this.#pass) await this.#pass
+    if (this.#isDue || isRetryDue || this.#task.isRunning) await this.#task.runOnce()
   }
 
-  #fail(error: unknown): void {
-    this.#failedAt = Date.now()
-    this.#health.failed(reasonOf(error))
+  /** A pass finds also items that another process enqueued or leased, and items of commits that landed after the last pass. */
+  async #work(): Promise<void> {
+    this.#failedAt = undefined
+    try {
+      for (const queue of this.#isDue ? [] : [this.#readmissions, this.#reevaluations]) {
+        const { due, leased, waiting } = await queue.stats()
+        if (due + leased + waiting > 0) this.#isDue = true
+      }
+      await this.#run()
+    } catch (error) {
+      this.#isDue = true
+      this.#failedAt = Date.now()
+      throw error
+    }
   }
 
   async #run(): Promise<void> {

@@ -74,10 +74,14 @@ export class Task {
     this.#backoff = new Backoff(backoff)
   }
 
+  get isRunning(): boolean {
+    return this.#current !== undefined
+  }
+
   get state(): TaskState {
     return {
       name: this.name,
-      isRunning: this.#current !== undefined,
+      isRunning: this.isRunning,
       ...this.#totals,
       ...this.health.current
     }

@@ -3,7 +3,7 @@
  * log of every topic, so that none waits for another. A submission waits for the services of its topics
  * for a bounded time.
  */
-import { formatTxid, QuoinError, type Topic, type Txid, withTimeout } from '@quoin/primitives'
+import { formatTxid, QuoinError, Task, type Topic, type Txid, withTimeout } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import type { Logger } from '../logger.ts'
 import { type AnyLookup, isQuoinLookup } from '../types.ts'
@@ -30,8 +30,8 @@ export class LookupOutbox {
   readonly #outputs: OutputStore
   readonly #wait: number
   readonly #deliveries = new Map<string, LookupDelivery>()
-  #timer: NodeJS.Timeout | undefined
-  #polling: Promise<void> | undefined
+  /** A failed read is reported by the part `store` of the node. */
+  readonly #task = new Task({ name: 'outbox', interval: POLL_MS, isDelayed: true, work: () => this.#poll() })
   /** The end of the journal, and the number of entries that this process appended, at the last poll. */
   #journal = { last: 0, own: 0 }
 
@@ -54,18 +54,13 @@ export class LookupOutbox {
 
   /** Begins the delivery of entries from before this process, and of entries of other processes. */
   start(): void {
-    if (this.#deliveries.size === 0 || this.#timer) return
+    if (this.#deliveries.size === 0) return
     for (const each of this.#deliveries.values()) each.rediscover()
-    this.#timer = setInterval(() => {
-      this.#polling ??= this.#poll().finally(() => {
-        this.#polling = undefined
-      })
-    }, POLL_MS).unref()
+    this.#task.start()
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#polling
+    await this.#task.stop()
     await Promise.all(Array.from(this.#deliveries.values(), each => each.close()))
   }
 
@@ -121,16 +116,12 @@ export class LookupOutbox {
 
   async #poll(): Promise<void> {
     const { journal } = this.#outputs
-    try {
-      const [last, own] = [await journal.last(), journal.appended]
-      const others = last - this.#journal.last - (own - this.#journal.own)
-      this.#journal = { last, own }
-      for (const each of this.#deliveries.values()) {
-        if (others > 0) each.rediscover()
-        await each.pollReplays()
-      }
-    } catch {
-      // The store cannot be read: the part `store` of the node reports it, and the next poll is a second later.
+    const [last, own] = [await journal.last(), journal.appended]
+    const others = last - this.#journal.last - (own - this.#journal.own)
+    this.#journal = { last, own }
+    for (const each of this.#deliveries.values()) {
+      if (others > 0) each.rediscover()
+      await each.pollReplays()
     }
   }
 }
