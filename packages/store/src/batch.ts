@@ -3,7 +3,7 @@
  * is committed; then all of it does, or none.
  */
 import type { Collection } from '@quoin/keyspace'
-import { QuoinError } from '@quoin/primitives'
+import { hasCode, QuoinError } from '@quoin/primitives'
 import { BatchEncoder, encode } from './batch-encoder.ts'
 import type { Answer, ScoredMember } from './engine.ts'
 import { type UseForWrites, writesOf } from './typed-writes.ts'
@@ -24,6 +24,17 @@ export class Batch {
    */
   async commit(): Promise<void> {
     await this.answers()
+  }
+
+  /** Commits, and answers whether all conditions held; false means that nothing has been written. */
+  async tryCommit(): Promise<boolean> {
+    try {
+      await this.commit()
+      return true
+    } catch (error) {
+      if (hasCode(error, 'ERR_STORE_PRECONDITION')) return false
+      throw error
+    }
   }
 
   /** Commits, and gives the answers of the operations in order. @internal */

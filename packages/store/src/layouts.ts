@@ -12,7 +12,7 @@ import {
   json,
   keyspace
 } from '@quoin/keyspace'
-import { hasCode, prefixEnd, QuoinError } from '@quoin/primitives'
+import { prefixEnd, QuoinError } from '@quoin/primitives'
 import { PROVED } from './proved.ts'
 import type { Store, StoreReads } from './store.ts'
 import { version } from './version.ts'
@@ -141,13 +141,7 @@ export const replaceLayouts = async (
   const batch = store.batch()
   batch.use(record).at().expect(before)
   batch.use(record).at().set(after)
-  try {
-    await batch.commit()
-    return true
-  } catch (error) {
-    if (hasCode(error, 'ERR_STORE_PRECONDITION')) return false
-    throw error
-  }
+  return batch.tryCommit()
 }
 
 /** Keys that are read of each collection to find one of it: others may begin with the same bytes. */

@@ -8,7 +8,6 @@
  * the last position given. That row is never trimmed, so no position is given twice.
  */
 
-import { hasCode } from '@quoin/primitives'
 import { Batch } from './batch.ts'
 import type { Engine, Reads, ScoredMember } from './engine.ts'
 import type { ItemCodec } from './queue.ts'
@@ -139,14 +138,7 @@ export class Log<T = Uint8Array> extends LogReads<T> {
     const batch = this.#batch()
       .ifScore(this.#key, member, score)
       .zrem(this.#key, ...oldest.map(row => row.member))
-    try {
-      await batch.commit()
-      return true
-    } catch (error) {
-      // Someone else was trimming.
-      if (hasCode(error, 'ERR_STORE_PRECONDITION')) return false
-      throw error
-    }
+    return batch.tryCommit()
   }
 
   #batch(): Batch {

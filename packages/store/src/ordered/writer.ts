@@ -41,6 +41,15 @@ export class Writer implements Conditions, Operations<Answer> {
   readonly #hashes: HashChanges
   readonly #sortedSets: SortedSetChanges
   readonly #queues: QueueChanges
+  readonly enqueue: Operations<Answer>['enqueue']
+  readonly lease: Operations<Answer>['lease']
+  readonly renew: Operations<Answer>['renew']
+  readonly remove: Operations<Answer>['remove']
+  readonly retry: Operations<Answer>['retry']
+  readonly bury: Operations<Answer>['bury']
+  readonly wait: Operations<Answer>['wait']
+  readonly wake: Operations<Answer>['wake']
+  readonly revive: Operations<Answer>['revive']
   /** As the database has them, after the last commit of this writer. */
   #nextId = 0
   #storedNextId = 0
@@ -70,6 +79,15 @@ export class Writer implements Conditions, Operations<Answer> {
     this.#hashes = new HashChanges(rows, newId)
     this.#sortedSets = new SortedSetChanges(rows, newId)
     this.#queues = new QueueChanges(this.#hashes, this.#sortedSets, owners)
+    this.enqueue = this.#queues.enqueue.bind(this.#queues)
+    this.lease = this.#queues.lease.bind(this.#queues)
+    this.renew = this.#queues.renew.bind(this.#queues)
+    this.remove = this.#queues.remove.bind(this.#queues)
+    this.retry = this.#queues.retry.bind(this.#queues)
+    this.bury = this.#queues.bury.bind(this.#queues)
+    this.wait = this.#queues.wait.bind(this.#queues)
+    this.wake = this.#queues.wake.bind(this.#queues)
+    this.revive = this.#queues.revive.bind(this.#queues)
   }
 
   /** Begins a group of batches. If another process has committed since, the caches of this writer are stale. */
@@ -87,7 +105,7 @@ export class Writer implements Conditions, Operations<Answer> {
     return failed === -1 ? { answers: decoder.run<Answer>(this) } : { failed }
   }
 
-  /** The ranges of rows that a batch which walks will walk, for databases that cannot walk while they write. */
+  /** The ranges that a batch will scan, for databases that cannot scan while they write. */
   scans(batch: Uint8Array): Scan[] {
     return this.#queues.scans(batch)
   }
@@ -194,57 +212,6 @@ export class Writer implements Conditions, Operations<Answer> {
     const position = (this.#sortedSets.score(ROLE.user, key, EMPTY) ?? 0) + 1
     this.#sortedSets.add(ROLE.user, key, EMPTY, position)
     this.#sortedSets.add(ROLE.user, key, entry, position)
-  }
-
-  enqueue(key: Uint8Array, item: Uint8Array, score: number, now: number): void {
-    this.#queues.enqueue(key, item, score, now)
-  }
-  lease(
-    key: Uint8Array,
-    token: Uint8Array,
-    count: number,
-    until: number,
-    allowed: number,
-    now: number,
-    clock: number
-  ): Answer {
-    return this.#queues.lease(key, token, count, until, allowed, now, clock)
-  }
-  renew(key: Uint8Array, item: Uint8Array, until: number, clock: number): void {
-    this.#queues.renew(key, item, until, clock)
-  }
-  remove(key: Uint8Array, item: Uint8Array): void {
-    this.#queues.remove(key, item)
-  }
-  retry(
-    key: Uint8Array,
-    item: Uint8Array,
-    errorClass: Uint8Array,
-    reason: Uint8Array,
-    at: number,
-    now: number
-  ): void {
-    this.#queues.retry(key, item, errorClass, reason, at, now)
-  }
-  bury(key: Uint8Array, item: Uint8Array, errorClass: Uint8Array, reason: Uint8Array, now: number): void {
-    this.#queues.bury(key, item, errorClass, reason, now)
-  }
-  wait(
-    key: Uint8Array,
-    item: Uint8Array,
-    errorClass: Uint8Array,
-    reason: Uint8Array,
-    dependency: Uint8Array,
-    until: number,
-    now: number
-  ): void {
-    this.#queues.wait(key, item, errorClass, reason, dependency, until, now)
-  }
-  wake(key: Uint8Array, dependency: Uint8Array): void {
-    this.#queues.wake(key, dependency)
-  }
-  revive(key: Uint8Array, item: Uint8Array): void {
-    this.#queues.revive(key, item)
   }
 }
 
