@@ -1,7 +1,7 @@
 /**
- * Which tokens are indexed (D11): one is active iff it is not blacklisted, and is whitelisted or paid for, or everything
- * is to be indexed. Paid for means that the fee address of the token has more than its admitted outputs have cost. All of
- * it is read from the store when somebody asks, so a token that nobody asks for costs nothing.
+ * The activation of tokens (D11): a token is active if it is not blacklisted, and is whitelisted or paid for, or if all are
+ * indexed. A token is paid for while the balance of its fee address exceeds the cost of its admitted outputs. Activation is
+ * read from the store on demand, so an unused token costs nothing.
  */
 
 import { QuoinError, type TokenId } from '@quoin/primitives'
@@ -11,15 +11,15 @@ import { bsv21 } from './keys.ts'
 import { tokenOfTopic, topicOf } from './topic-names.ts'
 
 export interface ActivationOptions {
-  /** `all` indexes every token that is not blacklisted; `listed` those that are whitelisted or paid for. */
+  /** `all` indexes every token that is not blacklisted, `listed` only whitelisted and paid ones. */
   readonly activation?: 'all' | 'listed' | undefined
-  /** The operator's extended public key; without one nothing can be paid for. */
+  /** The operator's extended public key; without it no token can be paid for. */
   readonly feeXpub?: string | undefined
-  /** Satoshis for each output that is admitted, 1,000 unless given. */
+  /** Satoshis per admitted output, 1,000 unless given. */
   readonly feePerOutput?: number | undefined
 }
 
-/** Why a token is active or not. */
+/** Reasons why a token is active or not. */
 export type ActivationReason =
   | 'everything is indexed'
   | 'whitelisted'
@@ -33,15 +33,15 @@ export interface TokenStatus {
   readonly reason: ActivationReason
   readonly isWhitelisted: boolean
   readonly isBlacklisted: boolean
-  /** Undefined when nothing can be paid for. */
+  /** Undefined without fee addresses. */
   readonly feeAddress: string | undefined
   readonly feePerOutput: bigint
-  /** Satoshis at the fee address. */
+  /** Balance of the fee address, in satoshis. */
   readonly credits: bigint
-  /** What the outputs have cost. */
+  /** Cost of the admitted outputs, in satoshis. */
   readonly debits: bigint
   readonly balance: bigint
-  /** Outputs that were admitted. */
+  /** Number of admitted outputs. */
   readonly outputs: number
 }
 
@@ -104,7 +104,7 @@ export class Activation {
     return (await this.status(token)).isActive
   }
 
-  /** For `TopicFamily.open`: whoever submits to the topic of a token that is not active is told. */
+  /** For `TopicFamily.open`: refuses submissions to the topic of an inactive token. */
   async open(topic: string): Promise<void> {
     const token = tokenOfTopic(topic)
     if (token === undefined || (await this.isActive(token))) return
@@ -124,22 +124,22 @@ export class Activation {
     const batch = this.#outputs.store.batch()
     batch.use(lists).at(list).add(token)
     await batch.commit()
-    this.#tell(token)
+    this.#notify(token)
   }
 
   async remove(list: TokenList, token: TokenId): Promise<void> {
     const batch = this.#outputs.store.batch()
     batch.use(lists).at(list).delete(token)
     await batch.commit()
-    this.#tell(token)
+    this.#notify(token)
   }
 
-  /** Calls back when the lists of this process were changed. */
+  /** Calls back when this process changes a list. */
   onChange(changed: (token: TokenId) => void): void {
     this.#changed.push(changed)
   }
 
-  #tell(token: TokenId): void {
+  #notify(token: TokenId): void {
     for (const changed of this.#changed) changed(token)
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Fee addresses: each token has an address of the operator's, and whoever pays to it pays for the token to be indexed.
- * It follows from the operator's extended public key (BIP-32) and the token id: with h = SHA-256(txid as people see it ‖
- * vout, 4 bytes big-endian), the path is 21 / (first four bytes of h) >> 1 / (bytes 24 to 27 of h) >> 1, none of it
- * hardened, so that wallets which know the key find the same address.
+ * Fee addresses: payments to the fee address of a token pay for its indexing. The address is derived from the operator's
+ * extended public key (BIP-32) and the token id: with h = SHA-256(txid in display order ‖ vout, 4 bytes big-endian), the
+ * path is 21 / (first four bytes of h) >> 1 / (bytes 24 to 27 of h) >> 1, not hardened, so that wallets with the public key
+ * find the same address.
  */
 import { createHmac } from 'node:crypto'
 import { formatAddress, fromBase58, hash160, sha256, sha256d } from '@quoin/chain'
@@ -21,7 +21,7 @@ interface ExtendedKey {
 /** Derives the fee address of any token. */
 export type FeeAddresses = (token: TokenId) => string
 
-/** Refused with `ERR_CONFIG` unless it is the extended public key of a main network. */
+/** Refused with `ERR_CONFIG` unless it is an extended public key of the main network. */
 export const feeAddresses = (xpub: string): FeeAddresses => {
   const purpose = childOf(readExtendedKey(xpub), PURPOSE)
   return token => {
@@ -30,7 +30,7 @@ export const feeAddresses = (xpub: string): FeeAddresses => {
   }
 }
 
-/** The two numbers that stand for a token. */
+/** The two path numbers of a token. */
 export const pathOf = (token: TokenId): [first: number, second: number] => {
   const outpoint = parseOutpoint(token)
   const bytes = new Uint8Array(36)
@@ -65,7 +65,7 @@ const childOf = ({ key, chainCode }: ExtendedKey, number: number): ExtendedKey =
   new DataView(data.buffer).setUint32(33, number)
   const digest = Uint8Array.from(createHmac('sha512', chainCode).update(data).digest())
   return {
-    // Fails for one in 2^127, which nobody will see.
+    // Fails with a probability of 2^-127.
     key: secp256k1.publicKeyTweakAdd(key, digest.subarray(0, 32)),
     chainCode: digest.slice(32)
   }

@@ -1,6 +1,6 @@
 /**
- * What was paid to fee addresses, from a place that knows the transactions of an address: each is fetched, verified and
- * indexed like any other, so the balance of the address is right. How far that is, is a field of `h:prog`.
+ * Payments to fee addresses, from a source that lists the transactions of an address. Each is fetched, verified and indexed
+ * like any other, so that the balance of the address is right. The progress is a field of `h:prog`.
  */
 import type { RootTracker } from '@quoin/chain'
 import type { TokenId, Txid } from '@quoin/primitives'
@@ -14,7 +14,7 @@ import {
 import type { FeeAddresses } from './fee-address.ts'
 import type { TransactionSource } from './source/source.ts'
 
-/** A place that knows which transactions an address is in. */
+/** A source that lists the transactions of an address. */
 export interface AddressSource extends TransactionSource {
   addressTransactions(
     address: string,
@@ -31,7 +31,7 @@ export interface FeePaymentsOptions {
 
 const { progress } = outputKeys.collections
 const { owner } = progressFields.collections
-/** Transactions to fetch at once: whoever pays in dust waits longer. */
+/** Transactions fetched in one call: an address with dust payments takes several calls. */
 const MAX_FETCHES = 100
 
 export class FeePayments {
@@ -47,7 +47,7 @@ export class FeePayments {
     this.#feeAddresses = feeAddresses
   }
 
-  /** Takes in what was paid for a token since it was last asked; answers how many transactions that were. */
+  /** Indexes payments for a token since the last call; returns their number. */
   async sync(token: TokenId): Promise<number> {
     const { store } = this.#outputs
     const address = this.#feeAddresses(token)
@@ -62,7 +62,7 @@ export class FeePayments {
         if (beef) await this.#indexer.index(beef)
         taken++
       }
-      // The block itself is asked for again: more may come of it.
+      // The block is listed again: more transactions of it may follow.
       if (mined) height = Math.max(height, mined.height)
     }
     if (height > from) {

@@ -21,33 +21,33 @@ export const bsv21 = keyspace(
     arrived: collection({
       key: ['a:', txid('txid')],
       value: rawValue('BEEF'),
-      about: 'A transaction that a source brought, with its proof, until it is taken in.'
+      about: 'A staged transaction of a source, with its proof, until it is indexed.'
     }),
     tokenQueue: collection({
       key: ['q:tok:', tokenId('token')],
       scans: [[]],
       value: queueOf(outpoint('outpoint')),
-      about: 'Outputs of a token that nobody has worked on.'
+      about: 'Outputs of a token to submit to its topic.'
     }),
     ready: collection({
       key: ['q:bsv21:ready'],
       value: sortedSetOf(tokenId('token')),
-      about: 'Tokens whose queues have something in them, by how often something was put there.'
+      about: 'Active tokens with queue items; the score counts enqueues.'
     }),
     idle: collection({
       key: ['q:bsv21:idle'],
       value: sortedSetOf(tokenId('token')),
-      about: 'Tokens whose queues have something in them and which are not active.'
+      about: 'Inactive tokens with queue items.'
     }),
     fees: collection({
       key: ['f:', address('address')],
       value: single(tokenId('token')),
-      about: 'The token that is paid for with what an address gets.'
+      about: 'The token of a fee address.'
     }),
     lists: collection({
       key: ['s:bsv21:', word('list', 'whitelist', 'blacklist')],
       value: setOf(tokenId('token')),
-      about: 'Tokens that are always active, and tokens that never are.'
+      about: 'Whitelisted tokens, which are active, and blacklisted ones, which are not.'
     })
   },
   { about: 'The BSV21 token pipeline.', proved: PROVED }

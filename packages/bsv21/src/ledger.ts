@@ -1,7 +1,7 @@
 /**
- * What token outputs come to (D11): for each token what was ever minted, what there is of it, and what of that is for
- * sale or under a contract; for each holder what is held, by lock. Only outputs count that the topic of their token
- * admitted. Whatever was minted and is not there any more was burned, on purpose or not.
+ * The ledger of token outputs (D11). For each token: the minted amount, the supply, and the part of it that is listed or
+ * under a contract. For each holder: balances by lock. Outputs count while the topic of their token has them. The difference
+ * of minted amount and supply is burned.
  */
 import { parseAddress } from '@quoin/chain'
 import { memoize, parseOutpoint, type TokenId } from '@quoin/primitives'

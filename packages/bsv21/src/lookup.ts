@@ -1,7 +1,7 @@
 /**
- * What token outputs are found by, once a topic has admitted them: `id:` and, for a deployment, `sym:`; and by what locks
- * them. A burn has no holder, and is found by its token alone. `dt:bsv21` is what the output says, in the same form that
- * the indexer of scripts writes; what a transfer inherits (symbol, decimals, icon) is the deployment's to say.
+ * The events of admitted token outputs: `id:`, `sym:` for a deployment, and the events of the lock. A burn has no holder,
+ * and only the event of its token. `dt:bsv21` holds the output's own fields, in the form of the script indexer; symbol,
+ * decimals and icon of a transfer are those of the deployment.
  */
 
 import type { AdmittedOutput, LookupResult, LookupUpdate, QuoinLookup } from '@quoin/overlay'
@@ -21,7 +21,7 @@ export const tokenLookup = (outputs: OutputStore): QuoinLookup => ({
   index: admitted => {
     const indexed = indexTokenOutput(admitted)
     if (admitted.topic !== DISCOVERY || !indexed) return indexed
-    // However its deployment came here, a token's own topic is to judge it too.
+    // The token's own topic evaluates the deployment too, from any source of it.
     return { ...indexed, extraWrites: batch => queueDeployment(batch, outputs, admitted.outpoint) }
   },
   lookup: async query => {
@@ -35,7 +35,7 @@ export const tokenLookup = (outputs: OutputStore): QuoinLookup => ({
   getMetaData: async () => ({ name: 'BSV21', shortDescription: 'Outputs of BSV21 tokens.' })
 })
 
-/** What is kept of an output that a topic of BSV21 admitted. */
+/** Events and data of an output that a BSV21 topic admitted. */
 const indexTokenOutput = ({ topic, outpoint, output }: AdmittedOutput): LookupUpdate | undefined => {
   const token = tokenOfTopic(topic)
   if (token === undefined && topic !== DISCOVERY) return undefined
@@ -43,7 +43,7 @@ const indexTokenOutput = ({ topic, outpoint, output }: AdmittedOutput): LookupUp
   if (!claim) return undefined
   const events = [id.text(claim.id)]
   if (isDeployment(claim) && isClaim(claim.sym)) events.push(sym.text(claim.sym))
-  // Whoever merely deployed a token is no holder of it before its own topic says so.
+  // The deployer is a holder once the token's own topic admits the deployment.
   if (token !== undefined && claim.op !== 'burn') {
     events.push(...lockEvents(readTokenLock(output.script), token))
   }
@@ -76,7 +76,7 @@ interface Query {
 }
 
 /**
- * The id of a token from whatever people write.
+ * Parses a token id in any spelling of an outpoint.
  *
  * @example
  * parseTokenId(`${'00'.repeat(31)}ff.0`) // '…ff_0'

@@ -1,4 +1,4 @@
-/** BSV21 as a plug-in: topics, the family of tokens, and the lookup. The ledger is the output store's. */
+/** BSV21 as a plug-in: the discovery topic, the family of token topics, and the lookup. The output store has the ledger. */
 import { definePlugin, type InstalledPlugins, type Plugin } from '@quoin/overlay'
 import type { OutputStore } from '@quoin/txo'
 import type { Activation } from './activation.ts'
@@ -7,7 +7,7 @@ import { DISCOVERY } from './topic-names.ts'
 import { discoveryTopic, tokenTopics } from './topics.ts'
 
 /**
- * Topics of tokens that are not active take no transactions.
+ * The BSV21 plug-in for an engine. The topics of inactive tokens accept no submissions.
  *
  * @example
  * import { DevChain } from '@quoin/dev-chain'

@@ -27,21 +27,21 @@ const MAX = 2n ** 64n - 1n
 const make = (...outputs: Output[]): Transaction => unsigned(FUNDING, outputs)
 const GOLD = tokenIdOf(make(deployMint(alice, 1000n, { sym: 'GOLD' })))
 
-/** The claim of an output, as if it had been judged good. */
-const good = (output: Output): Bsv21 => decodeBsv21(output.script, makeOutpoint(FUNDING[0]!.txid, 0))!
+/** The claim of an output, as if it were valid. */
+const valid = (output: Output): Bsv21 => decodeBsv21(output.script, makeOutpoint(FUNDING[0]!.txid, 0))!
 
-const judged = (token: TokenId, spent: readonly Output[], ...outputs: Output[]): TokenEvaluation =>
-  evaluateToken(tokenOutputs(make(...outputs), token), spent.map(good))
+const evaluated = (token: TokenId, spent: readonly Output[], ...outputs: Output[]): TokenEvaluation =>
+  evaluateToken(tokenOutputs(make(...outputs), token), spent.map(valid))
 const goodOf = (token: TokenId, spent: readonly Output[], ...outputs: Output[]): readonly number[] =>
-  judged(token, spent, ...outputs).good
+  evaluated(token, spent, ...outputs).valid
 
 describe('transfers and burns', () => {
-  it('are good when what comes in covers them', () => {
+  it('are valid when what comes in covers them', () => {
     expect(goodOf(GOLD, [transfer(GOLD, 10n, bob)], transfer(GOLD, 4n, bob), burn(GOLD, 6n))).toEqual([0, 1])
   })
 
   it('are all refused when it does not, also those that it would cover', () => {
-    const { good: none, refused } = judged(
+    const { valid: none, refused } = evaluated(
       GOLD,
       [transfer(GOLD, 10n, bob)],
       transfer(GOLD, 4n, bob),
@@ -55,12 +55,12 @@ describe('transfers and burns', () => {
   })
 
   it('burn what they leave over', () => {
-    const all = judged(GOLD, [transfer(GOLD, 10n, bob)], transfer(GOLD, 4n, bob), burn(GOLD, 1n))
+    const all = evaluated(GOLD, [transfer(GOLD, 10n, bob)], transfer(GOLD, 4n, bob), burn(GOLD, 1n))
     expect(all).toMatchObject({ input: 10n, output: 4n, burned: 6n, minted: 0n })
   })
 
   it('burn all that comes in when they are refused', () => {
-    const all = judged(GOLD, [transfer(GOLD, 10n, bob)], transfer(GOLD, 11n, bob))
+    const all = evaluated(GOLD, [transfer(GOLD, 10n, bob)], transfer(GOLD, 11n, bob))
     expect(all).toMatchObject({ input: 10n, output: 0n, burned: 10n })
   })
 
@@ -93,15 +93,17 @@ describe('transfers and burns', () => {
 })
 
 describe('mints and auths', () => {
-  it('are good when an auth comes in, however much they make', () => {
+  it('are valid when an auth comes in, however much they make', () => {
     expect(
       goodOf(GOLD, [auth(GOLD, bob)], mint(GOLD, MAX, bob), mint(GOLD, MAX, bob), auth(GOLD, bob))
     ).toEqual([0, 1, 2])
-    expect(judged(GOLD, [auth(GOLD, bob)], mint(GOLD, MAX, bob), mint(GOLD, 1n, bob)).minted).toBe(2n ** 64n)
+    expect(evaluated(GOLD, [auth(GOLD, bob)], mint(GOLD, MAX, bob), mint(GOLD, 1n, bob)).minted).toBe(
+      2n ** 64n
+    )
   })
 
   it('are refused when only amounts come in', () => {
-    const { good: none, refused } = judged(
+    const { valid: none, refused } = evaluated(
       GOLD,
       [transfer(GOLD, 10n, bob)],
       mint(GOLD, 1n, bob),
@@ -123,10 +125,10 @@ describe('mints and auths', () => {
 })
 
 describe('deployments', () => {
-  it('are always good, and belong to the token of their own output', () => {
+  it('are always valid, and belong to the token of their own output', () => {
     const made = make(deployMint(alice, 7n), deployAuth(alice), deployMint(alice, 9n))
     for (const vout of [0, 1, 2]) {
-      expect(evaluateToken(tokenOutputs(made, tokenIdOf(made, vout)), []).good).toEqual([vout])
+      expect(evaluateToken(tokenOutputs(made, tokenIdOf(made, vout)), []).valid).toEqual([vout])
     }
   })
 })

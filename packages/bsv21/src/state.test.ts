@@ -148,7 +148,7 @@ describe('tokens', () => {
     expect(await tokens.totals(id)).toMatchObject({ supply: 1000n, holders: 1 })
     expect((await engine.admissions(forged.txid))?.[topicOf(id)]).toMatchObject({
       outputsToAdmit: [],
-      refused: { 0: expect.stringContaining('come to more') }
+      refused: { 0: expect.stringContaining('exceed its valid inputs') }
     })
     await isRight(id)
   })

@@ -1,6 +1,6 @@
 /**
- * Deployments by how their symbols begin, a page at a time: in the order of the symbols' keys, and those of one symbol
- * as they were deployed. However many symbols begin alike, a page looks at a bounded number of them.
+ * Deployments by symbol prefix, page by page: in the order of the symbols' keys, and of one symbol in the order of their
+ * deployment. A page visits a bounded number of keys.
  */
 import { type Outpoint, prefixEnd, QuoinError, successor } from '@quoin/primitives'
 import type { SearchPage, StoreReads } from '@quoin/store'
@@ -8,20 +8,20 @@ import { bsv21Events } from './keys.ts'
 
 export interface DeploymentPage {
   readonly deployments: readonly Outpoint[]
-  /** For the next page; undefined when there is none. */
+  /** Undefined after the last page. */
   readonly cursor: string | undefined
 }
 
-/** Up to where a page has come: to the end of a symbol, or to a place within it. */
+/** The end of a page: the end of a symbol, or a cursor within it. */
 interface Place {
   readonly symbol: string
   readonly within: string | undefined
 }
 
 const { index, spent } = bsv21Events.types.sym
-/** Keys to look at for one page: those of symbols, and beside them those of what is spent. */
+/** Keys visited by one page: sorted sets of symbols, and of their spent outputs. */
 const MOST_KEYS = 512
-/** Symbols to read at once: most have one deployment, but some have many. */
+/** Symbols read together: most have one deployment, some have many. */
 const TOGETHER = 16
 
 export const searchSymbols = async (
@@ -44,7 +44,7 @@ export const searchSymbols = async (
     const pages = await Promise.all(some.map(symbol => read(symbol, left)))
     for (const [j, symbol] of some.entries()) {
       const room = limit - deployments.length
-      // What was read for those before it has taken some of the room.
+      // The symbols before may have filled a part of the page.
       const page = pages[j]!.rows.length > room ? await read(symbol, room) : pages[j]!
       for (const { member } of page.rows) deployments.push(member as Outpoint)
       if (deployments.length === limit)

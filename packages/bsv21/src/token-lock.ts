@@ -1,12 +1,12 @@
 /**
- * What locks a token output, and so whose it is: the event types that find it have the same names. An output for sale is
- * its seller's still; one under a contract is nobody's.
+ * The lock of a token output, which determines its holder. Event types have the names of locks. A listed output belongs to
+ * its seller; an output under a contract has no holder.
  */
 import type { TokenId } from '@quoin/primitives'
 import { decodeCosign, decodeLtm, decodeOrdLock, decodeOwner, decodePow20, ScriptView } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'
 
-/** Locks that belong to an address. */
+/** Locks with an address. */
 export const HOLDER_LOCKS = ['p2pkh', 'cos', 'list'] as const
 export type HolderLock = (typeof HOLDER_LOCKS)[number]
 
@@ -14,7 +14,7 @@ export type TokenLock =
   | { readonly lock: HolderLock; readonly holder: string }
   | { readonly lock: 'ltm' | 'pow20' | 'other'; readonly holder: undefined }
 
-/** The first that fits. */
+/** The first lock that matches. */
 export const readTokenLock = (script: Uint8Array): TokenLock => {
   const view = new ScriptView(script)
   const owner = decodeOwner(view)
@@ -30,7 +30,7 @@ export const readTokenLock = (script: Uint8Array): TokenLock => {
 
 const { p2pkh, cos, ltm, pow20, list, listBy } = bsv21Events.types
 
-/** The events of a token output by what locks it. */
+/** The events of a token output under a lock. */
 export const lockEvents = ({ lock, holder }: TokenLock, token: TokenId): string[] => {
   switch (lock) {
     case 'p2pkh':
@@ -48,7 +48,7 @@ export const lockEvents = ({ lock, holder }: TokenLock, token: TokenId): string[
   }
 }
 
-/** What the events of an output say of its lock, without its script. */
+/** The lock of an output, from its events instead of its script. */
 export const lockOfEvents = (events: readonly string[], token: TokenId): TokenLock => {
   for (const event of events) {
     const [lock, holder, id] = event.split(':') as [string, string, string | undefined]

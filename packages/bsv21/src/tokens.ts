@@ -1,4 +1,4 @@
-/** What is known of tokens: what was deployed, what there is of them, and who has it. All of it is kept, nothing is added up here. */
+/** Reads tokens: deployments, totals and holders. All are kept by commits; no sum is computed here. */
 import { formatAddress, parseAddress } from '@quoin/chain'
 import { formatOutpoint, type Outpoint, parseOutpoint, successor, type TokenId } from '@quoin/primitives'
 import { accountIn, addressAt, Book, type Bsv21Data, type OutputStore, totalOf } from '@quoin/txo'
@@ -8,11 +8,11 @@ import { searchSymbols } from './symbols.ts'
 import type { HolderLock } from './token-lock.ts'
 import { DISCOVERY } from './topic-names.ts'
 
-/** A token as it was deployed. */
+/** A token, as its deployment declares it. */
 export interface Token {
   readonly id: TokenId
   readonly op: 'deploy+mint' | 'deploy+auth'
-  /** What the deployment itself made. */
+  /** Amount of the deployment itself. */
   readonly amt: bigint
   readonly sym: string | undefined
   readonly dec: number
@@ -26,16 +26,16 @@ export interface TokenPage {
 }
 
 export interface TokenTotals {
-  /** All that was ever made. */
+  /** Sum of all mints. */
   readonly minted: bigint
-  /** What there is. */
+  /** Sum of the unspent outputs. */
   readonly supply: bigint
-  /** What there is no more. */
+  /** Sum of all burns. */
   readonly burned: bigint
-  /** What is for sale, and in how many outputs. */
+  /** Listings: amount, and number of outputs. */
   readonly listed: bigint
   readonly listings: number
-  /** What is still under a contract that mints. */
+  /** Amount under mint contracts. */
   readonly ltm: bigint
   readonly pow20: bigint
   readonly holders: number
@@ -49,7 +49,7 @@ export interface TokenBalance {
 export interface Holder {
   readonly address: string
   readonly amount: bigint
-  /** By what locks it; what is nothing is not there. */
+  /** Amounts by lock type; zero amounts are omitted. */
   readonly locks: Readonly<Partial<Record<HolderLock, TokenBalance>>>
 }
 
@@ -74,12 +74,12 @@ interface Page {
   readonly cursor?: string | undefined
 }
 
-/** Tokens to look at for one page: an address may have had many that it has no more. */
+/** Tokens that one page visits: an address may have held many. */
 const MOST_LOOKED_AT = 1000
-/** The ends of the order of tokens; no hash is either. */
+/** The ends of the order of token ids; no hash is either. */
 const FIRST = `${'0'.repeat(64)}_0` as TokenId
 const LAST = `${'f'.repeat(64)}_0` as TokenId
-/** By these events the outputs of a holder are found, one type for each lock. */
+/** Event types of a holder's outputs, by lock. */
 const { p2pkh, cos, listBy } = bsv21Events.types
 const BY_HOLDER = [p2pkh.index, cos.index, listBy.index]
 
@@ -90,12 +90,12 @@ export class Tokens {
     this.#outputs = outputs
   }
 
-  /** Undefined when no deployment of it is known. */
+  /** Undefined without a known deployment. */
   async token(id: TokenId): Promise<Token | undefined> {
     return (await this.tokens([id]))[0]
   }
 
-  /** One answer for each, in the order asked. */
+  /** One token for each id, in order. */
   async tokens(ids: readonly TokenId[]): Promise<(Token | undefined)[]> {
     const loaded = await this.#outputs.loadOutputs(
       ids.map(id => parseOutpoint(id)),
@@ -111,15 +111,15 @@ export class Tokens {
   }
 
   /**
-   * Tokens whose symbols begin with a text, in the order of the symbols, a page at a time. A page may have fewer rows
-   * than asked for, and a cursor all the same.
+   * Tokens whose symbols begin with a text, in the order of the symbols, page by page. A page may be shorter than its limit
+   * and still have a cursor.
    */
   async bySymbol(prefix: string, page: Page): Promise<TokenPage> {
     const { deployments, cursor } = await searchSymbols(this.#outputs.store, prefix, page)
     return { tokens: await this.#deployed(deployments), cursor }
   }
 
-  /** All tokens in the order in which they were deployed, a page at a time. */
+  /** All tokens in the order of their deployments, page by page. */
   async all({ limit, cursor: from }: Page): Promise<TokenPage> {
     const { rows, cursor } = await this.#outputs.search({
       keys: [`tp:${DISCOVERY}`],
@@ -151,7 +151,7 @@ export class Tokens {
     }
   }
 
-  /** What addresses have together under one kind of lock. */
+  /** Sum of the balances of addresses under one kind of lock. */
   async balance(id: TokenId, lock: HolderLock, addresses: readonly string[]): Promise<TokenBalance> {
     const hashes = [...new Set(addresses)].map(address => parseAddress(address).hash)
     const found = await this.#book(id).accounts(hashes)
@@ -164,15 +164,15 @@ export class Tokens {
   }
 
   /**
-   * What an address has, token by token in the order of their ids, a page at a time. A page may have fewer rows than
-   * there are, or none, and a cursor all the same, after many tokens that the address has no more.
+   * The balances of an address by token, in the order of the ids, page by page. A page may be shorter than its limit, or
+   * empty, and still have a cursor, after tokens that the address no longer holds.
    */
   async holdings(address: string, { limit, cursor }: Page): Promise<TokenHoldingPage> {
     const { hash } = parseAddress(address)
     const found: TokenHolding[] = []
     let after = cursor === undefined ? undefined : parseTokenId(cursor)
     for (let looked = 0; looked < MOST_LOOKED_AT; ) {
-      // One more than asked for says whether there is a next page.
+      // One token beyond the limit shows that there is a next page.
       const ids = await this.#everHeld(formatAddress(hash), limit + 1, after)
       const has = await accountIn(
         this.#outputs.store,
@@ -190,7 +190,7 @@ export class Tokens {
     return { holdings: found, cursor: after }
   }
 
-  /** The first tokens, in the order of their ids, that outputs of an address were of, spent or not. */
+  /** The first tokens, in the order of their ids, of which the address has or had outputs. */
   async #everHeld(address: string, most: number, after: TokenId | undefined): Promise<TokenId[]> {
     const found = await Promise.all(
       BY_HOLDER.map(async index => {
@@ -199,7 +199,7 @@ export class Tokens {
           end: index.encode(address, LAST),
           reverse: false
         }
-        // Beside each there may be the set of the spent ones.
+        // The set of spent outputs may be beside each set.
         const keys = await this.#outputs.store.zkeys(range, { limit: 2 * most })
         return keys.filter(key => index.owns(key)).map(key => index.decode(key)[1])
       })
@@ -207,7 +207,7 @@ export class Tokens {
     return [...new Set(found.flat())].sort().slice(0, most)
   }
 
-  /** Who has the most, a page at a time. */
+  /** Holders by amount, largest first, page by page. */
   async holders(id: TokenId, page: Page): Promise<HolderPage> {
     const { accounts, cursor } = await this.#book(id).ranked(page)
     const holders = accounts.map(({ account, amounts, total }) => ({

@@ -1,4 +1,4 @@
-/** The topics of BSV21: one for all deployments, and one for each token, named after it. */
+/** The names of the BSV21 topics: one for all deployments, and one for each token. */
 import type { TokenId, Topic } from '@quoin/primitives'
 import { isTokenId } from '@quoin/txo'
 
@@ -15,7 +15,7 @@ const PREFIX = 'tm_'
  */
 export const topicOf = (token: TokenId): Topic => `${PREFIX}${token}` as Topic
 
-/** The token whose topic it is; undefined for any other topic. */
+/** The token of a topic; undefined for other topics. */
 export const tokenOfTopic = (topic: string): TokenId | undefined => {
   if (!topic.startsWith(PREFIX)) return undefined
   const token = topic.slice(PREFIX.length)

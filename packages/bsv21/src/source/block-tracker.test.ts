@@ -51,7 +51,7 @@ describe('the block to go on from', () => {
     blocks.done(9, 1, 0)
     expect(blocks.next).toBe(4)
     blocks.accept(4)
-    expect([blocks.next, blocks.tellsOfAll]).toEqual([10, false])
+    expect([blocks.next, blocks.reportsAll]).toEqual([10, false])
     blocks.saw(20, 'b')
     blocks.done(20, 1, 0)
     expect(blocks.next).toBe(21)

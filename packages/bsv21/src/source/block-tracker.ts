@@ -1,44 +1,43 @@
 /**
- * Which blocks of a subscription have come whole. The server says how many transactions it sent of a block when it is
- * done with it; until as many have come the block is open, and so is one whose end was not told while that of a later
- * one was. A subscription has got as far as the lowest open block. What stays open for a while was lost on the way, and
- * is to be sent again.
+ * The complete blocks of a subscription. At the end of a block the server reports the number of transactions that it sent.
+ * A block is open until that many have arrived, and until its end is reported if a later block's was. The progress of a
+ * subscription is its lowest open block. Transactions of a block that stays open were lost, and are requested again.
  */
 import { QuoinError } from '@quoin/primitives'
 
-/** Transactions of one block that are counted; of a block with more it is believed that all have come. */
+/** Transactions counted per block; larger blocks are taken for complete. */
 const MAX_COUNTED = 1_000_000
-/** Blocks that are open at once. */
+/** Limit of open blocks. */
 const MAX_OPEN = 10_000
 
 interface OpenBlock {
   readonly seen: Set<string>
-  /** How many were sent, once that is told. */
+  /** Number of sent transactions, once reported. */
   sent: number | undefined
-  /** When it could have been complete, in milliseconds. */
+  /** Time from which the block can be complete, in milliseconds. */
   since: number | undefined
 }
 
 export class BlockTracker {
-  /** Everything below has come. */
+  /** All lower blocks are complete. */
   #from: number
   #lastDone: number
   readonly #open = new Map<number, OpenBlock>()
-  /** From `#from` on. */
+  /** Blocks from `#from` on. */
   readonly #complete = new Set<number>()
-  #tellsOfAll: boolean
+  #reportsAll: boolean
 
   /**
-   * The server is held to tell of every block, with transactions or without: one that was passed over was lost. If that
-   * turns out to be wrong, it is given on from one to the next.
+   * @param reportsAll Whether the server reports every block, including empty ones, so that a skipped one was lost. It
+   * becomes false once a skipped block was empty, and is passed on to the next tracker.
    */
-  constructor(from: number, tellsOfAll = true) {
+  constructor(from: number, reportsAll = true) {
     this.#from = from
     this.#lastDone = from - 1
-    this.#tellsOfAll = tellsOfAll
+    this.#reportsAll = reportsAll
   }
 
-  /** The height to go on from: all below has come. */
+  /** The height to resume from: all lower blocks are complete. */
   get next(): number {
     return this.#from
   }
@@ -47,8 +46,8 @@ export class BlockTracker {
     return this.#lastDone
   }
 
-  get tellsOfAll(): boolean {
-    return this.#tellsOfAll
+  get reportsAll(): boolean {
+    return this.#reportsAll
   }
 
   saw(height: number, txid: string): void {
@@ -72,7 +71,7 @@ export class BlockTracker {
     this.#late(height, now)
   }
 
-  /** The lowest block that has been incomplete since before a moment, with how many of it have come. */
+  /** The lowest block that has been incomplete since before a moment, with its number of arrived transactions. */
   incomplete(before: number): { readonly height: number; readonly seen: number } | undefined {
     let found: { height: number; seen: number } | undefined
     for (const [height, { since, seen }] of this.#open) {
@@ -82,20 +81,20 @@ export class BlockTracker {
     return found
   }
 
-  /** Everything from `next` on is sent again. What has come has come; what is missing has its time anew. */
+  /** All blocks from `next` on are sent again: counts stay, and open blocks get new deadlines. */
   again(): void {
     for (const open of this.#open.values()) open.since = undefined
   }
 
-  /** Takes a block for complete as it is. */
+  /** Marks a block as complete. */
   accept(height: number): void {
     const block = this.#open.get(height)
     if (!block) return
-    if (block.sent === undefined && block.seen.size === 0) this.#tellsOfAll = false
+    if (block.sent === undefined && block.seen.size === 0) this.#reportsAll = false
     this.#completed(height)
   }
 
-  /** What is open below a block that is done should have been done before, and so should a block that was passed over. */
+  /** Open and skipped blocks below a finished block are overdue. */
   #late(height: number, now: number): void {
     if (this.#from < height) this.#opened(this.#from)
     for (const [below, open] of this.#open) if (below < height) open.since ??= now
@@ -122,10 +121,10 @@ export class BlockTracker {
     this.#advance()
   }
 
-  /** Over blocks that are complete, and over those that the server has no reason to tell of. */
+  /** Advances past complete blocks, and past blocks that the server need not report. */
   #advance(): void {
     let next = this.#from
-    if (this.#tellsOfAll) while (this.#complete.has(next)) next++
+    if (this.#reportsAll) while (this.#complete.has(next)) next++
     else next = Math.min(this.#lastDone + 1, ...this.#open.keys())
     this.#from = Math.max(this.#from, next)
     for (const height of this.#complete) if (height < this.#from) this.#complete.delete(height)

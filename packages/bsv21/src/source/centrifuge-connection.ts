@@ -1,8 +1,7 @@
 /**
- * One connection to a Centrifuge server: it introduces itself, subscribes to channels, answers pings, renews its token,
- * and gives what is published, in order, as it is asked for. What nobody asked for yet waits here, up to so many bytes,
- * and beyond that the server has to wait. It lives once: whatever goes wrong is thrown to whoever reads, after all that
- * came before, and then it is over.
+ * One connection to a Centrifuge server: it connects, subscribes to channels, answers pings, renews its token, and hands
+ * out publications in order, on request. Publications are buffered up to a limit, beyond which the socket is not read. A
+ * connection is used once: an error is thrown to the reader after all earlier publications, and ends the connection.
  */
 import { QuoinError } from '@quoin/primitives'
 import {
@@ -20,23 +19,23 @@ import {
 import type { FieldWriter } from './protobuf.ts'
 import { type FrameSocket, openSocket } from './websocket.ts'
 
-/** Bytes that wait before the socket is no longer read. */
+/** Buffered bytes beyond which the socket is not read. */
 const HIGH_WATER = 8 * 1024 * 1024
-/** A publication takes more than its data. */
+/** Overhead of a publication beside its data. */
 const OVERHEAD = 200
-/** A token is renewed when so much of its life is over. */
+/** Part of its lifetime after which a token is renewed. */
 const RENEWAL = 0.8
-/** No timer is longer, in seconds. */
+/** The longest timer, in seconds. */
 const MAX_TTL = 2_000_000
 
 export interface ConnectionOptions {
   readonly token: string
   readonly channels: readonly string[]
-  /** Milliseconds that opening it, and being let in, may take, and that a ping may be late. */
+  /** Milliseconds for opening and authentication, and for a late ping. */
   readonly timeout: number
-  /** Ends it. */
+  /** Closes the connection. */
   readonly signal: AbortSignal | undefined
-  /** A new token, when this one is about to end. */
+  /** Fetches a new token before the current one expires. */
   renew(): Promise<string>
 }
 
@@ -48,11 +47,11 @@ export class CentrifugeConnection {
   readonly #publications: Publication[] = []
   #waiting = 0
   #isPaused = false
-  /** What is done with the answers to commands, by their ids. */
+  /** Handlers of replies, by command id. */
   readonly #asked = new Map<number, (reply: Reply) => void>()
   #lastId = 0
   #isPongWanted = false
-  /** Milliseconds after which a silent server is gone; 0 when it may be silent. */
+  /** Milliseconds after which a silent server counts as lost; 0 if it may be silent. */
   #patience = 0
   #silence: NodeJS.Timeout | undefined
   #renewal: NodeJS.Timeout | undefined
@@ -63,7 +62,7 @@ export class CentrifugeConnection {
     this.#options = options
   }
 
-  /** Open, let in and subscribed. Rejects with an error of a source. */
+  /** Opens, authenticates and subscribes. Rejects with an error of a source. */
   static async open(url: string, options: ConnectionOptions): Promise<CentrifugeConnection> {
     const connection = new CentrifugeConnection(new URL(url).host, options)
     try {
@@ -83,8 +82,8 @@ export class CentrifugeConnection {
   }
 
   /**
-   * What was published since, in order, and at most so many; nothing when nothing comes for so many milliseconds.
-   * Throws why the connection is over, once all that came before is taken.
+   * Publications in order, at most `limit`; none if none arrives within the time. Throws the reason of the end of the
+   * connection after all earlier publications.
    */
   async next(limit: number, timeout: number): Promise<Publication[]> {
     if (this.#publications.length === 0 && !this.#failure) await this.#news(timeout)
@@ -128,7 +127,7 @@ export class CentrifugeConnection {
     if (this.#failure) throw this.#failure
   }
 
-  /** Resolves when something happened, or after a while. */
+  /** Resolves at the next event, or after the time. */
   async #news(timeout: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>(resolve => {
@@ -193,7 +192,7 @@ export class CentrifugeConnection {
     this.#renewAfter(connected.ttl)
   }
 
-  /** A server that sends pings and is not heard of is gone; but while nothing is read nothing can be heard. */
+  /** A server that sends pings and is silent is lost, unless the socket is paused. */
   #listen(): void {
     clearTimeout(this.#silence)
     if (this.#patience === 0) return
@@ -220,7 +219,7 @@ export class CentrifugeConnection {
         ({ connected }) => this.#renewAfter(connected?.ttl ?? 0)
       )
     } catch {
-      // The server ends the connection when the token ends, and the next one begins with a token of its own.
+      // The server closes the connection when the token expires; the next connection gets a new one.
     }
   }
 

@@ -1,8 +1,7 @@
 /**
- * The messages of Centrifuge, the protocol that JungleBus streams in: version 2 of centrifugal/protocol, as protobuf. A
- * client sends commands and a server replies; what a server sends by itself is a reply without an id that has a push.
- * Several of them may be in one frame of the websocket, each behind its length, and one of no bytes is a ping or the
- * answer to it.
+ * The messages of the Centrifuge protocol that JungleBus streams in: version 2 of centrifugal/protocol, as protobuf. A
+ * client sends commands, and the server replies; a message from the server alone is a reply without an id, with a push. One
+ * frame of the websocket may have several, each behind its length; an empty one is a ping or its answer.
  */
 import { delimited, FieldReader, FieldWriter } from './protobuf.ts'
 
@@ -13,40 +12,40 @@ interface ServerError {
 }
 
 export interface ConnectResult {
-  /** Seconds between pings of the server; 0 when it sends none. */
+  /** Seconds between pings of the server; 0 without pings. */
   readonly ping: number
-  /** Whether it wants them answered. */
+  /** Whether pings are answered. */
   readonly pong: boolean
-  /** Seconds for which the token is good; 0 when it does not end. */
+  /** Lifetime of the token in seconds; 0 without an end. */
   readonly ttl: number
 }
 
-/** Something that was published on a channel. */
+/** A publication on a channel. */
 export interface Publication {
   readonly channel: string
   /** A view of the frame. */
   readonly data: Uint8Array
 }
 
-/** The end of a subscription or of the connection, as the server wants it. */
+/** The end of a subscription or of the connection, by the server. */
 export interface DisconnectReason {
   readonly code: number
   readonly reason: string
 }
 
 export interface Reply {
-  /** Of the command that it answers; 0 for what the server sends by itself. */
+  /** Id of the command; 0 for a push. */
   readonly id: number
   readonly error?: ServerError
   readonly connected?: ConnectResult
   readonly publication?: Publication
   readonly unsubscribed?: DisconnectReason & { readonly channel: string }
   readonly disconnected?: DisconnectReason
-  /** There is nothing in it. */
+  /** An empty message. */
   readonly isPing: boolean
 }
 
-/** Numbers of fields. */
+/** Field numbers. */
 const COMMAND = { id: 1, connect: 4, subscribe: 5, refresh: 14 }
 const REPLY = { id: 1, error: 2, push: 4, connect: 5, refresh: 14 }
 
@@ -58,7 +57,7 @@ export const connectCommand = (id: number, token: string): FieldWriter =>
 export const subscribeCommand = (id: number, channel: string): FieldWriter =>
   new FieldWriter().u64(COMMAND.id, id).message(COMMAND.subscribe, new FieldWriter().text(1, channel))
 
-/** A new token for a connection whose token ends. */
+/** Command with a new token. */
 export const refreshCommand = (id: number, token: string): FieldWriter =>
   new FieldWriter().u64(COMMAND.id, id).message(COMMAND.refresh, new FieldWriter().text(1, token))
 
@@ -66,7 +65,7 @@ export const PONG = new FieldWriter()
 
 export const writeFrame = (commands: readonly FieldWriter[]): Uint8Array => delimited(commands)
 
-/** The replies of a frame; throws ERR_SOURCE_FORMAT when it is none. */
+/** Parses the replies of a frame; throws ERR_SOURCE_FORMAT for malformed ones. */
 export function* readFrame(frame: Uint8Array): Generator<Reply, void, undefined> {
   const reader = new FieldReader(frame)
   while (!reader.isAtEnd) yield readReply(reader.delimited())
@@ -100,7 +99,7 @@ const readError = (bytes: Uint8Array): ServerError => {
   return error
 }
 
-/** The results of connecting and of refreshing have the life of the token at the same places. */
+/** The results of connect and refresh have the lifetime of the token in the same fields. */
 const readConnected = (bytes: Uint8Array, ping: number, pong: number): ConnectResult => {
   const result = { ping: 0, pong: false, ttl: 0, expires: false }
   const reader = new FieldReader(bytes)
@@ -115,7 +114,7 @@ const readConnected = (bytes: Uint8Array, ping: number, pong: number): ConnectRe
   return expires ? connected : { ...connected, ttl: 0 }
 }
 
-/** Of the pushes those that are of use: publications, and the ends of subscriptions and of the connection. */
+/** Parses publications, and the ends of subscriptions and of the connection; other pushes are skipped. */
 const readPush = (bytes: Uint8Array): Partial<Reply> => {
   let channel = ''
   let data: Uint8Array | undefined

@@ -1,8 +1,8 @@
-/** Several places for single transactions as one: asked one after the other, until one has it. */
+/** Several transaction sources as one, asked in order until one has the transaction. */
 import { QuoinError } from '@quoin/primitives'
 import type { TransactionSource } from './source.ts'
 
-/** Undefined when there is none. One that fails is passed over; if none has it, the failure is told, for it may have. */
+/** Undefined without sources. A source that fails is skipped; its error is thrown if no other has the transaction. */
 export const fallbackSource = (places: readonly TransactionSource[]): TransactionSource | undefined => {
   if (places.length < 2) return places[0]
   return {

@@ -1,6 +1,6 @@
 /**
- * A file as a source: one BEEF, or lines that have one each, as `quoin import` takes them. How far it was read is kept
- * like there, so that either goes on where the other was.
+ * A file as a source: one BEEF, or one per line, as in `quoin import`. Both save their progress in the same form, so that
+ * either resumes where the other stopped.
  */
 import { beefOfRecord, type FileRecord, fileSize, recordsOf } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
@@ -8,12 +8,12 @@ import type { Store } from '@quoin/store'
 import { FileProgress } from '@quoin/txo'
 import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction } from './source.ts'
 
-/** Transactions in one delivery, and the bytes of them at most. */
+/** Limits of one delivery: transactions, and bytes. */
 const PART = 256
 const PART_BYTES = 8 * 1024 * 1024
 
 export interface FileSourceOptions {
-  /** Told of every line that has no transaction; it is passed over. */
+  /** Called for each skipped line without a transaction. */
   readonly onWarning?: (error: QuoinError) => void
 }
 
@@ -39,7 +39,7 @@ export class FileSource implements Source {
     return this.#status
   }
 
-  /** To the end of the file. Throws ERR_FILE when it cannot be read. */
+  /** Delivers to the end of the file. Throws ERR_FILE when it cannot be read. */
   async *deliveries(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
     const progress = new FileProgress(store, this.#path)
     const at = await progress.read()

@@ -1,4 +1,4 @@
-/** Where transactions come from: JungleBus, files, other nodes. */
+/** Sources of transactions: JungleBus, files, other nodes. */
 export type { BackoffOptions } from '@quoin/primitives'
 export { fallbackSource } from './fallback-source.ts'
 export { FileSource, type FileSourceOptions } from './files.ts'

@@ -1,9 +1,9 @@
-/** Changes on the journal of another node, as it publishes them: which of them have to do with tokens. */
+/** Changes on the journal of another node: the transactions with tokens among them. */
 
 import { parseTxid, QuoinError, type Txid } from '@quoin/primitives'
 import { DISCOVERY, tokenOfTopic } from '../topic-names.ts'
 
-/** The transaction of a change, if it has to do with tokens: outputs in their topics, or outputs of them that it spends. */
+/** The transaction of a change with token outputs, or with spends of them; undefined for other changes. */
 export const tokenTransactionOf = (event: string, data: string): Txid | undefined => {
   if (event !== 'saved' && event !== 'moved') return undefined
   const { txid, outputs: changed, spends } = readChange(data)

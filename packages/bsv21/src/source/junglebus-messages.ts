@@ -1,19 +1,19 @@
 /**
- * What JungleBus publishes on the channels of a subscription: transactions, and on one of its own what is going on. The
- * codes and the counts are those of its documentation.
+ * The publications of JungleBus on the channels of a subscription: transactions, and control messages on a channel of their
+ * own. Codes and counts are those of its documentation.
  */
 import { QuoinError } from '@quoin/primitives'
 import { FieldReader } from './protobuf.ts'
 
-/** A transaction as it is sent; nothing of it is checked. */
+/** A transaction as it was sent, unchecked. */
 export interface SentTransaction {
-  /** The txid as people write it. */
+  /** The txid in display order. */
   readonly id: string
   readonly height: number
   readonly index: number
-  /** Empty when it is too large to be sent, and has to be fetched. */
+  /** Empty for a transaction too large to be sent, which is fetched by its txid. */
   readonly raw: Uint8Array
-  /** A proof in the format of the TSC; empty when it is not mined. */
+  /** A TSC proof; empty for an unmined transaction. */
   readonly proof: Uint8Array
 }
 
@@ -21,11 +21,11 @@ export interface Control {
   readonly code: number
   readonly message: string
   readonly block: number
-  /** How many transactions of the block were sent. */
+  /** Number of transactions sent for the block. */
   readonly transactions: number
 }
 
-/** Of the codes those that something follows from; all others only tell. */
+/** The codes with an effect; others are informational. */
 export const CONTROL = { error: 101, blockDone: 200, reorg: 300, failure: 999 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

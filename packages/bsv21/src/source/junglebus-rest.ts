@@ -1,6 +1,6 @@
 /**
- * JungleBus over HTTP: tokens, single transactions, what an address was used in, and the height of the chain. It is
- * asked with bounds, and what goes wrong is an ERR_CHAIN_SOURCE that says whether it is worth asking again.
+ * JungleBus over HTTP: tokens, single transactions, the transactions of an address, and the chain height. Requests are
+ * bounded, and fail with ERR_CHAIN_SOURCE, which says whether a retry helps.
  */
 
 import { Beef, Bump, parseTransaction, Service } from '@quoin/chain'
@@ -8,17 +8,17 @@ import { formatTxid, parseTxid, reasonOf, type Txid } from '@quoin/primitives'
 import type { BlockPosition } from '@quoin/txo'
 import type { FollowOptions, TransactionSource } from './source.ts'
 
-/** As much as a BEEF may have. */
+/** The limit of a BEEF. */
 const MAX_BYTES = 32 * 1024 * 1024
 const MAX_TOKEN = 8192
 
 export interface RestOptions {
-  /** Milliseconds that an answer may take. */
+  /** Milliseconds per answer. */
   readonly timeout?: number
   readonly fetch?: typeof fetch
 }
 
-/** A transaction that an address is in, as JungleBus has it. */
+/** A transaction of an address. */
 export interface AddressTransaction {
   readonly txid: Txid
   readonly mined: BlockPosition | undefined
@@ -27,7 +27,7 @@ export interface AddressTransaction {
 export class JungleBusRest implements TransactionSource {
   readonly name: string
   readonly #service: Service
-  /** Sent with every request, once there is one. */
+  /** Sent with every request, once obtained. */
   token = ''
 
   constructor(url: string, { timeout = 30_000, fetch: send = fetch }: RestOptions = {}) {
@@ -43,17 +43,17 @@ export class JungleBusRest implements TransactionSource {
     this.name = this.#service.name
   }
 
-  /** A token for whoever knows the id of a subscription. */
+  /** A token for a subscription. */
   async subscriptionToken(id: string, { signal }: FollowOptions = {}): Promise<string> {
     return this.#token('/v1/user/subscription-token', signal, { id })
   }
 
-  /** A new token for the one that there is. */
+  /** Renews the current token. */
   async refreshedToken({ signal }: FollowOptions = {}): Promise<string> {
     return this.#token('/v1/user/refresh-token', signal)
   }
 
-  /** The height of the last block it knows. */
+  /** The height of its last block. */
   async tip({ signal }: FollowOptions = {}): Promise<number> {
     const path = '/v1/block_header/tip'
     const { height } = fieldsOf(await this.#json(path, signal))
@@ -61,7 +61,7 @@ export class JungleBusRest implements TransactionSource {
     throw this.#service.failure(path, 'answers without a height')
   }
 
-  /** With what proves it, as a BEEF: as JungleBus made that, or else of the transaction and its proof. */
+  /** The BEEF of a transaction, from JungleBus, or assembled from the transaction and its proof. */
   async transaction(txid: Txid, { signal }: FollowOptions = {}): Promise<Beef | undefined> {
     const id = formatTxid(txid)
     const path = `/v1/transaction/beef/${id}`
@@ -85,7 +85,7 @@ export class JungleBusRest implements TransactionSource {
     return Beef.of([{ txid, transaction, bump }])
   }
 
-  /** Transactions that an address is in, from a height on. */
+  /** Transactions of an address, from a height on. */
   async addressTransactions(
     address: string,
     from: number,
@@ -93,7 +93,7 @@ export class JungleBusRest implements TransactionSource {
   ): Promise<AddressTransaction[]> {
     const path = `/v1/address/get/${encodeURIComponent(address)}/${from}`
     const found = await this.#json(path, signal)
-    // A Go program writes nothing as null.
+    // Go encodes an empty slice as null.
     if (found === null) return []
     if (!Array.isArray(found)) throw this.#service.failure(path, 'answers with something that is not a list')
     return found.map(each => {

@@ -1,11 +1,11 @@
-/** A transaction of JungleBus as it arrives: its bytes and its proof become a BEEF, as far as they fit together. */
+/** Converts a published transaction of JungleBus to a BEEF. */
 import { Beef, parseTransaction } from '@quoin/chain'
 import { formatTxid, parseTxid, QuoinError } from '@quoin/primitives'
 import type { SentTransaction } from './junglebus-messages.ts'
 import type { SourceTransaction } from './source.ts'
 import { bumpOfTsc } from './tsc-proof.ts'
 
-/** What does not fit together is left out: whoever takes it fetches it by its id. */
+/** Without a BEEF when the txid, bytes and proof are inconsistent: the pipeline fetches the transaction by its txid. */
 export const toSourceTransaction = (sent: SentTransaction, isMined: boolean): SourceTransaction => {
   const mined = isMined && sent.height > 0
   return {

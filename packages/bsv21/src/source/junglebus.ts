@@ -1,8 +1,7 @@
 /**
- * JungleBus as a source: the transactions of a subscription, block by block, and what is not mined yet if that is
- * wanted. It is connected to as long as somebody asks for deliveries, again and again, each time from the first block
- * of which not everything has come. How far it is, is a field of `h:prog`, some blocks behind: those that a reorg may
- * replace come again after a restart.
+ * JungleBus as a source: the transactions of a subscription, block by block, and unmined ones on request. It reconnects
+ * while deliveries are requested, each time from the first incomplete block. The progress is a field of `h:prog`, some
+ * blocks behind: blocks that a reorg may replace are delivered again after a restart.
  */
 import {
   Backoff,
@@ -31,32 +30,32 @@ import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction }
 import { REPEATS, SubscriptionProgress } from './subscription-progress.ts'
 
 export interface JungleBusOptions {
-  /** Where it is, such as `https://junglebus.gorillapool.io`. */
+  /** The URL, such as `https://junglebus.gorillapool.io`. */
   readonly url: string
   /** The id of the subscription, 64 hexadecimal digits. */
   readonly subscription: string
-  /** The block to begin with, when the store does not know of one. */
+  /** The first block, for a store without progress. */
   readonly fromBlock: number
-  /** Whether transactions that are not mined are wanted. */
+  /** Whether unmined transactions are delivered. */
   readonly mempool?: boolean
-  /** How many blocks a reorg may replace; 6 unless given. */
+  /** The deepest expected reorg, in blocks; 6 unless given. */
   readonly reorgDepth?: number
-  /** Of an operator who has one; without it the subscription gives one. */
+  /** The operator's token; without it, the token of the subscription. */
   readonly token?: string
-  /** Milliseconds that connecting, and each answer, may take. */
+  /** Milliseconds for connecting, and for each answer. */
   readonly timeout?: number
-  /** Milliseconds after which what is missing of a block is asked for again. */
+  /** Milliseconds after which missing transactions of a block are requested again. */
   readonly patience?: number
   readonly backoff?: BackoffOptions
-  /** Told of everything that goes wrong. */
+  /** Called for each transient error. */
   readonly onWarning?: (error: QuoinError) => void
-  /** Told of each status. */
+  /** Called for each change of the status. */
   readonly onStatus?: (status: SourceStatus) => void
 }
 
-/** Transactions in one delivery. */
+/** Transactions of one delivery. */
 const PART = 1000
-/** After so many times its patience without a block the source asks whether there is none. */
+/** Patience intervals without a block after which the source asks for the chain height. */
 const IDLE = 12
 
 const { progress } = outputs.collections
@@ -64,7 +63,7 @@ const { subscription: subscriptionField } = progressFields.collections
 
 export class JungleBus implements Source {
   readonly name: string
-  /** The same service for single questions. */
+  /** The same service over HTTP. */
   readonly rest: JungleBusRest
   readonly #url: string
   readonly #options: JungleBusOptions
@@ -111,7 +110,7 @@ export class JungleBus implements Source {
         this.#set({ state: 'reading', lastError: undefined, end: await this.#tip(signal) })
         yield* this.#follow(connection, run, signal)
       } catch (error) {
-        // Whatever was going on when it was stopped failed for that reason.
+        // An error after the abort is caused by it.
         if (signal?.aborted) break
         if (!isRemote(error)) throw error
         this.#warn(error)
@@ -133,7 +132,7 @@ export class JungleBus implements Source {
     try {
       return await CentrifugeConnection.open(this.#url, {
         token: this.rest.token,
-        // The ends of blocks are listened for before the blocks themselves.
+        // The control channel is subscribed before the blocks, so that no end of a block is missed.
         channels: [`${channel}:control`, `${channel}:${next}:0`, ...(mempool ? [`${channel}:mempool`] : [])],
         timeout,
         signal,
@@ -143,13 +142,13 @@ export class JungleBus implements Source {
         }
       })
     } catch (error) {
-      // It may be the token that is no longer good.
+      // The token may have expired.
       if (hasCode(error, 'ERR_SOURCE_REFUSED')) this.rest.token = token ?? ''
       throw error
     }
   }
 
-  /** For people to see how far it has to go; nothing depends on it. */
+  /** The chain height, for the status only. */
   async #tip(signal: AbortSignal | undefined): Promise<number | undefined> {
     try {
       return await this.rest.tip({ signal })
@@ -159,7 +158,7 @@ export class JungleBus implements Source {
     }
   }
 
-  /** Until the connection is lost, or has to begin again at another block. */
+  /** Delivers until the connection is lost, or has to resume at another block. */
   async *#follow(
     connection: CentrifugeConnection,
     run: SubscriptionProgress,
@@ -193,15 +192,15 @@ export class JungleBus implements Source {
     }
   }
 
-  /** Milliseconds until there is something to do even if nothing comes. */
+  /** Milliseconds until a check is due without publications. */
   #waitFor({ blocks, given }: SubscriptionProgress): number {
     if (blocks.next !== given) return 0
     return blocks.incomplete(Number.POSITIVE_INFINITY) ? this.#patience : this.#patience * IDLE
   }
 
   /**
-   * What cannot be read ends the reading, but not before all is given that came before it. So does a reorg: what comes
-   * after it comes again.
+   * Reads publications up to the first error or reorg; transactions before it are delivered. After a reorg the rest is sent
+   * again.
    */
   #read(publications: readonly Publication[], blocks: BlockTracker): Part {
     this.#set({ state: publications.length > 0 ? 'reading' : 'waiting' })
@@ -233,7 +232,7 @@ export class JungleBus implements Source {
     else if (code === CONTROL.error || code === CONTROL.failure) throw failure(this, control)
   }
 
-  /** One that cannot be read is missing in its block, and is asked for again with that: it must not hold up the rest. */
+  /** An unreadable transaction counts as missing in its block, and is requested again with it. */
   #readTransaction(data: Uint8Array): SentTransaction | undefined {
     try {
       return readSentTransaction(data)
@@ -244,7 +243,7 @@ export class JungleBus implements Source {
     }
   }
 
-  /** Whether to begin again, so that what is missing comes; unless it never does, and is not there. */
+  /** Whether to resubscribe to recover missing transactions. Gives up after `REPEATS` attempts. */
   #isSomethingLost(run: SubscriptionProgress): boolean {
     const missing = run.blocks.incomplete(performance.now() - this.#patience)
     if (!missing) return false
@@ -262,8 +261,8 @@ export class JungleBus implements Source {
   }
 
   /**
-   * Whether there are blocks that nothing came of. The last one may have been lost whole, and there is no later one yet
-   * to show that. Looked at once in a while.
+   * Whether blocks were lost whole. A later block would reveal that; without one, the chain height is asked for once in a
+   * while.
    */
   async #isBehind(run: SubscriptionProgress, signal: AbortSignal | undefined): Promise<boolean> {
     if (performance.now() - run.lookedAt < this.#patience * IDLE) return false
@@ -287,10 +286,10 @@ export class JungleBus implements Source {
   }
 }
 
-/** What is made of publications that came together. */
+/** The content of publications that arrived together. */
 interface Part {
   readonly transactions: SourceTransaction[]
-  /** The block that a reorg replaced, and those after it. */
+  /** The first block that a reorg replaced. */
   reorg: number | undefined
   failed: QuoinError | undefined
 }

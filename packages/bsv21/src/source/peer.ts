@@ -1,8 +1,8 @@
 /**
- * Another Quoin node as a source. What it commits is followed on its journal (`GET /live`), from a position that is kept,
- * so nothing is lost across reconnects. When there is no position yet, or the journal no longer goes back to it,
- * everything that changed its topics is listed first (`POST /requestSyncResponse`): the deployments, and then token by
- * token. The transactions themselves come with what proves them (`GET /beef/:txid`).
+ * Another Quoin node as a source. Its journal is followed (`GET /live`) from a saved position, so nothing is lost across
+ * reconnects. Without a position, or when the journal no longer reaches back to it, all transactions of its topics are listed
+ * first (`POST /requestSyncResponse`): the deployments, then each token. Transactions are fetched with their ancestry
+ * (`GET /beef/:txid`).
  */
 import { Beef, Service } from '@quoin/chain'
 import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
@@ -32,20 +32,20 @@ import type {
 } from './source.ts'
 import { eventsOf } from './sse.ts'
 
-/** Transactions that are listed, and those that are fetched at once. */
+/** Rows of a page, and concurrent fetches. */
 const PAGE = 500
 const BATCH_SIZE = 8
-/** The largest BEEF that is taken. */
+/** The limit of a BEEF. */
 const MAX_BYTES = 32 * 1024 * 1024
-/** A node says something every 15 seconds. */
+/** The node sends a heartbeat every 15 seconds. */
 const SILENCE = 60_000
 const TIMEOUT = 30_000
 
 export interface PeerOptions {
   readonly backoff?: BackoffOptions
-  /** Told of everything that goes wrong. */
+  /** Called for each transient error. */
   readonly onWarning?: (error: QuoinError) => void
-  /** Told of each status. */
+  /** Called for each change of the status. */
   readonly onStatus?: (status: SourceStatus) => void
 }
 
@@ -104,7 +104,7 @@ export class PeerSource implements Source, TransactionSource {
         if (place.position === undefined) yield* this.#catchUp(store, place, signal)
         yield* this.#follow(place, signal)
       } catch (error) {
-        // Whatever was going on when it was stopped failed for that reason.
+        // An error after the abort is caused by it.
         if (signal?.aborted) break
         if (!isRemote(error)) throw error
         if (error.details['code'] === GONE) place.position = undefined
@@ -115,7 +115,7 @@ export class PeerSource implements Source, TransactionSource {
     this.#set({ state: 'ended' })
   }
 
-  /** Everything that changed its topics; what changes meanwhile is on the journal after the position of before. */
+  /** Lists all transactions of its topics; later changes follow the saved journal position. */
   async *#catchUp(
     store: Store,
     place: Place,
@@ -172,7 +172,7 @@ export class PeerSource implements Source, TransactionSource {
     }
   }
 
-  /** Undefined for a topic that the node does not have: a token that is not active there. */
+  /** Undefined for a topic that the node does not have: the token is not active there. */
   async #list(topic: Topic, applied: number, signal: AbortSignal | undefined) {
     try {
       const answer = await this.#peer.syncResponse(
@@ -212,7 +212,7 @@ export class PeerSource implements Source, TransactionSource {
     }
   }
 
-  /** One change that cannot be read must not hold up those behind it. */
+  /** An unreadable change is skipped, so that later ones are delivered. */
   #wanted(event: string, data: string): Txid | undefined {
     try {
       return tokenTransactionOf(event, data)
@@ -228,7 +228,7 @@ export class PeerSource implements Source, TransactionSource {
     this.#onWarning?.(error)
   }
 
-  /** Where the journal ends; every stream begins with it. */
+  /** The last journal position; every stream begins with it. */
   async #lastPosition(signal: AbortSignal | undefined): Promise<number> {
     for await (const [first] of eventsOf(`${this.#url}/live`, { silence: TIMEOUT, signal })) {
       if (first && /^\d{1,15}$/.test(first.id)) return Number(first.id)
@@ -236,7 +236,7 @@ export class PeerSource implements Source, TransactionSource {
     throw new QuoinError('ERR_SOURCE_FORMAT', `${this.name} does not say where its journal ends`)
   }
 
-  /** With what proves them; what the node does not have (any more) is for whoever takes it to find. */
+  /** Fetches BEEFs. A transaction that the node no longer has is delivered without one. */
   async #fetch(txids: readonly Txid[], signal: AbortSignal | undefined): Promise<SourceTransaction[]> {
     const staged: SourceTransaction[] = []
     for (let i = 0; i < txids.length; i += BATCH_SIZE) {
@@ -264,12 +264,12 @@ export class PeerSource implements Source, TransactionSource {
   }
 }
 
-/** Where on the journal it is; undefined when that has to be found. */
+/** A journal position; undefined until it is found. */
 interface Place {
   position: number | undefined
 }
 
-/** What a node answers to a position that is not on its journal any more, and to a topic that it does not have. */
+/** Statuses for a position that the journal no longer has, and for an unknown topic. */
 const GONE = 410
 const UNKNOWN_TOPIC = 400
 const encoder = new TextEncoder()
@@ -278,7 +278,7 @@ const decoder = new TextDecoder()
 const gone = (name: string): QuoinError =>
   new QuoinError('ERR_SOURCE_REFUSED', `the journal of ${name} no longer goes back so far`, { code: GONE })
 
-/** The topics of the tokens that a transaction deploys. */
+/** The topics of deployed tokens. */
 const tokensOf = ({ txid, beef }: SourceTransaction): Topic[] => {
   const transaction = beef?.find(txid)?.transaction
   if (!transaction) return []

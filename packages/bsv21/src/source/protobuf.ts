@@ -1,6 +1,6 @@
 /**
- * As much of the protobuf encoding as JungleBus and Centrifuge use: varints and length-delimited fields. What strangers
- * send is read within its bounds, field by field; fields that nobody asks for are skipped, as the format wants it.
+ * The part of protobuf that JungleBus and Centrifuge use: varints and length-delimited fields. Untrusted messages are read
+ * within their bounds, field by field; unknown fields are skipped, as the format requires.
  */
 import { QuoinError } from '@quoin/primitives'
 
@@ -15,7 +15,7 @@ const MAX_U32 = 0xffffffff
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Goes through the fields of one message: `next` names the next one, and then it is read or skipped. */
+/** A cursor over the fields of a message: `next` advances, and the field is read or skipped. */
 export class FieldReader {
   readonly #bytes: Uint8Array
   #at = 0
@@ -41,7 +41,7 @@ export class FieldReader {
     return value
   }
 
-  /** A 64-bit number as long as a `number` holds it. */
+  /** A 64-bit number that fits a `number`. */
   u53(): number {
     this.#expect(VARINT)
     return this.#varint()
@@ -74,7 +74,7 @@ export class FieldReader {
     else throw this.#error('an unknown type of field', { wire: this.#wire })
   }
 
-  /** A length and so many bytes, without a field before it: how messages follow one another. A view. */
+  /** A view of length-prefixed bytes without a field: the framing of messages. */
   delimited(): Uint8Array {
     const start = this.#take(this.#varint())
     return this.#bytes.subarray(start, this.#at)
@@ -100,7 +100,7 @@ export class FieldReader {
     throw this.#error('a number that does not end')
   }
 
-  /** One that is not wanted may have all 64 bits. */
+  /** A skipped varint may have all 64 bits. */
   #skipVarint(): void {
     for (let i = 0; i < MAX_VARINT; i++) if (this.#bytes[this.#take(1)]! < 0x80) return
     throw this.#error('a number that does not end')
@@ -118,7 +118,7 @@ export class FieldReader {
   }
 }
 
-/** Writes the fields of a message. As proto3 wants it, what has its default value (0, false, empty) is left out. */
+/** Writes the fields of a message. Default values (0, false, empty) are omitted, as in proto3. */
 export class FieldWriter {
   readonly #parts: Uint8Array[] = []
 
@@ -136,7 +136,7 @@ export class FieldWriter {
     return this.bytes(field, encoder.encode(value))
   }
 
-  /** A message within the message; an empty one is there, unlike one that is undefined. */
+  /** A nested message; an empty one is written, an undefined one is not. */
   message(field: number, value: FieldWriter | undefined): this {
     if (value) this.#delimited(field, value.finish())
     return this
@@ -151,7 +151,7 @@ export class FieldWriter {
   }
 }
 
-/** Messages one after the other, each behind its length. */
+/** Messages in sequence, each behind its length. */
 export const delimited = (messages: readonly FieldWriter[]): Uint8Array =>
   new Uint8Array(
     Buffer.concat(

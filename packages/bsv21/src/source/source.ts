@@ -1,11 +1,9 @@
 /**
- * Where transactions come from. A source gives them in deliveries. What is made of a delivery is committed together
- * with how far the source is then (`mark`), so nothing is lost and nothing is done by halves: what was not committed
- * comes again, and what was may come again too. Deliveries are committed in their order, though the next may be asked for
- * before the one before is; none is made ahead of that beyond a bounded number, so a source goes no faster than its
- * transactions are taken.
+ * Sources of transactions. A source yields deliveries. One commit stores the effects of a delivery and the progress of the
+ * source (`mark`): a delivery that was not committed is delivered again, and a committed one may be. Deliveries are
+ * committed in order. A bounded number is in flight, so that a source does not outrun the ingest.
  *
- * Nothing that a source says is believed: a transaction is verified by whoever takes it.
+ * Sources are untrusted: every transaction is verified.
  */
 import type { Beef } from '@quoin/chain'
 import type { Txid } from '@quoin/primitives'
@@ -13,12 +11,12 @@ import type { Batch, Store } from '@quoin/store'
 import type { BlockPosition } from '@quoin/txo'
 
 export interface Source {
-  /** For people: a kind and an address. */
+  /** Kind and address, as text. */
   readonly name: string
   readonly status: SourceStatus
   /**
-   * From the place that the store has of it, to the end or until the signal aborts. What passes (a connection that is
-   * lost, a service that is down) is waited for; what it throws is final.
+   * Delivers from the saved progress, to the end or until the signal aborts. Transient failures, such as a lost connection,
+   * are retried; thrown errors are final.
    */
   deliveries(store: Store, options?: FollowOptions): AsyncGenerator<Delivery, void, undefined>
 }
@@ -29,34 +27,34 @@ export interface FollowOptions {
 
 export interface Delivery {
   readonly transactions: readonly SourceTransaction[]
-  /** From this height on blocks were replaced by others; what those have comes after this. */
+  /** The first height that a reorg replaced; the new blocks follow. */
   readonly reorgFrom: number | undefined
-  /** Notes in a batch how far the source is once this delivery is taken. */
+  /** Saves the progress of the source after this delivery. */
   readonly mark: (batch: Batch) => void
 }
 
 export interface SourceTransaction {
   readonly txid: Txid
-  /** The transaction with as much of what proves it as the source has; undefined when it has to be fetched by its id. */
+  /** The transaction with as much ancestry as the source has; undefined when it has to be fetched by its txid. */
   readonly beef: Beef | undefined
-  /** Where it is in the chain, as the source has it; undefined when it is not mined, or the source does not say. */
+  /** Position in the chain according to the source; undefined when unmined or unknown. */
   readonly mined: BlockPosition | undefined
 }
 
 export interface SourceStatus {
   readonly state: 'idle' | 'connecting' | 'reading' | 'waiting' | 'ended'
-  /** How far it is and how far it goes, in one unit: blocks, bytes, positions. Undefined when not known. */
+  /** Progress and end in one unit: blocks, bytes or positions. Undefined when unknown. */
   readonly at: number | undefined
   readonly end: number | undefined
-  /** Transactions given so far. */
+  /** Number of delivered transactions. */
   readonly transactions: number
-  /** The last thing that went wrong, while it has not gone right since. */
+  /** The last error; undefined after a success. */
   readonly lastError: string | undefined
 }
 
-/** A place that has single transactions by their ids: for what a transaction depends on. */
+/** A source of single transactions by txid, for missing ancestors. */
 export interface TransactionSource {
   readonly name: string
-  /** With what proves it, as far as that is there; undefined when the place does not have it. */
+  /** The transaction with available ancestry; undefined when the source does not have it. */
   transaction(txid: Txid, options?: FollowOptions): Promise<Beef | undefined>
 }

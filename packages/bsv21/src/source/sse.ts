@@ -1,21 +1,21 @@
-/** Server-sent events as a client reads them (HTML standard §9.2), within bounds. */
+/** A bounded client of server-sent events (HTML standard §9.2). */
 
 import { fetchReasonOf, QuoinError } from '@quoin/primitives'
 export interface ServerEvent {
-  /** `message` unless the server says otherwise. */
+  /** `message` unless the server names another type. */
   readonly event: string
-  /** The last id that was told, with this event or before it. */
+  /** The last event id, of this event or an earlier one. */
   readonly id: string
-  /** Empty for what only tells an id. */
+  /** Empty for an event with an id only. */
   readonly data: string
 }
 
-/** The longest event that is read, in characters. */
+/** The longest event, in characters. */
 const MAX_EVENT = 32 * 1024 * 1024
 
-/** Takes the text of a stream as it comes, and gives the events that are whole. */
+/** Parses the text of a stream into complete events. */
 export class EventReader {
-  /** What is not whole yet: in parts, since putting together what is long again and again takes long. */
+  /** The incomplete rest, in parts: repeated concatenation would be quadratic. */
   readonly #parts: string[] = []
   #length = 0
   #endsWithCr = false
@@ -26,7 +26,7 @@ export class EventReader {
 
   read(text: string): ServerEvent[] {
     const events: ServerEvent[] = []
-    // A line feed that follows a carriage return at the end of the last part belongs to it.
+    // A line feed after a carriage return at the end of the last part belongs to it.
     let start = this.#endsWithCr && text.startsWith('\n') ? 1 : 0
     this.#endsWithCr = text === '' ? this.#endsWithCr : text.endsWith('\r')
     const ends = /\r\n|\r|\n/g
@@ -77,12 +77,12 @@ export class EventReader {
 
 export interface EventsOptions {
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds without a byte after which the server is given up. */
+  /** Milliseconds without a byte after which the connection counts as lost. */
   readonly silence: number
   readonly signal: AbortSignal | undefined
 }
 
-/** The events of an address, as many at a time as came together. Throws an error of a source when it ends. */
+/** The events of a URL, in the groups that arrive together. Throws an error of a source at the end. */
 export async function* eventsOf(
   url: string,
   { headers = {}, silence, signal }: EventsOptions
@@ -109,7 +109,7 @@ export async function* eventsOf(
     for await (const chunk of response.body) {
       clearTimeout(timer)
       const events = reader.read(decoder.decode(chunk, { stream: true }))
-      // While whoever reads is at work, nobody listens: that is no silence.
+      // Time in which the consumer is busy does not count as silence.
       if (events.length > 0) yield events
       timer = setTimeout(() => quiet.abort(), silence)
     }

@@ -1,15 +1,15 @@
-/** How far one run over the deliveries of JungleBus is: which blocks came, what was given of them, what is asked for again. */
+/** The progress of one run over a JungleBus subscription: received, delivered and re-requested blocks. */
 import { BlockTracker } from './block-tracker.ts'
 
-/** How often a block is asked for again that brings nothing new, before it is taken for what it is. */
+/** Requests for an incomplete block that bring nothing new, before it is taken for complete. */
 export const REPEATS = 3
 
 export class SubscriptionProgress {
   blocks: BlockTracker
-  /** The block to go on from, as of the last delivery that was taken, and the place that the store has since then. */
+  /** The next block as of the last committed delivery, and the saved progress. */
   given: number
   place: number
-  /** When it was last looked whether there are blocks that nothing came of, in milliseconds. */
+  /** Time of the last check for lost blocks, in milliseconds. */
   lookedAt = performance.now()
   #behind = { tip: -1, times: 0 }
   readonly #asked = new Map<number, { readonly seen: number; readonly times: number }>()
@@ -20,21 +20,21 @@ export class SubscriptionProgress {
     this.blocks = new BlockTracker(place)
   }
 
-  /** Everything from a height on is another chain. */
+  /** A reorg replaced all blocks from a height on. */
   reorg(from: number): void {
-    this.blocks = new BlockTracker(from, this.blocks.tellsOfAll)
+    this.blocks = new BlockTracker(from, this.blocks.reportsAll)
     this.place = Math.min(this.place, from)
     this.#asked.clear()
   }
 
-  /** Whether blocks up to this one are to be asked for again: some times, for there may be nothing in them. */
+  /** Whether blocks up to this one are requested again: a limited number of times, since they may be empty. */
   isBehind(tip: number): boolean {
     if (tip < this.blocks.next) return false
     this.#behind = { tip, times: this.#behind.tip === tip ? this.#behind.times + 1 : 1 }
     return this.#behind.times <= REPEATS
   }
 
-  /** Whether a block was asked for again so many times, and this is all that came each time. */
+  /** Whether a block was requested again so many times with the same result. */
   isRepeated(height: number, seen: number): boolean {
     for (const below of this.#asked.keys()) if (below < this.blocks.next) this.#asked.delete(below)
     const last = this.#asked.get(height)

@@ -1,19 +1,18 @@
 /**
- * Merkle proofs in the binary format of the Technical Standards Committee (BRC-10), which JungleBus sends, as BUMPs
- * (BRC-74), which everything here understands. Of the many forms of that format JungleBus has one, and only that is
- * read: a txid, a target, and the branch. By its flags the target is the hash of a block, and in truth it is the merkle
- * root; it is passed over, since proofs are checked against headers.
+ * Merkle proofs in the binary format of the Technical Standards Committee (BRC-10), as JungleBus sends them, converted to
+ * BUMPs (BRC-74). Of the forms of the format, the one of JungleBus is read: a txid, a target, and the branch. Its flags
+ * declare the target a block hash, but it is the merkle root; it is skipped, since proofs are checked against headers.
  */
 import { Bump } from '@quoin/chain'
 import { equalBytes, Reader, type Txid } from '@quoin/primitives'
 
-/** No flag is set. */
+/** No flags. */
 const FORM = 0
 const COPY = 1
 const TARGET_LENGTH = 32
 const MAX_DEPTH = 32
 
-/** Throws ERR_SOURCE_FORMAT for what is no proof of this transaction. That it leads to a block is not checked. */
+/** Throws ERR_SOURCE_FORMAT for a malformed proof or one of another transaction. The root is not checked. */
 export const bumpOfTsc = (proof: Uint8Array, txid: Txid, height: number): Bump => {
   const reader = new Reader(proof, 'ERR_SOURCE_FORMAT')
   const flags = reader.u8()

@@ -1,25 +1,25 @@
-/** A websocket for binary frames, with bounds and with errors of a source. It lives once. */
+/** A websocket for binary frames, with limits and with errors of a source. It is used once. */
 
 import { QuoinError } from '@quoin/primitives'
 import WebSocket from 'ws'
 
-/** The largest frame that is read. */
+/** The largest frame. */
 const MAX_FRAME = 64 * 1024 * 1024
 
 export interface SocketOptions {
   readonly protocol: string
-  /** Milliseconds in which it is open. */
+  /** Milliseconds until it must be open. */
   readonly timeout: number
-  /** Ends it, open or not. */
+  /** Closes it, open or not. */
   readonly signal: AbortSignal | undefined
   received(frame: Uint8Array): void
-  /** It is over; called once, unless it is ended from here. */
+  /** Called once when it ends, unless it was closed from here. */
   ended(error: QuoinError): void
 }
 
 export interface FrameSocket {
   send(frame: Uint8Array): void
-  /** Reads no more, so that the other side has to wait. */
+  /** Pauses reading, which slows the server down. */
   pause(): void
   resume(): void
   end(): void
@@ -38,7 +38,7 @@ export const openSocket = async (url: string, options: SocketOptions): Promise<F
     const told = ended
     ended = () => undefined
     options.signal?.removeEventListener('abort', abort)
-    // Not a close in good manners: of a socket that is not read the other side's answer would never come.
+    // Terminated, not closed: a paused socket would never see the answer to a close frame.
     socket.terminate()
     told(error)
   }
@@ -53,7 +53,7 @@ export const openSocket = async (url: string, options: SocketOptions): Promise<F
   })
   ended = options.ended
   socket.on('message', (data: Buffer, isBinary: boolean) => {
-    // A copy: what is kept of a frame must not keep the larger memory that it was received in.
+    // Copied: a view would keep the larger receive buffer alive.
     if (isBinary) options.received(new Uint8Array(data))
     else over(new QuoinError('ERR_SOURCE_FORMAT', `${name} sends text`, { source: name }))
   })
@@ -74,7 +74,7 @@ const lost = (source: string, reason: string): QuoinError =>
     reason
   })
 
-/** Codes from 3000 on are reasons of the server; those below are of the websocket itself. */
+/** Codes from 3000 on are reasons of the server; lower ones are of the websocket protocol. */
 const closed = (source: string, code: number, reason: string): QuoinError =>
   code < 3000
     ? lost(source, `closed with ${code} ${reason}`.trim())
