@@ -9,8 +9,8 @@ const plain = (_: string, value: unknown): unknown => {
 }
 
 /**
- * How deep the text of a JSON document is nested, counted without parsing it, so that what is nested too deep never
- * meets code that recurses.
+ * How deep the text of a JSON document is nested, counted without parsing: a document that is nested too deep never
+ * reaches code that recurses.
  */
 export const depthOf = (text: Uint8Array): number => {
   let depth = 0

@@ -1,19 +1,19 @@
 /**
- * Routes are declared: what a request has to look like, and what comes back. The same schemas check the request and
- * make the OpenAPI description, so the two cannot differ.
+ * Routes as values: schemas of the request and of the responses, and a handler. The same schemas check requests and write
+ * the OpenAPI description.
  */
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import { toJson } from './json.ts'
 
 export type Method = 'get' | 'post' | 'delete'
 
-/** A body of bytes, whatever its content type. */
+/** A body of bytes, of any content type. */
 export const BYTES = 'bytes'
 
 // biome-ignore lint/complexity/noBannedTypes: no properties at all.
 type None = {}
 
-/** A request that was checked. */
+/** A checked request. */
 export interface RouteRequest<
   P extends TProperties = None,
   Q extends TProperties = None,
@@ -51,7 +51,7 @@ export interface RouteSpec<
   readonly method: Method
   /** With parameters as `:name`. */
   readonly path: string
-  /** The name of the operation, for those who generate clients. */
+  /** The operation id in OpenAPI. */
   readonly name: string
   readonly summary: string
   readonly tag: string
@@ -72,7 +72,7 @@ export interface BearerAuth {
   check(authorization: string | undefined): void
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a handler is given was checked by its own schemas.
+// biome-ignore lint/suspicious/noExplicitAny: the arguments of a handler were checked by its own schemas.
 export type Route = RouteSpec<any, any, any, any>
 
 /** Declares a route, with the types of its parts inferred. */

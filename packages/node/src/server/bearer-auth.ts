@@ -15,5 +15,5 @@ export const bearer = (token: string): BearerAuth => {
   }
 }
 
-/** Of one length, whatever is given. */
+/** Digests have one length, so the comparison takes one time. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

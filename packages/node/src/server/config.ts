@@ -1,7 +1,7 @@
 /**
  * The configuration of a node: defaults, then a file, then environment variables, then options of the command line, each
- * over the one before. Whatever is wrong is said at once, with where it stands and what was expected; a key that is not
- * known is wrong too.
+ * over the one before. All mistakes are reported together, each with its place and the expected value; an unknown key is a
+ * mistake too.
  */
 
 import { readFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ export interface LoadedDeployment {
   readonly variables: readonly VariableUse[]
 }
 
-/** What is wrong with a setting, and where that stands. */
+/** A mistake in a setting, and its place. */
 export interface Problem {
   readonly setting: string
   readonly source: string
@@ -203,7 +203,7 @@ const readText = (path: string): string => {
   return new TextDecoder().decode(bytes)
 }
 
-/** What a file says of other files is relative to it, wherever the command is run. */
+/** Paths in a file are relative to the file, not to the working directory. */
 const relativeTo = (file: string, key: string, value: unknown): unknown => {
   const place = (path: string): string => (isAbsolute(path) ? path : resolve(dirname(file), path))
   if (key === 'backups' && typeof value === 'string') return place(value)
@@ -244,7 +244,7 @@ const fromOptions = (options: NonNullable<ConfigSources['options']>): Layer =>
     return [[key, { value: parseText(setting, text), source: setting.option }] as const]
   })
 
-/** A value that was written as text, where there is nothing but text. What is wrong stays as it is, to be refused. */
+/** The value of a text from the environment or an option. A malformed text stays a text, which the schema refuses. */
 const parseText = ({ key, schema }: Setting, text: string): unknown => {
   if (key === 'plugins') return parsePlugins(text)
   if (key === 'knex') return parsedJson(text)
@@ -309,7 +309,7 @@ const assemble = (given: ReadonlyMap<string, Given>): Config => {
   return config as Config
 }
 
-/** What each setting cannot say alone. */
+/** Rules between settings. */
 const checkTogether = (config: Config, sourceOf: (key: string) => string): Problem[] => {
   const { chain, network, host } = config
   const problems: Problem[] = hydrationProblems(config, moduleSpecs(config.plugins)).map(problem => ({

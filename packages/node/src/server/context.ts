@@ -1,4 +1,4 @@
-/** What the routes of a server share. */
+/** The context of a server's routes. */
 import type { HeaderStore } from '@quoin/chain'
 import type { Route } from '@quoin/http'
 import type { AnyKeyspace } from '@quoin/keyspace'
@@ -22,7 +22,7 @@ export interface ServerOptions {
   readonly logger?: Logger
   /** Opens the admin plane. */
   readonly adminToken?: string
-  /** Opens `/arc-ingest` for whoever has it. */
+  /** The bearer token of `/arc-ingest`. */
   readonly arcToken?: string
   /** The directory that backups are written into; without it there are none over HTTP. */
   readonly backups?: string
@@ -30,7 +30,7 @@ export interface ServerOptions {
   readonly dev?: DevNetwork
   /** The BSV21 tokens of the node, if it has any. */
   readonly tokens?: NodeTokens
-  /** What keeps the node in step with its peers, for `/status` and the metrics. */
+  /** The synchronisation with peers, for `/status` and the metrics. */
   readonly sync?: SyncService
   /** The processes of plug-ins, for the admin plane and the metrics. */
   readonly plugins?: Pick<PluginHost, 'states'>
@@ -38,7 +38,7 @@ export interface ServerOptions {
   readonly mounts?: readonly MountedRoutes[]
   /** More parts of the node, as an index that is being built. */
   readonly parts?: readonly Part[]
-  /** What raw keys can be, those that Quoin ships unless given. */
+  /** The keyspaces that explain raw keys; the shipped ones unless given. */
   readonly keyspaces?: readonly AnyKeyspace[]
   /** How many proxies in front of the server to believe about the address of a client. */
   readonly proxies?: number

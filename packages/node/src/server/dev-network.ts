@@ -1,6 +1,6 @@
 /**
- * The network of a node that has none: a development chain in the node itself. What is submitted waits there to be
- * mined, blocks reach the headers like those of any source, and proofs reach the engine.
+ * The network of a node without one: a development chain in the node itself. Submitted transactions wait there to be
+ * mined, blocks reach the headers as from any source, and proofs reach the engine.
  */
 import {
   Beef,
@@ -43,7 +43,7 @@ export class DevNetwork {
     return this.#kept.chain
   }
 
-  /** Begins with all there is, for what a crash kept from the engine; then mines what waits so many seconds. */
+  /** Delivers all blocks first, since a crash may have kept some from the engine; then mines on an interval in seconds. */
   async start(engine: Engine, blockTime: number): Promise<void> {
     this.#engine = engine
     await this.#mutex.run('chain', () => this.#settle())
@@ -60,7 +60,7 @@ export class DevNetwork {
     }).start()
   }
 
-  /** Takes a transaction, and those of its ancestors that are not mined. */
+  /** Takes a transaction and its unmined ancestors. */
   readonly broadcast: Broadcast = async (transaction, bytes) => {
     for (const { transaction: each, bump } of Beef.parse(bytes).transactions) {
       if (each && !bump) await this.chain.submit(each)
@@ -114,8 +114,8 @@ export class DevNetwork {
   }
 
   /**
-   * Gives the engine the proofs of what it has as waiting. It is asked, not told block by block: what is submitted may
-   * be mined before it is committed.
+   * Gives the engine the proofs of its unproved transactions. The engine is asked for them after each block, because a
+   * submission may be mined before it is committed.
    */
   async #prove(engine: Engine): Promise<void> {
     const waiting = await engine.outputs.store.use(chain.collections.log).at('pending').range()

@@ -1,6 +1,6 @@
 /**
- * Errors over HTTP: which status each code is, and the one shape they all have. Wrong questions are 400, as the
- * reference server has it; what may be tried again unchanged is 503 or 429.
+ * Errors over HTTP: the status of each code, and the one form of all bodies. Malformed requests are 400, as in the
+ * reference server; requests that may be repeated unchanged are 503 or 429.
  */
 import { type ErrorCode, QuoinError } from '@quoin/primitives'
 
@@ -89,7 +89,7 @@ export const httpError = (error: unknown): HttpError => {
   if (!known || status === 500)
     return { status, body: bodyOf('ERR_INTERNAL', 'Unexpected error'), headers: {} }
   const { code, message, details } = error
-  // What is wrong inside is for the log, not for strangers: paths and addresses may be in it.
+  // Internal errors are for the log alone: their messages may have paths and addresses.
   const isInside = status > 500 && !PUBLIC.has(code)
   const body = isInside ? bodyOf(code, LATER) : { ...bodyOf(code, message), details }
   return { status, body, headers: headersOf(status, details['seconds'] ?? RETRY_SECONDS[code]) }

@@ -1,9 +1,9 @@
 /**
- * The explorer, as `npm run build` leaves it in `dist/explorer`: its page at `/` for whoever asks for HTML and at
- * `/explore/…` for each of its views, and its files under `/assets`, whose names change with what is in them.
+ * The explorer, as `npm run build` leaves it in `dist/explorer`: its page at `/` for requests that accept HTML and
+ * at `/explore/…` for each of its views, and its files under `/assets`, whose names change with their content.
  *
- * Nothing but these files is ever run or shown by the page, whatever strangers wrote into the data that it shows: the
- * policy forbids every other script, style, picture and connection.
+ * The content security policy forbids every other script, style, picture and connection, because the page shows data of
+ * strangers.
  */
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
@@ -55,24 +55,30 @@ const Headers = {
   accept: Type.Optional(Type.String()),
   'accept-encoding': Type.Optional(Type.String())
 }
-type Wanted = RouteRequest['headers'] & { readonly accept?: string; readonly 'accept-encoding'?: string }
+type AcceptHeaders = RouteRequest['headers'] & {
+  readonly accept?: string
+  readonly 'accept-encoding'?: string
+}
 
 /** Beside the routes of the interface; none where the explorer was not built. */
 export const explorerRoutes = (routes: readonly Route[], folder: string = EXPLORER_FOLDER): Route[] => {
   if (!existsSync(join(folder, 'index.html'))) return []
   const files = new Files(folder)
   const index = routes.find(({ method, path }) => method === 'get' && path === '/')
-  const page = (headers: Wanted): Promise<RouteResponse> => files.answer('index.html', headers, PAGE_HEADERS)
+  const page = (headers: AcceptHeaders): Promise<RouteResponse> =>
+    files.answer('index.html', headers, PAGE_HEADERS)
   const view = (path: string): Route =>
-    served(path, 'A view of the explorer.', {}, ({ headers }) => page(headers as Wanted))
+    served(path, 'A view of the explorer.', {}, ({ headers }) => page(headers as AcceptHeaders))
   return [
     served('/', 'The explorer, for browsers.', {}, async asked =>
-      !index || acceptsHtml(asked.headers as Wanted) ? page(asked.headers as Wanted) : index.handle(asked)
+      !index || acceptsHtml(asked.headers as AcceptHeaders)
+        ? page(asked.headers as AcceptHeaders)
+        : index.handle(asked)
     ),
     view('/explore'),
     view('/explore/*'),
     served('/assets/:file', 'A file of the explorer.', { file: Type.String() }, ({ params, headers }) =>
-      files.answer(`assets/${(params as { file: string }).file}`, headers as Wanted, ASSET_HEADERS)
+      files.answer(`assets/${(params as { file: string }).file}`, headers as AcceptHeaders, ASSET_HEADERS)
     )
   ]
 }
@@ -95,7 +101,7 @@ const served = (
     handle: request => handle(request as RouteRequest)
   })
 
-const acceptsHtml = ({ accept = '' }: Wanted): boolean => /\btext\/html\b/i.test(accept)
+const acceptsHtml = ({ accept = '' }: AcceptHeaders): boolean => /\btext\/html\b/i.test(accept)
 
 const compressed = {
   br: (bytes: Uint8Array) =>
@@ -104,7 +110,7 @@ const compressed = {
 }
 type Encoding = keyof typeof compressed
 
-const encodingOf = ({ 'accept-encoding': accepted = '' }: Wanted): Encoding | undefined => {
+const encodingOf = ({ 'accept-encoding': accepted = '' }: AcceptHeaders): Encoding | undefined => {
   const offered = new Set(
     accepted.split(',').flatMap(each => {
       const [name = '', quality = ''] = each.split(';')
@@ -114,7 +120,7 @@ const encodingOf = ({ 'accept-encoding': accepted = '' }: Wanted): Encoding | un
   return (['br', 'gzip'] as const).find(each => offered.has(each))
 }
 
-/** What is in the folder, read once; nothing else can be asked for. */
+/** The files of the folder, read once; a request can name no other. */
 class Files {
   readonly #folder: string
   #read: Promise<ReadonlyMap<string, Uint8Array>> | undefined
@@ -127,7 +133,7 @@ class Files {
 
   async answer(
     name: string,
-    wanted: Wanted,
+    wanted: AcceptHeaders,
     headers: Readonly<Record<string, string>>
   ): Promise<RouteResponse> {
     this.#read ??= readAll(this.#folder)

@@ -21,6 +21,6 @@ export { type Node, type NodeOptions, type OpenNode, openNode, startNode } from 
 export type { Part, PartState } from './parts.ts'
 export { moduleSpecs } from './plugin-settings.ts'
 export { HIDDEN, withoutPassword } from './secrets.ts'
-export { type CreateServer, createServer, type Listening, type Server } from './server.ts'
+export { type CreateServer, createServer, type Server, type ServerAddress } from './server.ts'
 export { type Config, SETTINGS, type Setting } from './settings.ts'
 export { type StoreUpgrade, type StoreUpgradeOptions, upgradeStore } from './upgrade/upgrade.ts'

@@ -9,7 +9,7 @@ import type { Config } from './settings.ts'
 
 /**
  * The configuration with the chain whose headers the store has: its own development chain, or headers without a source.
- * Proofs are checked against those.
+ * Proofs are checked against them.
  */
 export const withStoredChain = async (config: Config, reads: StoreReads): Promise<Config> => {
   if (await reads.use(chain.collections.devChain).get()) return { ...config, chain: 'dev' }

@@ -1,4 +1,4 @@
-/** What a stranger may ask for at once (D15): sizes, pages, connections, and how often. */
+/** Limits of requests (D15): sizes, pages, connections and rate. */
 import { QuoinError } from '@quoin/primitives'
 
 export interface Limits {
@@ -22,7 +22,7 @@ export interface Limits {
 export interface RateLimit {
   readonly perSecond: number
   readonly burst: number
-  /** Whether those on this machine count too; not unless given. */
+  /** Whether addresses of this machine count too; not unless given. */
   readonly loopback?: boolean
 }
 

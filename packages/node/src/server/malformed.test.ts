@@ -12,7 +12,7 @@ import { liquidityRoutes } from '@quoin/liquidity/routes'
 import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createServer, type Server } from './index.ts'
-import { Generator, type Malformed, operationsByTag, type Real } from './malformed.testing.ts'
+import { Generator, type MalformedRequest, operationsByTag, type RealValues } from './malformed.testing.ts'
 import { key, startNode, type TestNode } from './node.testing.ts'
 import { describe as describeRoutes } from './openapi.ts'
 
@@ -26,7 +26,7 @@ const FAMILIES = ['overlay', 'txo', 'beef', '1sat', 'live', 'liquidity', 'keyspa
 let node: TestNode
 let server: Server
 let port: number
-let real: Real
+let real: RealValues
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
 setFlagsFromString('--expose-gc')
@@ -93,13 +93,13 @@ afterAll(async () => {
   await node.close()
 })
 
-interface Answered {
+interface ObservedResponse {
   readonly status: number
   readonly type: string
   readonly text: string
 }
 
-const send = ({ method, path, headers: given, body }: Malformed): Promise<Answered> =>
+const send = ({ method, path, headers: given, body }: MalformedRequest): Promise<ObservedResponse> =>
   new Promise((resolve, reject) => {
     // Without it the body of a GET would be taken for the next request.
     const headers = { ...given, ...(body && { 'content-length': body.length }) }
@@ -123,7 +123,7 @@ const send = ({ method, path, headers: given, body }: Malformed): Promise<Answer
     sent.end(body)
   })
 
-const checked = async (malformed: Malformed): Promise<number> => {
+const checked = async (malformed: MalformedRequest): Promise<number> => {
   const { status, type, text } = await send(malformed)
   const what = `${malformed.method} ${malformed.path} ${JSON.stringify(malformed.headers)} ${malformed.body && Buffer.from(malformed.body).toString('hex').slice(0, 400)}: ${text}`
   // A node that is not ready says so with 503; this one is.

@@ -2,7 +2,7 @@
 import { toHex } from '@quoin/primitives'
 import type { OpenApi, Operation, Parameter } from './openapi.ts'
 
-export interface Malformed {
+export interface MalformedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ interface Schema {
 }
 
 /** What is really in the node, so that some requests get further than the door. */
-export interface Real {
+export interface RealValues {
   readonly txids: readonly string[]
   readonly texts: readonly string[]
   readonly beefs: readonly Uint8Array[]
@@ -54,16 +54,16 @@ const STRANGE = [
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'HEAD', 'OPTIONS']
 
 export class Generator {
-  readonly #real: Real
+  readonly #real: RealValues
   #state: number
 
-  constructor(seed: number, real: Real) {
+  constructor(seed: number, real: RealValues) {
     this.#state = seed
     this.#real = real
   }
 
   /** One of an operation; `token` is sent most of the time, where one is asked for. */
-  request(path: string, method: string, operation: Operation, token: string): Malformed {
+  request(path: string, method: string, operation: Operation, token: string): MalformedRequest {
     const { parameters, requestBody, security } = operation
     const at = (place: Parameter['in']) => parameters.filter(each => each.in === place)
     let url = path

@@ -1,4 +1,4 @@
-/** Metrics for Prometheus, in a registry of their own. What is counted in the store is asked for when somebody looks. */
+/** Metrics for Prometheus, in a registry of their own. Counts of the store are read when Prometheus collects. */
 
 import type { HeaderStore } from '@quoin/chain'
 import type { Engine, HostedModuleState, PluginHost, Steak, SyncService } from '@quoin/overlay'
@@ -9,8 +9,8 @@ import type { NodeQueue } from './queues.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** What there is to measure beside the engine. */
-export interface Measured {
+/** The measured parts beside the engine. */
+export interface MetricSources {
   readonly headers: HeaderStore | undefined
   readonly sync: SyncService | undefined
   readonly plugins: Pick<PluginHost, 'states'> | undefined
@@ -28,7 +28,7 @@ export class Metrics {
   readonly #lookups: Counter<'service'>
   streams = 0
 
-  constructor(engine: Engine, { headers, sync, plugins, queues, parts }: Measured) {
+  constructor(engine: Engine, { headers, sync, plugins, queues, parts }: MetricSources) {
     const registers = [this.registry]
     collectDefaultMetrics({ register: this.registry })
     this.#requests = new Histogram({
@@ -77,7 +77,7 @@ export class Metrics {
     if (plugins) this.#measurePlugins(plugins)
   }
 
-  #measure({ outputs }: Engine, queues: Measured['queues']): void {
+  #measure({ outputs }: Engine, queues: MetricSources['queues']): void {
     const registers = [this.registry]
     const commits = new Histogram({
       name: 'quoin_commit_seconds',

@@ -1,4 +1,4 @@
-/** The word that somebody who mistyped probably meant. */
+/** The known word nearest to a mistyped one. */
 
 /** The nearest of the words, or undefined when none is near: more than a third of its letters would have to change. */
 export const nearest = (given: string, words: Iterable<string>): string | undefined => {
@@ -12,7 +12,7 @@ export const nearest = (given: string, words: Iterable<string>): string | undefi
   return best?.word
 }
 
-/** Case and separators are what people confuse first. No word is longer than this. */
+/** Case and separators do not count. No word is longer than this. */
 const plain = (word: string): string => word.slice(0, 64).toLowerCase().replace(/[-_.]/g, '')
 
 /** How many letters have to be added, left out or replaced (Levenshtein). */

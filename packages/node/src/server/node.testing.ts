@@ -25,7 +25,7 @@ const ones: QuoinTopic = {
 }
 
 /** Finds what it was told of, the last first: all, or what a query of `{ history }` says. */
-class Remembering implements LookupService {
+class RecordingLookup implements LookupService {
   readonly admissionMode = 'locking-script'
   readonly spendNotificationMode = 'txid'
   readonly getDocumentation = about('remembering').getDocumentation
@@ -75,7 +75,7 @@ export interface TestNode {
   readonly chain: DevChain
   readonly engine: OverlayEngine
   readonly server: Server
-  readonly service: Remembering
+  readonly service: RecordingLookup
   readonly url: string
   /** A transaction of a coin of 1 satoshi, and change. */
   minted(): Promise<Transaction>
@@ -93,7 +93,7 @@ export const startNode = async (
   more: { readonly engine?: Partial<EngineOptions>; readonly outputs?: OutputStoreOptions } = {}
 ): Promise<TestNode> => {
   const chain = new DevChain({ seed: 'server' })
-  const service = new Remembering()
+  const service = new RecordingLookup()
   const engine = new Engine({
     outputs: new OutputStore(await openStore(url), more.outputs),
     tracker: chain,

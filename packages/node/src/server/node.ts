@@ -50,7 +50,7 @@ import type { Config } from './settings.ts'
 import { activationOf, type NodeTokens, openPipeline } from './tokens.ts'
 
 export interface NodeOptions {
-  /** Beside those that the configuration names. */
+  /** Plug-ins beside the ones that the configuration names. */
   readonly plugins?: readonly Plugin[]
   readonly logger?: Logger
 }
@@ -69,7 +69,7 @@ export interface OpenNode {
   readonly tokens: NodeTokens | undefined
   /** With plug-ins from modules. */
   readonly plugins: PluginHost | undefined
-  /** Ends what is being done, then gives everything back. Once; again it is the same end. */
+  /** Finishes the running work and closes everything; a second call awaits the same end. */
   close(): Promise<void>
 }
 
@@ -81,7 +81,7 @@ export interface Node extends OpenNode {
 export const startNode = async (config: Config, options: NodeOptions = {}): Promise<Node> => {
   const logger = options.logger ?? jsonLogger({ level: config.logLevel })
   refuseReadOnly(config)
-  const closing = new Closing()
+  const closing = new ShutdownSteps()
   try {
     const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
     const { engine, headers, dev } = node
@@ -129,10 +129,10 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
   }
 }
 
-/** Opens what a node works on, and begins nothing: no server, no sync, no mining. */
+/** Opens the parts of a node and starts none: no server, no sync, no mining. */
 export const openNode = async (config: Config, options: NodeOptions = {}): Promise<OpenNode> => {
   const logger = options.logger ?? jsonLogger({ level: config.logLevel })
-  const closing = new Closing()
+  const closing = new ShutdownSteps()
   try {
     const { keyspaces: _, chain: __, ...node } = await open(config, { ...options, logger }, closing)
     return node
@@ -145,7 +145,7 @@ export const openNode = async (config: Config, options: NodeOptions = {}): Promi
 const open = async (
   config: Config,
   { plugins = [], logger }: NodeOptions & { readonly logger: Logger },
-  closing: Closing
+  closing: ShutdownSteps
 ) => {
   // Ends after the engine, whose last deliveries go to the processes.
   const host = await openPluginHost(config, logger, closing)
@@ -164,7 +164,7 @@ const open = async (
   const activation = activationOf(config, outputs)
   const own = [...(activation ? [tokenPlugin(activation)] : []), ...(config.kvstore ? [kvstore] : [])]
   const installed = withHosted(await installPlugins([...own, ...all], { outputs, keyspaces, logger }), host)
-  // Those of plug-ins too.
+  // With the keyspaces of plug-ins.
   await claimLayouts(store, keyspaces.members)
   checkPeers(config, Object.keys(installed.topics))
   const tracker = chain.headers ?? 'scripts only'
@@ -206,8 +206,8 @@ const open = async (
   } as const
 }
 
-/** What is open, closed in the reverse order: when the node is, and when it cannot start. */
-class Closing {
+/** Open parts, closed in the reverse order with the node, or when it cannot start. */
+class ShutdownSteps {
   readonly #open: (() => Promise<void>)[] = []
   #last: () => void = () => undefined
   #closed: Promise<void> | undefined
@@ -229,7 +229,7 @@ class Closing {
   async #closeAll(): Promise<void> {
     const failed: unknown[] = []
     for (let close = this.#open.pop(); close; close = this.#open.pop()) {
-      // A store that failed fails what writes to it at the end; the rest is closed all the same.
+      // A failed store rejects last writes; the other parts are closed all the same.
       await close().catch(error => failed.push(error))
     }
     this.#last()
@@ -264,7 +264,7 @@ const openChain = async (config: Config, store: Store, logger: Logger): Promise<
   return { headers, sync, ...proofs, close: () => sync.close() }
 }
 
-/** Begins to follow the chain: what happened while nobody looked first. Returns what ends it. */
+/** Follows the chain, beginning with the changes since the last run. Returns the function that ends it. */
 const follow = async (
   { headers, sync, dev }: Chain,
   engine: Engine,

@@ -98,7 +98,7 @@ const parametersOf = (place: Parameter['in'], properties: TProperties = {}): Par
     return {
       name,
       in: place,
-      // What has a default need not be sent.
+      // A parameter with a default need not be sent.
       required: required.includes(name) && !('default' in schema),
       ...(description !== undefined && { description }),
       ...(isJson ? { content: { [JSON_TYPE]: { schema: plain(schema) } } } : { schema: plain(schema) })

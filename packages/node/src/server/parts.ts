@@ -1,5 +1,5 @@
 /**
- * The parts of a node, each with its state: from what it really did last (a write, a header, an answer, a delivery), not
+ * The parts of a node, each with its state: from its last write, header, response or delivery, not
  * from the configuration. Readiness, `/status` and the metrics are made of these.
  */
 import { type Health, reasonOf, withTimeout } from '@quoin/primitives'
@@ -38,7 +38,7 @@ export class Parts {
     this.#parts = parts
   }
 
-  /** Of each part. Several who ask at once get one answer. */
+  /** The states of all parts. Concurrent callers share one reading. */
   states(): Promise<NamedState[]> {
     this.#asking ??= Promise.all(this.#parts.map(stateOf)).finally(() => {
       this.#asking = undefined

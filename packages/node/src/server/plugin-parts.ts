@@ -2,7 +2,7 @@
 import type { HostedModuleState, NamedDeliveryState, PluginHost } from '@quoin/overlay'
 import type { Part, PartState } from './parts.ts'
 
-/** A process by its topics and lookup services: paths of modules are not for everyone who asks for the health. */
+/** A process by its topics and lookup services: the health is public, and paths of modules are not. */
 export const pluginLabel = ({ names }: HostedModuleState): string => names.join(', ')
 
 /** A part for each process of plug-ins. */

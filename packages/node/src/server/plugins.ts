@@ -9,7 +9,7 @@ import { moduleSpecs } from './plugin-settings.ts'
 import type { Config } from './settings.ts'
 
 /** Ends parts of a node in the reverse order. */
-interface Closing {
+interface ShutdownSteps {
   add(close: () => Promise<void>): void
 }
 
@@ -17,7 +17,7 @@ interface Closing {
 export const openPluginHost = async (
   config: Config,
   logger: Logger,
-  closing: Closing
+  closing: ShutdownSteps
 ): Promise<PluginHost | undefined> => {
   const specs = moduleSpecs(config.plugins)
   if (specs.length === 0) return undefined

@@ -1,6 +1,6 @@
 /**
- * The queues of a node, by name, for its operator: what foreign lookup services have yet to be told, what is looked at
- * again, what is fetched from other nodes, and what the token pipeline has to do. Items are txids or outpoints, as people write them.
+ * The queues of a node, by name, for its operator: failed deliveries to lookup services, re-evaluations,
+ * fetches from other nodes, and the stages of the token pipeline. Items are txids or outpoints, as people write them.
  */
 import { discoveryQueue, queueOfToken } from '@quoin/bsv21'
 import { type Engine, type LookupDelivery, overlay, type SyncService } from '@quoin/overlay'

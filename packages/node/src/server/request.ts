@@ -1,4 +1,4 @@
-/** Requests: what a route declared is read, turned into what its schemas say, and checked, once each. */
+/** Reads the declared parts of a request, converts them to the types of their schemas, and checks each once. */
 import type { IncomingMessage } from 'node:http'
 import { BYTES, depthOf, JSON_TYPE, type Route, type RouteRequest } from '@quoin/http'
 import { QuoinError } from '@quoin/primitives'
@@ -9,7 +9,7 @@ import type { Limits } from './limits.ts'
 type Where = 'path' | 'query' | 'header' | 'body'
 
 /** Where a request comes from: a socket, or a `Request` without one. */
-export interface Incoming {
+export interface RequestSource {
   readonly params: Readonly<Record<string, string>>
   /** With the question mark, or empty. */
   readonly search: string
@@ -34,7 +34,7 @@ export class RequestReader {
     this.#limits = limits
   }
 
-  async read(incoming: Incoming, id: string): Promise<RouteRequest> {
+  async read(incoming: RequestSource, id: string): Promise<RouteRequest> {
     const { params, search, client } = incoming
     const asked = {
       id,
@@ -54,7 +54,7 @@ export class RequestReader {
     return this.#query.read(name => given.getAll(name))
   }
 
-  async #readBody(body: 'bytes' | TypeCheck<TSchema>, incoming: Incoming): Promise<unknown> {
+  async #readBody(body: 'bytes' | TypeCheck<TSchema>, incoming: RequestSource): Promise<unknown> {
     const encoding = incoming.header('content-encoding')
     if (encoding && encoding !== 'identity')
       throw malformed('header', '/content-encoding', 'is not supported')
@@ -103,7 +103,7 @@ class Part {
 
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$/i
 
-/** Texts as what the schema says; what cannot be is left as it is, for the check to refuse. */
+/** Converts texts to the type of the schema. A text of another form stays, and the check refuses it. */
 const coerced = (schema: TSchema, given: readonly string[]): unknown => {
   const [text] = given
   if (schema['contentMediaType'] === JSON_TYPE) return parsed(text!)

@@ -17,7 +17,7 @@ export const topics = {
 `
 const CONNECTIONS = 64
 
-export interface Served {
+export interface TestServer {
   /** From the start of the process until it is ready to serve. */
   readonly startMs: number
   /** Resident memory in megabytes. */
@@ -27,7 +27,7 @@ export interface Served {
   close(): Promise<void>
 }
 
-export const serve = async (folder: string): Promise<Served> => {
+export const serve = async (folder: string): Promise<TestServer> => {
   const plugin = join(folder, 'all.mjs')
   await writeFile(plugin, PLUGIN)
   const since = performance.now()
@@ -153,10 +153,10 @@ const listening = async (child: ChildProcess): Promise<string> => {
   throw new Error('the node ended before it listened')
 }
 
-type Timed = (beef: Uint8Array) => Promise<number>
+type TimedSubmit = (beef: Uint8Array) => Promise<number>
 
 /** Each connection sends its next one when the last is answered. */
-const atOnce = async (beefs: readonly Uint8Array[], timed: Timed): Promise<number[]> => {
+const atOnce = async (beefs: readonly Uint8Array[], timed: TimedSubmit): Promise<number[]> => {
   const took: number[] = []
   let next = 0
   const client = async (): Promise<void> => {
@@ -167,7 +167,11 @@ const atOnce = async (beefs: readonly Uint8Array[], timed: Timed): Promise<numbe
 }
 
 /** One after the other at a steady pace, whether or not the last is answered. */
-const inStep = async (beefs: readonly Uint8Array[], perSecond: number, timed: Timed): Promise<number[]> => {
+const inStep = async (
+  beefs: readonly Uint8Array[],
+  perSecond: number,
+  timed: TimedSubmit
+): Promise<number[]> => {
   const start = performance.now()
   const sent: Promise<number>[] = []
   let failure: unknown

@@ -1,6 +1,6 @@
 /**
- * The HTTP server of a node (D14): the routes of overlay-express at `/`, the seeds' routes under `/txo`, and what an
- * operator needs. Errors are JSON everywhere.
+ * The HTTP server of a node (D14): the routes of overlay-express at `/`, the seeds' routes under `/txo`, and routes for
+ * operators. Errors are JSON everywhere.
  *
  * @example
  * import { DevChain } from '@quoin/dev-chain'
@@ -46,7 +46,7 @@ export interface CreateServer {
   readonly options?: ServerOptions
 }
 
-export interface Listening {
+export interface ServerAddress {
   readonly host: string
   readonly port: number
   readonly url: string
@@ -56,7 +56,7 @@ export interface Server {
   /** All of them, as they are described in `/openapi.json`. */
   readonly routes: readonly Route[]
   /** On `127.0.0.1` and any free port unless told otherwise. */
-  listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>
+  listen(at?: { readonly host?: string; readonly port?: number }): Promise<ServerAddress>
   /** Accepts nothing more, ends live streams, and waits for requests that are being answered. */
   close(): Promise<void>
   /** Answers a request without a socket. */
@@ -227,7 +227,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   return app
 }
 
-/** What the client says if it fits in a log, else numbers of this process. */
+/** The id of the client if it is fit for a log, else one of this process. */
 const requestIds = (): ((given: string | undefined) => string) => {
   const prefix = randomBytes(4).toString('hex')
   let count = 0

@@ -9,10 +9,10 @@ import { LIMITS } from './limits.ts'
 import { LEVELS } from './log.ts'
 import { PluginSetting } from './plugin-settings.ts'
 
-/** What the schema of a setting says beside its type. */
+/** The annotations of a setting's schema. */
 interface About {
   readonly description: string
-  /** What a right value is, in words: `a whole number from 0 to 65535`. */
+  /** The expected value in words: `a whole number from 0 to 65535`. */
   readonly expects: string
   /** How the option is shown: `--port <number>`. */
   readonly argument: string
@@ -61,7 +61,7 @@ const schema = Type.Object(
         expects: 'a store, for example lmdb:./quoin-data, level:./data, redis://localhost:6379 or memory:',
         default: 'lmdb:./quoin-data'
       },
-      // With -cluster, whose refusal says what to use instead (`store/redis/url.ts`).
+      // With -cluster, whose refusal names the alternative (`store/redis/url.ts`).
       '^(memory:$|(lmdb|level):.+|rediss?(-cluster)?://.+)'
     ),
     host: text(

@@ -1,4 +1,4 @@
-/** The sockets of the server: what comes in that is not even HTTP is answered in JSON too, and closing is orderly. */
+/** The sockets of the server: malformed HTTP is answered in JSON too, and closing drains requests. */
 import { createServer, type Server as NodeServer } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'

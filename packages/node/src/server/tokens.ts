@@ -1,4 +1,4 @@
-/** BSV21 in a node: what its settings ask for. */
+/** The BSV21 pipeline of a node, from its settings. */
 import {
   Activation,
   FeePayments,
@@ -14,7 +14,7 @@ import { QuoinError, SourceHealth } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import type { Config } from './settings.ts'
 
-/** What routes and commands need of the tokens of a node. */
+/** The tokens of a node, for routes and commands. */
 export interface NodeTokens {
   readonly activation: Activation
   readonly pipeline: Pipeline

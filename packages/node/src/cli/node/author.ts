@@ -1,4 +1,4 @@
-/** Somebody who writes messages to a node, with nothing but the SDK and HTTP: what any client can do. */
+/** A client that writes messages to a node with the SDK and HTTP alone. */
 import {
   type ChainTracker,
   HTTPSOverlayBroadcastFacilitator,
@@ -19,7 +19,7 @@ const PROTOCOL: WalletProtocol = [0, 'quoin demo']
 const KEY_ID = '1'
 const TOPIC = 'tm_hello'
 const SERVICE = 'ls_hello'
-/** What a message holds, and what a transaction pays the miner. */
+/** Satoshis of a message, and the fee of a transaction. */
 const MESSAGE_SATOSHIS = 1
 const FEE = 10
 
@@ -44,7 +44,7 @@ interface Coin {
 export class Author {
   readonly #url: string
   readonly #key = PrivateKey.fromRandom()
-  /** It asks a wallet for keys and signatures only, which is what this one has. */
+  /** The SDK's client asks a wallet for keys and signatures only. */
   readonly #template = new PushDrop(new ProtoWallet(this.#key) as unknown as WalletInterface)
   /** In the form that the index has for every network. */
   readonly address = this.#key.toAddress()
@@ -122,7 +122,7 @@ export class Author {
     if (!steak[TOPIC]) throw new QuoinError('ERR_CHAIN_SOURCE', `${this.#url} did not answer for ${TOPIC}`)
   }
 
-  /** Asks with the client of the SDK, unmodified, and verifies with it what it gets. */
+  /** Looks up with the unmodified client of the SDK, and verifies the answer with it. */
   async lookup(query: unknown, tracker: ChainTracker): Promise<FoundMessage[]> {
     const resolver = new LookupResolver({
       networkPreset: 'local',

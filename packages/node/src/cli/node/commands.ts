@@ -1,4 +1,4 @@
-/** `quoin serve`, `quoin demo` and what is done with a node: what each command takes, and the help that teaches it. */
+/** `quoin serve`, `quoin demo` and the commands that ask a node: their arguments, options and help. */
 
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
@@ -11,10 +11,10 @@ import { addSettings } from './settings.ts'
 import type { SubmitOptions } from './submit.ts'
 import type { UpgradeCommandOptions } from './upgrade.ts'
 
-/** Commands whose options are the settings of a node. Those stand on much of it, so only these wait for them. */
+/** Commands whose options are the settings of a node. Other commands do not load the settings. */
 const WITH_SETTINGS = ['serve', 'dev', 'config', 'import', 'upgrade']
 
-interface Asking {
+interface RequestOptions {
   readonly url: string
   readonly json?: boolean
 }
@@ -82,7 +82,7 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
     .option('--url <url>', 'the node', DEFAULT_URL)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  quoin status --url http://localhost:8080')
-    .action(({ url, json = false }: Asking) =>
+    .action(({ url, json = false }: RequestOptions) =>
       finish(json, async () => (await import('./status.ts')).status(url, json))
     )
 
@@ -106,7 +106,7 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
     .option('--url <url>', 'the node', DEFAULT_URL)
     .option('--json', 'print JSON, with the BEEF of each output')
     .addHelpText('after', LOOKUP_HELP)
-    .action((service: string, query: string, { url, json = false }: Asking) =>
+    .action((service: string, query: string, { url, json = false }: RequestOptions) =>
       finish(json, async () => (await import('./lookup.ts')).lookup(service, query, url, json))
     )
 

@@ -20,7 +20,7 @@ export interface DemoOptions {
   readonly json?: boolean
 }
 
-/** What was found to be so, or not. */
+/** A claim that the demo verified, or refuted. */
 interface Check {
   readonly name: string
   readonly holds: boolean
@@ -140,7 +140,7 @@ const check = async (node: Node, author: Author, messages: readonly Message[]): 
   ]
 }
 
-/** Deploys a token, mints it, and does with it what can be done; answers its id. */
+/** Deploys a token, mints, transfers, burns and lists it. Returns the token id. */
 const issue = async (minter: Minter, say: (text: string) => void): Promise<string> => {
   const step = (what: string, detail: string): void => say(`  ${paint('dim', what.padEnd(7))}  ${detail}`)
   await minter.fund(10_000)

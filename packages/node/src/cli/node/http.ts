@@ -1,4 +1,4 @@
-/** Asking a node over HTTP: an answer, or an error that says what the node said. */
+/** Requests to a node over HTTP: the JSON of the response, or an error with the node's message. */
 import { fetchReasonOf, QuoinError } from '@quoin/primitives'
 
 export const DEFAULT_URL = 'http://localhost:8080'
@@ -32,7 +32,7 @@ export const ask = async (
   }
 }
 
-/** The JSON of an answer; refused with what the node said when it is an error. */
+/** The JSON of a response; throws the node's message for an error. */
 export const askJson = async <T>(
   url: string,
   path: string,

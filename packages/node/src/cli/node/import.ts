@@ -1,7 +1,6 @@
 /**
- * `quoin import`: transactions from files into a store. Where it is in each file is kept in the store after every part,
- * so that it goes on there when it was interrupted, however that was; what is imported twice is there once. Tokens that
- * are active are brought up to date with it.
+ * `quoin import`: transactions from files into a store. The store keeps the position in each file after every part, so an
+ * interrupted import resumes there. Import is idempotent. Active tokens are brought up to date with it.
  */
 import { beefOfRecord, type FileRecord, fileSize, recordsOf } from '@quoin/chain'
 import { QuoinError } from '@quoin/primitives'
@@ -64,7 +63,7 @@ export const importFiles = async (
   }
 }
 
-/** Proofs need headers: those of the store, unless another chain is asked for. */
+/** Proofs need headers: the ones in the store, unless an option names another chain. */
 const withChain = async (config: Config, origin: string): Promise<Config> => {
   if (origin !== 'the default') return config
   const { openStore } = await import('@quoin/store')

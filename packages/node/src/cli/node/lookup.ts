@@ -1,4 +1,4 @@
-/** `quoin lookup`: asks a lookup service of a node, and says what outputs it found. */
+/** `quoin lookup`: asks a lookup service of a node, and prints the outputs. */
 import { Beef } from '@quoin/chain'
 import { formatTxid, QuoinError, toHex } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson, table } from '@quoin/primitives/command'

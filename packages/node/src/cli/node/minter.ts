@@ -1,4 +1,4 @@
-/** Somebody who issues a BSV21 token through a node, with nothing but the SDK and HTTP: what any client can do. */
+/** A client that issues a BSV21 token through a node with the SDK and HTTP alone. */
 import {
   HTTPSOverlayBroadcastFacilitator,
   LockingScript,
@@ -14,7 +14,7 @@ import { askJson } from './http.ts'
 import { ordLock } from './ordlock.ts'
 
 const DISCOVERY = 'tm_bsv21'
-/** What a transaction pays the miner. */
+/** The fee of a transaction. */
 const FEE = 50
 
 interface Coin {
@@ -23,9 +23,9 @@ interface Coin {
 }
 
 /** An output that a token is in. */
-interface Inscribed {
+interface Inscription {
   readonly fields: Readonly<Record<string, string>>
-  /** Whatever locks it. */
+  /** The script that locks it. */
   readonly lock: readonly number[]
 }
 
@@ -76,7 +76,7 @@ export class Minter {
     await this.#submit(minted, this.#topic)
   }
 
-  /** Gives some away, burns some and offers some for sale; what is left it keeps. */
+  /** Transfers, burns and lists amounts, and keeps the rest. */
   async spend(
     given: Readonly<Record<string, number>>,
     burned: number,
@@ -107,11 +107,11 @@ export class Minter {
     return `tm_${this.id}`
   }
 
-  #own(fields: Readonly<Record<string, string>>): Inscribed {
+  #own(fields: Readonly<Record<string, string>>): Inscription {
     return { fields, lock: new P2PKH().lock(this.address).toBinary() }
   }
 
-  async #make(spent: readonly Coin[], outputs: readonly Inscribed[]): Promise<Transaction> {
+  async #make(spent: readonly Coin[], outputs: readonly Inscription[]): Promise<Transaction> {
     const money = this.#money!
     const transaction = new Transaction()
     for (const coin of [...spent, money]) {
@@ -137,7 +137,7 @@ export class Minter {
   }
 }
 
-const inscription = ({ fields, lock }: Inscribed): LockingScript => {
+const inscription = ({ fields, lock }: Inscription): LockingScript => {
   const envelope = new Script()
     .writeOpCode(OP.OP_FALSE)
     .writeOpCode(OP.OP_IF)

@@ -4,7 +4,7 @@
  */
 import { P2PKH, Script, Utils } from '@bsv/sdk'
 
-/** The code of the contract, before and behind what a seller puts in, in base64. */
+/** The code of the contract before and after the seller's fields, in base64. */
 const PREFIX =
   'IJff12hRv0Zej3FVk7IXcUhYu+lXD/O9XjOECjTiD/AmIQK6ed9fiudgSpgw8Dx5MwKBhq7eBnWhbwJdxPi+juwDgiAQCM50gNpB' +
   'cCkY0eyOaEm6MrTWWx5A3GacMaHmMGsmbAAA'

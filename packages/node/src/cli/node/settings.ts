@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 /** The whole node: loaded when a command needs it. */
 export const server = () => import('../../server/index.ts')
 
-/** What a node can be told, without the node: a mistake in it is said in half the time. */
+/** The settings of a node without the node: a mistake is reported before the rest is loaded. */
 export const configuration = async () => ({
   ...(await import('../../server/config.ts')),
   ...(await import('../../server/settings.ts'))
@@ -47,6 +47,6 @@ export const configOf = async (options: Given, more: Given = {}, deployment?: st
   })
 }
 
-/** What commander calls an option: `--limits-body` is limitsBody. */
+/** The property that commander gives an option: `--limits-body` is limitsBody. */
 const attributeOf = (path: readonly string[]): string =>
   path.map((word, i) => (i === 0 ? word : word[0]!.toUpperCase() + word.slice(1))).join('')

@@ -1,4 +1,4 @@
-/** `quoin store …`: what each command takes, and the help that teaches it. */
+/** `quoin store …`: arguments, options and help of its commands. */
 
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
@@ -66,7 +66,7 @@ Whether the rows say the right thing: quoin verify lmdb:./data`
     .action((target: string, { json = false }: Json) => finish(json, () => verify(target, json)))
 
   addRestore(group, 'quoin store restore')
-  // What an operator does most has a short name too.
+  // The commands that operators use most have a short name too.
   addBackup(program, 'quoin backup')
   addRestore(program, 'quoin restore')
 }

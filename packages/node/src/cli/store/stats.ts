@@ -1,4 +1,4 @@
-/** `quoin store stats`: how large a store is, and what it runs on. */
+/** `quoin store stats`: the size of a store, and its engine. */
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { bytes, count, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'

@@ -1,4 +1,4 @@
-/** `quoin store verify`: whether a backup is what it says, or whether every row of a store is whole. */
+/** `quoin store verify`: compares a backup with its manifest, or checks every row of a store. */
 import { hasCode } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { InspectedRow } from '@quoin/store'

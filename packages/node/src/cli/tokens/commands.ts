@@ -1,10 +1,10 @@
-/** `quoin token` and `quoin tokens`: what a node knows of BSV21 tokens. */
+/** `quoin token` and `quoin tokens`: the BSV21 tokens of a node. */
 
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
 import { DEFAULT_URL } from '../node/http.ts'
 
-interface Asking {
+interface RequestOptions {
   readonly url: string
   readonly json?: boolean
 }
@@ -18,7 +18,7 @@ export const addTokenCommands = (program: Command): void => {
     .option('--url <url>', 'the node', DEFAULT_URL)
     .option('--json', 'print JSON')
     .addHelpText('after', TOKEN_HELP)
-    .action((id: string, { url, json = false, holders }: Asking & { readonly holders: string }) =>
+    .action((id: string, { url, json = false, holders }: RequestOptions & { readonly holders: string }) =>
       finish(json, async () => (await import('./token.ts')).showToken(id, holders, url, json))
     )
 
@@ -32,8 +32,9 @@ export const addTokenCommands = (program: Command): void => {
     .option('--url <url>', 'the node', DEFAULT_URL)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  quoin tokens\n  quoin tokens --sym GO')
-    .action(({ url, json = false, ...which }: Asking & { readonly sym?: string; readonly limit: string }) =>
-      finish(json, async () => (await import('./tokens.ts')).listTokens(which, url, json))
+    .action(
+      ({ url, json = false, ...which }: RequestOptions & { readonly sym?: string; readonly limit: string }) =>
+        finish(json, async () => (await import('./tokens.ts')).listTokens(which, url, json))
     )
 }
 

@@ -1,4 +1,4 @@
-/** What strangers say of their tokens, as people read it. */
+/** Texts of token issuers, made safe for a terminal. */
 
 /** `12345` with 2 decimals is `123.45`; zeros at the end are not shown. */
 export const shownAmount = (amount: string, decimals: number): string => {
@@ -8,7 +8,7 @@ export const shownAmount = (amount: string, decimals: number): string => {
   return decimals === 0 || part === '' ? whole : `${whole}.${part}`
 }
 
-/** A symbol is any text: what would move the cursor or ring the bell is shown as what it is. */
+/** A symbol is any text: control characters are escaped. */
 export const shownSymbol = (symbol: string | undefined): string =>
   symbol === undefined || symbol === ''
     ? '(no symbol)'

@@ -18,7 +18,7 @@ export interface RepairCommand extends VerifyCommand {
   readonly dryRun?: boolean
 }
 
-/** What is mended may bring to light what rested on it. */
+/** A repair may reveal faults of rows that depend on it. */
 const ROUNDS = 6
 
 export const repair = async (url: string, options: RepairCommand): Promise<number> => {
@@ -181,7 +181,7 @@ class Repair {
   }
 }
 
-/** What cannot be mended is left, with the reason; only a store that fails ends the repair. */
+/** Faults without a repair are reported with the reason; only a failed store ends the run. */
 const attempt = async (
   outcome: Outcome,
   finding: Finding,
@@ -201,7 +201,7 @@ const attempt = async (
   }
 }
 
-/** Lookups that say of an output what it is found by; those of other plug-ins are not here. */
+/** Lookups that describe the events of an output: the built-in ones. */
 const shippedLookups = async (outputs: OutputStore): Promise<ReadonlyMap<string, AnyLookup>> => {
   const { tokenLookup } = await import('@quoin/bsv21')
   const { kvstore } = await import('@quoin/kvstore')

@@ -1,4 +1,4 @@
-/** The admin plane (D15): what an operator may do. It is there only when a token is set, and answers to nobody else. */
+/** The admin plane (D15): it exists only with an admin token, and needs it. */
 import { join } from 'node:path'
 import { type ChainHeader, type HeaderStore, headerJson } from '@quoin/chain'
 import { BYTES, type Route, type RouteResponse, route } from '@quoin/http'

@@ -1,4 +1,4 @@
-/** Transactions as they are stored: with what proves them, alone, or their proofs. */
+/** Transactions as they are stored: with their ancestry, alone, or their proofs. */
 
 import { BYTES_TYPE, bytes, type Route, type RouteResponse, route } from '@quoin/http'
 import { hasCode, parseTxid, QuoinError } from '@quoin/primitives'

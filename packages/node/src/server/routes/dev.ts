@@ -1,4 +1,4 @@
-/** The development chain of a node: it pays, mines and reorganises for whoever asks. Only there with the chain `dev`. */
+/** The development chain of a node: it pays, mines and reorganises on request. Only with the chain `dev`. */
 
 import { formatHash } from '@quoin/chain'
 import { JSON_TYPE, json, type Route, route } from '@quoin/http'

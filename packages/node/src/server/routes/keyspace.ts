@@ -1,4 +1,4 @@
-/** What the keys of the store are: all of them as they are declared, and any raw one explained. */
+/** The keys of the store as they are declared, and raw keys explained. */
 
 import { JSON_TYPE, json, type Route, type RouteResponse, route } from '@quoin/http'
 import { type AnyKeyspace, describeKeyspace } from '@quoin/keyspace'
@@ -61,7 +61,7 @@ export const keyspaceRoutes = ({ options }: Context): Route[] => {
   ]
 }
 
-/** With what was proved of it when it was declared. */
+/** With its proof. */
 const withVerdicts = (each: AnyKeyspace) => ({
   ...describeKeyspace(each),
   verdicts: each.proof.verdicts.map(({ property, holds, checks }) => ({ property, holds, checks }))

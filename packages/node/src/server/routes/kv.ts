@@ -74,7 +74,7 @@ const entryJson = ({ outpoint, live: count, ...entry }: KvEntry) => ({
   ambiguous: count > 1
 })
 
-interface Selected {
+interface EntrySelection {
   readonly key?: string
   readonly controller?: string
   readonly protocolID?: unknown
@@ -82,7 +82,7 @@ interface Selected {
   readonly mode?: string
 }
 
-const queryOf = ({ tag, mode, ...selected }: Selected, more: object = {}): KvQuery =>
+const queryOf = ({ tag, mode, ...selected }: EntrySelection, more: object = {}): KvQuery =>
   readQuery({ ...selected, tags: tag, tagQueryMode: mode, ...more })
 
 const search = ({ engine: { outputs }, limits }: Context): Route =>
@@ -151,7 +151,7 @@ const entry = (context: Context): Route =>
 /** Of one key; more than so many are nobody's. */
 const TIPS = 100
 
-const tipsOf = async ({ engine: { outputs } }: Context, selected: Selected): Promise<Outpoint[]> => {
+const tipsOf = async ({ engine: { outputs } }: Context, selected: EntrySelection): Promise<Outpoint[]> => {
   const { rows } = await findEntries(outputs, queryOf(selected, { limit: TIPS }))
   if (rows.length > 0) return rows.map(({ outpoint }) => outpoint)
   throw new QuoinError('ERR_NOT_FOUND', 'there is no such entry')

@@ -114,7 +114,7 @@ const lookup = ({ engine, metrics }: Context): Route =>
     }
   })
 
-/** A service of somebody else throws what it likes when it does not like the question. */
+/** Lookup services of others throw any error for a question that they refuse. */
 const refuseLookup = (error: unknown): never => {
   if (error instanceof QuoinError) throw error
   throw new QuoinError('ERR_LOOKUP_FAILED', reasonOf(error), { cause: error })

@@ -26,7 +26,7 @@ const INCLUDES = [
   'rawtx',
   'proof'
 ] as const
-type Included = (typeof INCLUDES)[number]
+type OutputField = (typeof INCLUDES)[number]
 
 const Including = {
   include: Type.Optional(
@@ -62,11 +62,11 @@ const Output = Type.Object(
 const Page = Type.Object({ outputs: Type.Array(Output), cursor: Cursor })
 
 interface FieldQuery {
-  readonly include?: readonly Included[]
+  readonly include?: readonly OutputField[]
   readonly tags?: readonly string[]
 }
 
-const loadOptions = ({ include, tags }: FieldQuery, otherwise: readonly Included[]): LoadOptions => {
+const loadOptions = ({ include, tags }: FieldQuery, otherwise: readonly OutputField[]): LoadOptions => {
   const wanted = new Set(include ?? otherwise)
   return {
     includeSatoshis: wanted.has('satoshis'),
@@ -81,7 +81,7 @@ const loadOptions = ({ include, tags }: FieldQuery, otherwise: readonly Included
   }
 }
 
-/** As it is sent. What was not asked for is not there; what is not known is null. */
+/** The JSON of an output. Fields that the request did not name are absent; unknown ones are null. */
 const outputJson = (
   loaded: LoadedOutput & { readonly key?: string },
   options: LoadOptions
@@ -106,7 +106,7 @@ const outputJson = (
   }
 }
 
-const formOf = (otherwise: readonly Included[]): OutputForm<FieldQuery, Static<typeof Output>> => ({
+const formOf = (otherwise: readonly OutputField[]): OutputForm<FieldQuery, Static<typeof Output>> => ({
   optionsOf: query => loadOptions(query, otherwise),
   describe: outputJson
 })

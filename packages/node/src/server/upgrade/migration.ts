@@ -19,7 +19,7 @@ export interface MigrationOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The range of the keys that begin as those of a collection do. */
+/** The range of the keys with the first literal of a collection. */
 export const rangeOf = ({ layout }: Collection) => {
   const [first] = layout.parts
   const prefix = first?.kind === 'literal' ? first.bytes : new Uint8Array()

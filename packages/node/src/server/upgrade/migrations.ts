@@ -55,7 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
 ]
 
 /**
- * The layouts of a store without a record: those of version 0.1, in the form of the build whose keys it has.
+ * The layouts of a store without a record: version 0.1, in the form of the build whose keys it has.
  */
 export const identifyLayouts = async (store: Store): Promise<Layouts> => {
   for (const space of apart) {

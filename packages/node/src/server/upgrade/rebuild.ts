@@ -20,7 +20,7 @@ export interface RebuildOptions {
   /** The layouts of the store that is rebuilt. */
   readonly recorded: Layouts
   readonly config: Config
-  /** Plug-ins beside those that the configuration names. */
+  /** Plug-ins beside the ones that the configuration names. */
   readonly plugins?: readonly Plugin[] | undefined
   readonly logger: Logger
   /** The total is undefined as long as it is not known. */
@@ -49,7 +49,7 @@ const MAX_REFUSED = 1000
 /** Rows of one batch. */
 const PAGE = 500
 
-/** Rebuilds `from` in the store that the configuration names. What is there already is passed over. */
+/** Rebuilds `from` in the store that the configuration names. Transactions that are there already are skipped. */
 export const rebuildStore = async (from: Store, options: RebuildOptions): Promise<Rebuild> => {
   needReadable(options.recorded)
   const into = await openStore(options.config.store)
@@ -105,7 +105,7 @@ const copyChain = async (from: Store, into: Store, { onProgress, signal }: Rebui
   await bulk.checkpoint()
 }
 
-/** Indexes and submits every transaction, in the order of the chain, and those without a proof after their parents. */
+/** Indexes and submits every transaction, in the order of the chain, and unproved ones after their parents. */
 const replay = async (
   from: Store,
   node: OpenNode,
@@ -143,7 +143,7 @@ const refuse = (refused: Refusal[], txid: Txid, { code, message: reason }: Quoin
   if (refused.length < MAX_REFUSED) refused.push({ txid: formatTxid(txid), code, reason })
 }
 
-/** The topics that had a transaction: those that the node hosts, and those whose plug-in is not loaded. */
+/** The topics that had a transaction: the ones that the node hosts, and the ones whose plug-in is not loaded. */
 const topicsOf = (
   { engine: { topics } }: OpenNode,
   record: TransactionRecord | undefined

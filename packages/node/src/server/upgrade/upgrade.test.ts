@@ -73,13 +73,13 @@ const fixtures: readonly Fixture[] = [
   }
 ]
 
-interface Expected {
+interface ExpectedUpgrade {
   readonly answers: Readonly<Record<string, unknown>>
   readonly lookup: unknown
 }
 
 const unpacked = (name: string): Buffer => gunzipSync(readFileSync(new URL(`${name}.gz`, FIXTURES)))
-const expectedOf = ({ directory }: Fixture): Expected =>
+const expectedOf = ({ directory }: Fixture): ExpectedUpgrade =>
   JSON.parse(unpacked(`${directory}/expected.json`).toString())
 
 let stores = 0
@@ -119,7 +119,7 @@ const upgraded = (url: string, options: Options = {}) =>
   upgradeStore(url, { config: configOf(url), isChainGiven: true, logger, plugins: [hello], ...options })
 
 /** Starts a node on the store and asks it what the node of the earlier version was asked. */
-const answersOf = async (url: string, { answers }: Expected): Promise<Expected> => {
+const answersOf = async (url: string, { answers }: ExpectedUpgrade): Promise<ExpectedUpgrade> => {
   const node = await startNode(configOf(url), { plugins: [hello], logger })
   try {
     const found: Record<string, unknown> = {}

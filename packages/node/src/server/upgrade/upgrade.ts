@@ -32,7 +32,7 @@ import { type Rebuild, rebuildStore } from './rebuild.ts'
 export interface StoreUpgradeOptions extends UpgradeOptions {
   /** The node that a rebuild submits transactions to: its topics, its index, its plug-ins. */
   readonly config: Config
-  /** Plug-ins beside those that the configuration names. */
+  /** Plug-ins beside the ones that the configuration names. */
   readonly plugins?: readonly Plugin[]
   /** Whether the chain is that of the configuration; otherwise it is the one that the store has. */
   readonly isChainGiven: boolean

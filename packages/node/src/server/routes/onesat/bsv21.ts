@@ -1,4 +1,4 @@
-/** Tokens as the 1Sat API has them: what `@1sat/client` asks for under `/1sat/bsv21`, with exact amounts beside its numbers. */
+/** Tokens as the 1Sat API has them: the routes of `@1sat/client` under `/1sat/bsv21`, with exact amounts beside its numbers. */
 
 import {
   HOLDER_LOCKS,
@@ -28,7 +28,7 @@ import { Address, Amount, Outpoint as OutpointText, Txid as TxidText } from '../
 import type { NodeTokens } from '../../tokens.ts'
 import { IndexedOutput, indexedOutput, loadOptions, wanted } from './indexed-output.ts'
 
-/** What the routes of tokens work on. */
+/** The context of the token routes. */
 export interface TokenContext extends Context {
   readonly tokens: Tokens
   readonly node: NodeTokens
@@ -217,7 +217,7 @@ const sideJson = ({ outpoint, data = {} }: LoadedOutput) => ({
   data
 })
 
-/** Those of them that the token's topic admitted. */
+/** The outputs that the token's topic admitted. */
 const inToken = async (
   { engine: { outputs } }: TokenContext,
   token: TokenId,
@@ -332,7 +332,7 @@ const balances = ({ tokens }: TokenContext): Route[] => {
   ]
 }
 
-/** Outputs of addresses with what they carry. The next page begins at the cursor in a header, as the list itself has no place for it. */
+/** Outputs of addresses with their amounts. A header has the cursor of the next page, as the list itself has no place for it. */
 const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspent' | 'history'): Route[] => {
   const query = {
     from: Type.Optional(Type.Number({ description: 'The least score.' })),

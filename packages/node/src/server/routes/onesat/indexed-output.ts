@@ -26,7 +26,7 @@ const List = Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 100 })
 const flag = (what: string, otherwise: boolean) =>
   Type.Boolean({ default: otherwise, description: `Whether to answer ${what}.` })
 
-/** What to answer of each output; some routes answer more unless they are told. */
+/** The fields of each output in a response, with the defaults of the route. */
 export const wanted = (otherwise: { readonly spend?: boolean; readonly all?: boolean } = {}) => {
   const { all = false, spend = all } = otherwise
   return {
@@ -54,7 +54,7 @@ export const loadOptions = ({ tags, sats, spend, events, block }: FieldQuery): L
   ...(tags && { includeTags: listed(tags) })
 })
 
-/** Like the client, who takes apart what it gets at the underscore. */
+/** In the form of the client, which splits outpoints at the underscore. */
 export const indexedOutput = (loaded: LoadedOutput): Static<typeof IndexedOutput> => {
   const { outpoint, score, satoshis, spend, events, block, data } = loaded
   return {
@@ -76,7 +76,7 @@ export const ONE_SAT: OutputForm<FieldQuery, Static<typeof IndexedOutput>> = {
 export const listed = (parts: readonly string[]): string[] =>
   parts.flatMap(part => part.split(',')).filter(part => part !== '')
 
-/** An event may have a comma in it: what is one as it stands is not taken apart. */
+/** An event may contain a comma: a whole event is not split. */
 export const keysOf = ({ events }: OutputStore, parts: readonly string[]): string[] => [
   ...new Set(parts.flatMap(part => (events.find(part) ? [part] : listed([part]))))
 ]

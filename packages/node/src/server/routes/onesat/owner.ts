@@ -1,4 +1,4 @@
-/** What belongs to an address, as the 1Sat API has it: streams of outputs, and balances. */
+/** Outputs and balances of addresses in the 1Sat API. */
 
 import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { formatOutpoint, formatTxid } from '@quoin/primitives'
@@ -23,7 +23,7 @@ export const oneSatOwnerRoutes = (context: Context): Route[] => [
   balance(context)
 ]
 
-/** The node has what it has: it is in step by itself, not when somebody asks. */
+/** The client waits for this event. A node synchronises by itself, so it comes first. */
 const settled = (owner?: string): StreamEvent => ({
   event: 'sync',
   data: { phase: 'done', ...(owner !== undefined && { owner }) }

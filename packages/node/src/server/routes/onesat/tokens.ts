@@ -1,4 +1,4 @@
-/** Beyond what `@1sat/client` asks for: who has a token, what somebody has, what there is of it, what is for sale, why, and changes as they come. */
+/** Routes beyond `@1sat/client`: holders of a token, holdings of an address, supply, listings, explanations and live changes. */
 
 import { bsv21Events, type Holder, parseTokenId, queueOfToken, topicOf } from '@quoin/bsv21'
 import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
@@ -138,7 +138,7 @@ const locksJson = (locks: Holder['locks']) =>
     Object.entries(locks).map(([lock, { amount, outputs }]) => [lock, { amount: amount.toString(), outputs }])
   )
 
-/** For a page of what is kept. */
+/** The query of a page. */
 const paging = ({ limits }: TokenContext) => ({
   limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
   cursor: Type.Optional(Type.String())

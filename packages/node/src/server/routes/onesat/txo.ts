@@ -97,7 +97,7 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
   })
 ]
 
-/** Answers stand where their questions do; one that is no outpoint gets what an unknown one gets. */
+/** Results are in the order of the request; a malformed outpoint gets the result of an unknown one. */
 const byOutpoints = ({ engine: { outputs } }: Context): Route[] => [
   route({
     method: 'post',
