@@ -1,5 +1,5 @@
 /**
- * A chain for development: it mines on demand, gives coins to whoever asks, and reorganises when it is told to. All
+ * A chain for development: it mines on demand, pays coins, and reorganises on command. All
  * that it gives out is real: headers with proof of work by the rules of the regression test network, signed
  * transactions, merkle proofs. The same seed and clock give the same bytes.
  *
@@ -51,7 +51,7 @@ const VERSION = 0x20000000
 const MAX_FUNDING = 1e12
 
 export interface DevChainOptions {
-  /** Of what the miner's key is made. */
+  /** The seed of the miner's key. */
   readonly seed?: string
   /** The time of the next block in unix seconds; without it, ten minutes after the one before. */
   readonly clock?: () => number
@@ -62,7 +62,7 @@ export interface DevChainOptions {
 }
 
 export interface ReorgOptions {
-  /** Transactions that the new blocks do not have, nor what descends from them. */
+  /** Transactions that the new blocks leave out, with their descendants. */
   readonly drop?: readonly Txid[]
   /** Transactions that they have too, instead of any that spend the same. */
   readonly include?: readonly Transaction[]
@@ -76,7 +76,7 @@ export interface DevReorg extends Reorg {
 export class DevChain implements HeaderSource, ProofSource, RootTracker {
   readonly name = 'dev chain'
   readonly network = 'regtest'
-  /** Of what the miner's key is made. */
+  /** The seed of the miner's key. */
   readonly seed: string
   readonly #miner: Miner
   readonly #clock: (() => number) | undefined
@@ -145,7 +145,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     return this.#state.utxos.get(txid)?.height
   }
 
-  /** Who spends an output. */
+  /** The txid of the spender of an output. */
   spenderOf(outpoint: Outpoint): Txid | undefined {
     return this.#state.utxos.spenderOf(txidOf(outpoint), voutOf(outpoint))?.txid
   }
@@ -171,7 +171,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
       found.set(key, { txid: transaction.txid, transaction, bump })
       if (!bump) wanted.push(...transaction.inputs.map(input => input.txid))
     }
-    // What it is about belongs at the end.
+    // The subject of a BEEF is its last transaction.
     const transactions = [...found.values()].reverse()
     return writeBeef({ version, ...(atomic && { atomic: txid }), transactions })
   }
@@ -185,7 +185,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
   }
 
   /**
-   * Pays from the miner's coins, by a transaction that waits to be mined; what is paid is its first output. Blocks are
+   * Pays from the miner's coins, by an unmined transaction; the payment is its first output. Blocks are
    * mined when the miner has too little, as on a new chain.
    */
   fund(to: string | Uint8Array, satoshis: number): Transaction {
@@ -207,8 +207,8 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
   }
 
   /**
-   * Takes a transaction to be mined. What it spends must be there (`ERR_TX_UNKNOWN`) and not be spent by another
-   * (`ERR_TXO_CONFLICT`); with `replace`, others that wait give way, and what descends from them too.
+   * Takes a transaction to be mined. Its inputs must exist (`ERR_TX_UNKNOWN`) and not be spent by another
+   * (`ERR_TXO_CONFLICT`); with `replace`, unmined rivals give way, with their descendants.
    */
   async submit(given: Transaction | Uint8Array, { replace = false } = {}): Promise<Txid> {
     const transaction = given instanceof Uint8Array ? parseTransaction(given) : given
@@ -226,7 +226,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
 
   /**
    * Replaces the last blocks by others, one more than there were. Their transactions are mined again, one block later
-   * and in another order, except those that are dropped or that give way to what is included.
+   * and in another order, except dropped transactions and rivals of included ones.
    */
   async reorg(depth: number, { drop = [], include = [] }: ReorgOptions = {}): Promise<DevReorg> {
     if (!Number.isInteger(depth) || depth < 1 || depth > this.height) {
@@ -249,7 +249,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     const removed = blocks.slice(fork + 1)
     const again = removed.map(block => othersOf(block).filter(isKept))
 
-    // What cannot be is thrown before anything has changed.
+    // Every check comes before the first change.
     const next = new State(this.#miner, blocks.slice(0, fork + 1))
     for (const transactions of scheduled(include, again)) this.#append(next, transactions, this.#reorgs + 1)
     for (const transaction of mempool.values()) {
@@ -281,7 +281,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     return chain
   }
 
-  /** What only the miner puts into a block is the same on every branch, so that the headers must differ. */
+  /** The miner's own transactions are equal on every branch, so that the headers must differ. */
   #append(state: State, transactions: readonly Transaction[], branch: number): void {
     state.append(transactions, VERSION + branch, this.#clock && Math.floor(this.#clock()))
   }
@@ -293,7 +293,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     const replaced = utxos.withDescendants(rivals)
     const winner =
       rivals.find(({ txid }) => !replace || this.heightOf(txid) !== undefined) ??
-      // What it rests on would be gone.
+      // Its source would be gone.
       transaction.inputs.find(({ txid }) => replaced.has(bytesKey(txid)))
     if (winner) throw conflict(transaction.txid, winner.txid)
     return replaced.values()
@@ -309,7 +309,7 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     })
   }
 
-  /** What a reorg leaves out, by txid. */
+  /** Transactions that a reorg leaves out, by txid. */
   #lostBy(fork: number, drop: readonly Txid[], include: readonly Transaction[]): Map<string, Transaction> {
     const { utxos, blocks } = this.#state
     const isBuried = ({ txid }: Transaction): boolean => (this.heightOf(txid) ?? this.height) <= fork

@@ -31,7 +31,7 @@ export const snapshotOf = ({ seed, reorgs, blocks, mempool }: Snapshot): DevChai
   mempool: mempool.map(({ raw }) => toHex(raw))
 })
 
-/** Checked as if strangers had written it, but for what scripts say: a broken file is found here and not later. */
+/** Checks an untrusted file, scripts excepted: a broken file is refused here and not later. */
 export const readSnapshot = (json: DevChainJson): Snapshot => {
   const isOne =
     json?.network === 'regtest' &&

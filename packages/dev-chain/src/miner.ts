@@ -21,14 +21,14 @@ import type { Coin } from './utxo-set.ts'
 const SUBSIDY = 50e8
 /** Coins of one coinbase, so that several payments do not have to wait for each other's change. */
 const PARTS = 10
-/** What the miner leaves to nobody in each of its own transactions: the development chain asks for no fee. */
+/** The fee of the miner's own transactions; the development chain asks for none. */
 const FEE = 100
 const NOWHERE = new Uint8Array(32) as Txid
 const FINAL = 0xffffffff
 const ALL = SIGHASH.ALL | SIGHASH.FORKID
 
 export class Miner {
-  /** What it is paid by. */
+  /** The locking script of its coins. */
   readonly script: Uint8Array
   readonly #secret: Uint8Array
   readonly #publicKey: Uint8Array
@@ -69,13 +69,13 @@ export class Miner {
     )
   }
 
-  /** Pays an output with coins of at least its worth and the fee. What is too much comes back. */
+  /** Pays an output with coins of at least its worth and the fee. The change comes back. */
   pay(coins: readonly Coin[], output: Output): Transaction {
     const change = worthOf(coins) - output.satoshis - FEE
     return this.#signed(coins, [output, ...(change > 0 ? [{ satoshis: change, script: this.script }] : [])])
   }
 
-  /** Enough of the coins for a payment: mined ones first, since what is not mined must be proved through its parents. */
+  /** Enough of the coins for a payment: mined ones first, since unmined ones are proved through their parents. */
   choose(coins: ReadonlyMap<string, Coin>, satoshis: number): Coin[] | undefined {
     const chosen: Coin[] = []
     let missing = satoshis + FEE

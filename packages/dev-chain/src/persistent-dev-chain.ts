@@ -1,6 +1,6 @@
 /**
- * A development chain that is kept in a store, so that it is there again after a restart or a crash: a block a row, and
- * a row for each transaction that waits. Only what has changed is written, all of it at once.
+ * A development chain in a store, which survives a restart and a crash: one row for each block, and
+ * one for each unmined transaction. A save writes the difference in one batch.
  */
 
 import { formatHash, chain as keys, parseTransaction, sortParentsFirst } from '@quoin/chain'
@@ -67,7 +67,7 @@ export class PersistentDevChain {
       this.#next = undefined
       const saved = this.#write()
       this.#saving = saved.catch(() => {
-        // Whoever asked for it is told; the next one writes what is still missing.
+        // The failure rejects its own caller; the next save writes the missing rows.
       })
       return saved
     })

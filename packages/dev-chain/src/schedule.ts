@@ -25,7 +25,7 @@ export const scheduled = (
   const blocks = Array.from(wanted.values(), ({ block }) => block)
   const parents = parentsAmong(entries, new TxidIndex(entries.map(({ txid }) => txid)))
   const schedule = Array.from({ length: removed.length + 1 }, (): Transaction[] => [])
-  // No transaction descends from itself: a txid is a hash of those it spends.
+  // No transaction descends from itself: a txid is a hash of its inputs.
   for (const place of parentsFirst(parents)!) {
     blocks[place] = Math.max(blocks[place]!, ...parents[place]!.map(parent => blocks[parent]!))
     schedule[blocks[place]!]!.push(entries[place]!.transaction)

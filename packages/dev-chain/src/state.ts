@@ -1,4 +1,4 @@
-/** What a development chain is at one moment: its blocks, what waits to be mined, and who spends what of all that. */
+/** The state of a development chain: its blocks, its mempool, and the spenders of all outputs. */
 
 import type { Transaction } from '@quoin/chain'
 import { Branch } from '@quoin/chain'
@@ -70,7 +70,7 @@ export class State {
     blocks.push(Block.mine(tip, [...own, ...transactions], { version, time: at }))
   }
 
-  /** What the miner puts into a block by itself, before all else. */
+  /** The miner's own transactions, which come first in a block. */
   #own(height: number): Transaction[] {
     const before = this.tip.transactions[0]
     const coinbase = this.#miner.coinbase(height)

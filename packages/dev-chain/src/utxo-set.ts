@@ -1,4 +1,4 @@
-/** The transactions that a development chain has, mined or not, and who spends what of them. */
+/** The transactions of a development chain, mined or not, with the spenders of their outputs. */
 
 import type { Output, Transaction } from '@quoin/chain'
 import { checkForm, invalid } from '@quoin/chain'
@@ -38,7 +38,7 @@ export class UtxoSet {
     return this.#spenders.get(placeKey(txid, vout))
   }
 
-  /** The miner's unspent outputs, in the order they came. Those of coinbases are paid out by the next block. */
+  /** The miner's unspent outputs, in the order of arrival. The next block pays out coinbases. */
   get coins(): ReadonlyMap<string, Coin> {
     return this.#coins
   }
@@ -63,7 +63,7 @@ export class UtxoSet {
     return spent
   }
 
-  /** Other transactions that spend what this one does. */
+  /** Other transactions that spend an input of this one. */
   rivalsOf(transaction: Transaction): Transaction[] {
     const rivals = new Set<Transaction>()
     for (const { txid, vout } of transaction.inputs) {
@@ -79,7 +79,7 @@ export class UtxoSet {
     for (const each of found.values()) {
       for (let vout = 0; vout < each.outputCount; vout++) {
         const spender = this.spenderOf(each.txid, vout)
-        // A map is walked in the order of its entries, those too that are added on the way.
+        // Iterating a map includes the entries added meanwhile.
         if (spender) found.set(bytesKey(spender.txid), spender)
       }
     }

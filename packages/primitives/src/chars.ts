@@ -2,7 +2,7 @@
 import { roomFor } from './copies.ts'
 
 /**
- * Writes the text as UTF-8 and returns the end. What does not fit is cut: callers check the end they get. A lone
+ * Writes the text as UTF-8 and returns the end. Text that does not fit is cut: callers check the end they get. A lone
  * surrogate has no UTF-8; where it stands, ff is written, which no well-formed text has.
  */
 export const writeUtf8 = (text: string, target: Uint8Array, offset: number): number => {
@@ -13,7 +13,7 @@ export const writeUtf8 = (text: string, target: Uint8Array, offset: number): num
   return offset + bytes.length
 }
 
-/** The text as UTF-8, for what is not kept. A short one is mostly ASCII, and soon written. */
+/** The text as UTF-8, for short-lived use. Short texts are mostly ASCII. */
 export const encodeText = (text: string): Uint8Array => {
   const { length } = text
   if (length > SHORT) return encoder.encode(text)

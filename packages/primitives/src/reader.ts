@@ -6,7 +6,7 @@ import { QuoinError } from './error.ts'
 import type { ErrorCode } from './error-codes.ts'
 
 export class Reader {
-  /** What is read; never a Buffer, so that views of it are none either. */
+  /** The bytes; never a Buffer, so that views of it are not Buffers either. */
   readonly source: Uint8Array
   readonly #view: DataView
   readonly #code: ErrorCode
@@ -55,7 +55,7 @@ export class Reader {
     return high * 0x100000000 + this.#view.getUint32(at, true)
   }
 
-  /** Bitcoin's CompactSize. A longer form than needed is read as well: who keeps the bytes keeps the form. */
+  /** Bitcoin's CompactSize. A longer form than needed is accepted, since the bytes are kept. */
   varint(): number {
     const first = this.u8()
     if (first < 0xfd) return first
@@ -82,7 +82,7 @@ export class Reader {
     this.#take(length)
   }
 
-  /** A view of what was read since `start`. */
+  /** A view of the bytes read since `start`. */
   since(start: number): Uint8Array {
     return this.source.subarray(start, this.#at)
   }
@@ -92,7 +92,7 @@ export class Reader {
     if (this.remaining > 0) throw this.error(`${this.remaining} bytes too many`)
   }
 
-  /** For what only the caller can tell is wrong. */
+  /** An error of the caller, at the current offset. */
   error(message: string, details: Record<string, unknown> = {}): QuoinError {
     return new QuoinError(this.#code, message, { offset: this.#at, ...details })
   }

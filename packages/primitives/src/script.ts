@@ -1,14 +1,14 @@
 /**
- * Scripts as bytes: reading them chunk by chunk and writing them. A chunk is one opcode with what it pushes. Nothing
+ * Scripts as bytes: reading them chunk by chunk and writing them. A chunk is one opcode with its data. Nothing
  * here runs a script, and reading never throws: a push that wants more bytes than there are ends it, and is told.
- * What follows an OP_RETURN is read like the rest.
+ * Bytes behind an OP_RETURN are read like the rest.
  */
 import { OP } from './opcodes.ts'
 import { Writer } from './writer.ts'
 
 export interface Chunk {
   readonly op: number
-  /** What opcodes 0x01 to 0x4e push, as a view of the script; undefined for all others, OP_0 to OP_16 too. */
+  /** The data of opcodes 0x01 to 0x4e, as a view of the script; undefined for all others, OP_0 to OP_16 too. */
   readonly data: Uint8Array | undefined
   /** Where the chunk begins in the script, and where the next one does. */
   readonly start: number
@@ -19,7 +19,7 @@ export interface Chunks {
   readonly chunks: readonly Chunk[]
   /** Whether the script breaks off within a push. */
   readonly truncated: boolean
-  /** Where reading stopped: the length of the script, the broken push, or what comes after `limit` chunks. */
+  /** Where reading stopped: the length of the script, the broken push, or the chunk after `limit` chunks. */
   readonly end: number
 }
 
@@ -99,7 +99,7 @@ const EMPTY = new Uint8Array()
 const NUMBERS = Array.from({ length: 17 }, (_, n) => (n === 0 ? EMPTY : Uint8Array.of(n)))
 const MINUS_ONE = Uint8Array.of(0x81)
 
-/** What a chunk leaves on the stack, also for OP_0 to OP_16 and OP_1NEGATE; undefined when it pushes nothing. */
+/** The bytes that a chunk leaves on the stack, also for OP_0 to OP_16 and OP_1NEGATE; undefined when it pushes nothing. */
 export const pushedBy = ({ op, data }: Pick<Chunk, 'op' | 'data'>): Uint8Array | undefined => {
   if (data !== undefined) return data
   if (op === OP.N0) return EMPTY

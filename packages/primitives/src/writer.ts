@@ -1,6 +1,6 @@
 /** Bytes written one after the other into a buffer that grows. Integers are little-endian. */
 
-/** What a writer of any size leaves to the next one, up to so much. */
+/** The buffer that the last writer left to the next one, of at most `MOST_SPARE` bytes. */
 let spare: Uint8Array | undefined
 const MOST_SPARE = 1 << 20
 
@@ -18,7 +18,7 @@ export class Writer {
     this.#view = new DataView(this.#bytes.buffer)
   }
 
-  /** For what is long or short: begins in memory that the last one left, since clearing new memory takes long. */
+  /** Reuses the buffer of the previous writer, since clearing new memory is slow. */
   static ofAnySize(): Writer {
     const writer = new Writer(spare ?? 4096)
     spare = undefined
@@ -78,7 +78,7 @@ export class Writer {
     this.bytes(bytes)
   }
 
-  /** What was written, in memory of its own unless `copy` takes it elsewhere. This ends the writer. */
+  /** The written bytes, in memory of their own unless `copy` takes them elsewhere. This ends the writer. */
   finish(copy: Copy = copyOfItsOwn): Uint8Array {
     if (!this.#isLent && this.#at === this.#bytes.length) return this.#bytes
     const written = copy(this.#bytes, 0, this.#at)
