@@ -4,7 +4,7 @@
  */
 
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CaseTime } from './processor-time.ts'
@@ -86,6 +86,13 @@ function provideModules(worktree: string, repository: string): void {
   }
 }
 
+/** Gives a worktree the harness of the repository, so that one program measures both commits. */
+function provideHarness(worktree: string, repository: string): void {
+  const folder = join(repository, 'bench')
+  for (const name of readdirSync(folder).filter(each => each.endsWith('.ts')))
+    cpSync(join(folder, name), join(worktree, 'bench', name))
+}
+
 /** Runs a benchmark in a process of its own. */
 function timesOf(directory: string, bench: string): Promise<CaseTime[]> {
   const args = ['bench/run.ts', bench, '--quick', '--processor-time']
@@ -107,12 +114,7 @@ function timesOf(directory: string, bench: string): Promise<CaseTime[]> {
             .split('\n')
             .map(line => JSON.parse(line) as CaseTime)
         )
-      else
-        reject(
-          new Error(
-            `${bench} in ${directory} ended with ${status}; commits before --compare have no --processor-time`
-          )
-        )
+      else reject(new Error(`${bench} in ${directory} ended with ${status}`))
     })
   })
 }
@@ -149,6 +151,7 @@ export async function compareWith({
   process.once('SIGINT', end)
   try {
     provideModules(worktree, repository)
+    provideHarness(worktree, repository)
     let isSlower = false
     for (const bench of benches) {
       const before = new Map<string, number[]>()
