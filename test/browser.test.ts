@@ -4,8 +4,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { createContext, runInContext } from 'node:vm'
-import { auditLayout, collection, escaped, keyspace, parseLayout, text, u64 } from '@quoin/keyspace'
-import { tick9 } from '@quoin/liquidity/components'
+import { auditLayout, collection, escaped, i64, keyspace, parseLayout, text, u64 } from '@quoin/keyspace'
 import { toHex } from '@quoin/primitives'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
@@ -47,13 +46,13 @@ describe('in a page with a strict policy', async () => {
 
   it('keys are the same bytes, and come back', () => {
     const { ticks, names } = keyspace('page', {
-      ticks: collection({ key: ['t', u64('pool'), tick9('tick')] }),
+      ticks: collection({ key: ['t', u64('pool'), i64('tick')] }),
       names: collection({ key: ['n:', escaped('name'), ':', text('rest')] })
     }).collections
     const shown = inPage(`
-      const { keyspace, collection, u64, tick9, escaped, text, toHex } = quoin
+      const { keyspace, collection, u64, i64, escaped, text, toHex } = quoin
       const { ticks, names } = keyspace('page', {
-        ticks: collection({ key: ['t', u64('pool'), tick9('tick')] }),
+        ticks: collection({ key: ['t', u64('pool'), i64('tick')] }),
         names: collection({ key: ['n:', escaped('name'), ':', text('rest')] })
       }).collections
       const long = 'x'.repeat(200)

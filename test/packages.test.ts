@@ -30,6 +30,7 @@ interface Manifest {
   readonly bin?: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
 const manifests = readdirSync(PACKAGES)
@@ -46,15 +47,12 @@ const entriesOf = ({ name, exports }: Manifest): string[] =>
     typeof target === 'string' ? [] : [name + entry.slice(1)]
   )
 
-/** A package and the packages of this repository that it depends on. */
-const closureOf = (name: string): string[] => [
-  ...new Set([
-    name,
-    ...Object.keys(named.get(name)!.dependencies ?? {})
-      .filter(each => named.has(each))
-      .flatMap(closureOf)
-  ])
-]
+/** The packages of this repository that a package is installed with, itself included. */
+const closureOf = (name: string): string[] => {
+  const { dependencies, optionalDependencies } = named.get(name)!
+  const names = Object.keys({ ...dependencies, ...optionalDependencies }).filter(each => named.has(each))
+  return [...new Set([name, ...names.flatMap(closureOf)])]
+}
 
 const scratch = mkdtempSync(join(tmpdir(), 'quoin-packages-'))
 const tarballs = new Map<string, { readonly file: string; readonly files: readonly string[] }>()
@@ -73,7 +71,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }), 120_000)
 
 describe.each(manifests)('$name', manifest => {
-  const { name, folder, exports, bin = {}, dependencies = {} } = manifest
+  const { name, folder, exports, bin = {}, dependencies, optionalDependencies } = manifest
 
   it('says what it is, and where it comes from', () => {
     expect(manifest).toMatchObject({
@@ -83,7 +81,7 @@ describe.each(manifests)('$name', manifest => {
       repository: { type: 'git', directory: `packages/${folder}` }
     })
     expect(manifest.keywords!.length).toBeGreaterThan(2)
-    for (const [dependency, version] of Object.entries(dependencies))
+    for (const [dependency, version] of Object.entries({ ...dependencies, ...optionalDependencies }))
       if (named.has(dependency)) expect(version, dependency).toBe(named.get(dependency)!.version)
   })
 
@@ -101,12 +99,18 @@ describe.each(manifests)('$name', manifest => {
   })
 
   it.runIf(isMatrix || name === '@quoin/keyspace')(
-    'installs and type-checks in an empty project, and loads by import and by require',
+    'installs and type-checks in an empty project, loads by import and by require, and runs',
     async () => {
       const project = await install(name)
       await checkTypes(project, entriesOf(manifest))
       const nodes = isMatrix ? await installNodes() : [process.execPath]
-      for (const node of nodes) await load(node, project, entriesOf(manifest))
+      for (const node of nodes) {
+        await load(node, project, entriesOf(manifest))
+        for (const command of Object.keys(bin)) {
+          const { stdout } = await run(node, [join(project, 'node_modules/.bin', command), '--version'])
+          expect(stdout.trim()).toBe(manifest.version)
+        }
+      }
       if (name !== '@quoin/keyspace') rmSync(project, { recursive: true })
     },
     600_000

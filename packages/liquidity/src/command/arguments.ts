@@ -59,7 +59,7 @@ export const parseProfile = (given: string | undefined): Profile | undefined => 
 
 export const poolOf = async (state: Liquidity, id: bigint): Promise<Pool> => {
   const pool = await state.pool(id)
-  if (!pool) throw new QuoinError('ERR_NOT_FOUND', `there is no pool ${id}`, { pool: `${id}` })
+  if (!pool) throw new QuoinError('ERR_NOT_FOUND', `unknown pool ${id}`, { pool: `${id}` })
   return pool
 }
 

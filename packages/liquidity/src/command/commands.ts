@@ -149,7 +149,7 @@ are made from the positions; where a node's own have drifted, it says so. An imp
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  quoin liquidity explain 01000000000000000105ffffffffffffff38 0a01351202 --profile chain\n\nExits 1 when it is not a key.'
+      '\nExample:\n  quoin liquidity explain 01000000000000000105ffffffffffffff38 0a01351202 --profile chain\n\nExits 1 when the bytes are not a key.'
     )
     .action((key: string, value: string | undefined, options: ExplainOptions) =>
       finish(options.json ?? false, () => explain(key, value, options))

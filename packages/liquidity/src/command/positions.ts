@@ -59,6 +59,6 @@ const listOf = (state: Liquidity, { owner, pool }: PositionsOptions): AsyncItera
 
 async function* one(state: Liquidity, id: string): AsyncGenerator<Position> {
   const position = await state.position(parseId(id))
-  if (!position) throw new QuoinError('ERR_NOT_FOUND', `there is no position ${id}`, { position: id })
+  if (!position) throw new QuoinError('ERR_NOT_FOUND', `unknown position ${id}`, { position: id })
   yield position
 }

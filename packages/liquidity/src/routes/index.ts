@@ -44,7 +44,7 @@ const coinOf = (text: string): Coin => {
   return { amount: BigInt(amount), denom: text.slice(amount.length) }
 }
 
-const missing = (what: string): QuoinError => new QuoinError('ERR_NOT_FOUND', `there is no ${what}`)
+const missing = (name: string): QuoinError => new QuoinError('ERR_NOT_FOUND', `unknown ${name}`)
 const poolOf = async (state: Liquidity, id: bigint): Promise<Pool> => {
   const pool = await state.pool(id)
   if (!pool) throw missing(`pool ${id}`)
