@@ -5,8 +5,6 @@ const PLACEHOLDERS = new Set(['what', 'whatever', 'who', 'whoever', 'whichever',
 /** A shorter sentence is a label. */
 const MIN_SENTENCE_WORDS = 4
 
-/** Nouns of the language that end as a participle does. */
-const NOUNS = new Set(['Encoding', 'Finding', 'Hosting', 'Listing', 'Posting', 'Setting', 'Txid'])
 const PARTICIPLE = /^[A-Z][a-z]*(ing|ed|id|ept|own)$/
 
 /** Block comments, or a line comment; `://` of a URL is neither. */
@@ -44,8 +42,6 @@ export const countProse = (source: string): ProseCount => {
   }
 }
 
-/** Types whose whole name is a participle: `Waiting`, `Given`. */
+/** Types whose whole name ends as a participle does: `Waiting`, `Given`, and nouns such as `Setting`. */
 export const participleTypes = (source: string): string[] =>
-  [...source.matchAll(TYPE)]
-    .map(([, name]) => name!)
-    .filter(name => PARTICIPLE.test(name) && !NOUNS.has(name))
+  [...source.matchAll(TYPE)].map(([, name]) => name!).filter(name => PARTICIPLE.test(name))

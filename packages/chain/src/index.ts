@@ -47,7 +47,7 @@ export {
 } from './headers/header-store.ts'
 export { Service, type ServiceOptions } from './headers/http.ts'
 export {
-  type Imported,
+  type HeaderImport,
   type ImportOptions,
   type ImportProgress,
   importHeaders,
@@ -65,7 +65,7 @@ export {
   type SourceTip,
   sdkTracker
 } from './headers/sources.ts'
-export { type Synced, type SyncOptions, type SyncProgress, syncHeaders } from './headers/sync.ts'
+export { type HeaderSyncResult, type SyncOptions, type SyncProgress, syncHeaders } from './headers/sync.ts'
 export { bitsOf, targetOf, workOf } from './headers/target.ts'
 export { chain, type StoredTransaction } from './keys.ts'
 export { Bump } from './merkle/bump.ts'
@@ -96,11 +96,11 @@ export {
 } from './verify/secp256k1.ts'
 export { SIGHASH, Sighash } from './verify/sighash.ts'
 export { type Lock, readLock } from './verify/templates.ts'
-export type { Known, KnownTransaction, Proof } from './verify/unverified-ancestry.ts'
+export type { KnownLookup, KnownTransaction, Proof } from './verify/unverified-ancestry.ts'
 export {
   type RootTracker,
   VERIFY_LIMITS,
-  type Verified,
+  type VerifiedTransactions,
   type VerifyLimits,
   type VerifyOptions,
   verifyBeef,

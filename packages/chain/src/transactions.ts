@@ -8,7 +8,7 @@ import { type BeefTransaction, writeBeef } from './beef.ts'
 import { chain, type StoredTransaction } from './keys.ts'
 import { Bump } from './merkle/bump.ts'
 import { parseTransaction, type Transaction } from './transaction.ts'
-import type { Known } from './verify/unverified-ancestry.ts'
+import type { KnownLookup } from './verify/unverified-ancestry.ts'
 
 const { transaction: transactions, proof: proofs, log } = chain.collections
 
@@ -48,7 +48,7 @@ export class TransactionStore {
   }
 
   /** Those that were verified before, with the heights of their proofs: what `verifyBeef` asks for. */
-  readonly known: Known = async txids => {
+  readonly known: KnownLookup = async txids => {
     const stored = await this.#stored(txids)
     const verified = txids.filter((_, i) => stored[i]?.verified)
     const scores = verified.length > 0 ? await this.#reads.use(log).at('mined').scores(verified) : []

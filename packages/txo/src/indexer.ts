@@ -7,7 +7,7 @@ import {
   type Interpreter,
   type RootTracker,
   type Transaction,
-  type Verified,
+  type VerifiedTransactions,
   verifyBeef
 } from '@quoin/chain'
 import { formatTxid, hasCode, QuoinError, type Txid } from '@quoin/primitives'
@@ -115,7 +115,7 @@ export class Indexer {
   }
 }
 
-const contentOf = ({ transactions }: Beef): Verified => ({
+const contentOf = ({ transactions }: Beef): VerifiedTransactions => ({
   transactions: transactions.flatMap(({ transaction }): Transaction[] => (transaction ? [transaction] : [])),
   proofs: transactions.flatMap(({ txid, bump }) => (bump ? [{ txid, bump }] : []))
 })

@@ -3,7 +3,7 @@
  * writes that store them. Of an ancestor the index keeps only the spends: a conflict with an ancestor is a conflict with
  * its descendants, and its rollback removes them.
  */
-import type { Proof, Transaction, Verified } from '@quoin/chain'
+import type { Proof, Transaction, VerifiedTransactions } from '@quoin/chain'
 import { bytesKey, makeOutpoint, type Txid } from '@quoin/primitives'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
@@ -34,7 +34,7 @@ export interface IngestPlan {
 export const planIngest = (
   outputs: OutputStore,
   subject: Transaction,
-  content: Verified,
+  content: VerifiedTransactions,
   { seen, isVerified }: IngestOptions
 ): IngestPlan => {
   const { transactions } = outputs

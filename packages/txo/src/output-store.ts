@@ -12,7 +12,7 @@
  * await outputs.searchBalance({ keys: [`own:${address}`] }) // { satoshis: 1000n, outputs: 1 }
  */
 
-import { chain, type Known, TransactionStore } from '@quoin/chain'
+import { chain, type KnownLookup, TransactionStore } from '@quoin/chain'
 import {
   bytesKey,
   makeOutpoint,
@@ -399,7 +399,7 @@ export class OutputStore {
    * Verified transactions with a record in the index, for `verifyBeef`. A stored transaction without a record lost it
    * with the last writes of the database, and is indexed again.
    */
-  readonly known: Known = async txids => {
+  readonly known: KnownLookup = async txids => {
     const records = await this.store.hmget(SPENDS, txids)
     const indexed = txids.filter((_, i) => records[i])
     const known = indexed.length > 0 ? await this.transactions.known(indexed) : []

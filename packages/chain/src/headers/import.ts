@@ -25,7 +25,7 @@ export interface ImportOptions {
   readonly signal?: AbortSignal
 }
 
-export interface Imported {
+export interface HeaderImport {
   /** Headers that the store did not have. */
   readonly added: number
   /** Headers in the file. */
@@ -39,7 +39,7 @@ export const importHeaders = async (
   store: HeaderStore,
   path: string,
   options: ImportOptions = {}
-): Promise<Imported> => {
+): Promise<HeaderImport> => {
   const file = await opened(path)
   try {
     const { size } = await file.stat()
@@ -66,13 +66,13 @@ export const importHeaderText = (
   store: HeaderStore,
   text: AsyncIterable<string> | Iterable<string>,
   options: ImportOptions = {}
-): Promise<Imported> => load(store, partsOfText(text), options)
+): Promise<HeaderImport> => load(store, partsOfText(text), options)
 
 const load = async (
   store: HeaderStore,
   parts: AsyncIterable<readonly Header[]>,
   { onProgress, signal, done = 0, total }: ImportOptions & { done?: number; total?: number }
-): Promise<Imported> => {
+): Promise<HeaderImport> => {
   let added = 0
   let read = done
   const counted = async function* (): AsyncGenerator<readonly Header[]> {

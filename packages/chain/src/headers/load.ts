@@ -12,7 +12,7 @@ import type { HeaderChange } from './header-store.ts'
 import type { NetworkRules } from './networks.ts'
 import { checkHeader } from './rules.ts'
 
-export interface Loading {
+export interface HeaderLoad {
   readonly store: Store
   readonly rules: NetworkRules
   now(): number
@@ -25,19 +25,19 @@ export interface Loading {
 }
 
 /** What is being committed while the next part is checked. */
-interface Pending {
+interface PendingCommit {
   readonly part: readonly Header[]
   readonly change: HeaderChange
   readonly done: Promise<void>
 }
 
 export const loadHeaders = async (
-  { store, rules, now, line, add, committed }: Loading,
+  { store, rules, now, line, add, committed }: HeaderLoad,
   parts: AsyncIterable<readonly Header[]>,
   onPart: (change: HeaderChange, part: number) => void
 ): Promise<void> => {
   let branch = await line()
-  let pending: Pending | undefined
+  let pending: PendingCommit | undefined
 
   /** Waits for what is being committed; answers false if the chain has moved meanwhile. */
   const settle = async (): Promise<boolean> => {

@@ -25,7 +25,7 @@ export interface SyncOptions {
   readonly onProgress?: (progress: SyncProgress) => void
 }
 
-export interface Synced {
+export interface HeaderSyncResult {
   /** The tip of the store, which is not the source's if that has less work. */
   readonly tip: ChainHeader
   /** Headers that the store did not have. */
@@ -50,7 +50,7 @@ export const syncHeaders = async (
   store: HeaderStore,
   source: HeaderSource,
   options: SyncOptions = {}
-): Promise<Synced> => {
+): Promise<HeaderSyncResult> => {
   const counts = { added: 0, removed: 0 }
   for (let restarts = 0; ; restarts++) {
     try {

@@ -21,7 +21,7 @@ const MANY = 500
 /** A process that has not checked so many does without the thread: it would take as long to begin. */
 const WORTH_A_THREAD = 2000
 
-interface Waiting {
+interface QueuedSignatures {
   readonly checks: readonly SignatureCheck[]
   readonly resolve: (verdicts: readonly boolean[]) => void
 }
@@ -35,7 +35,7 @@ export interface SignaturesOptions {
 /** Checks what is asked in one turn of the event loop together. */
 export class Signatures {
   readonly #thread: SignatureThread | undefined
-  #waiting: Waiting[] = []
+  #waiting: QueuedSignatures[] = []
   /** Until the thread is worth its while. */
   #left: number
 
@@ -64,7 +64,7 @@ export class Signatures {
     else for (const { checks, resolve } of waiting) resolve(verdictsOf(checks))
   }
 
-  async #hand(thread: SignatureThread, waiting: readonly Waiting[]): Promise<void> {
+  async #hand(thread: SignatureThread, waiting: readonly QueuedSignatures[]): Promise<void> {
     const verdicts = await thread.check(waiting.flatMap(({ checks }) => checks))
     let end = 0
     for (const { checks, resolve } of waiting) {
@@ -119,7 +119,7 @@ export const readChecks = (records: Uint8Array): SignatureCheck[] =>
 /** A thread does not inherit the loader that runs this module when it is not compiled, so it starts one itself. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './signature-thread.source.mjs' : './signature-thread.js'
 
-interface Asked {
+interface SignatureRequest {
   readonly count: number
   readonly resolve: (verdicts: readonly boolean[] | undefined) => void
 }
@@ -129,7 +129,7 @@ export class SignatureThread {
   readonly #entry: string
   #worker: Worker | undefined
   #hasFailed = false
-  readonly #asked = new Map<number, Asked>()
+  readonly #asked = new Map<number, SignatureRequest>()
   #lastId = 0
   #count = 0
 

@@ -25,7 +25,7 @@ export interface KnownTransaction {
 }
 
 /** Says which of these were verified before: an answer for each, undefined for those that were not. */
-export type Known = (txids: readonly Txid[]) => Promise<readonly (KnownTransaction | undefined)[]>
+export type KnownLookup = (txids: readonly Txid[]) => Promise<readonly (KnownTransaction | undefined)[]>
 
 export interface Proof {
   readonly txid: Txid
@@ -43,7 +43,7 @@ export interface Ancestry {
   sourceOf(txid: Txid): Source
 }
 
-interface Wanted {
+interface WantedTransaction {
   readonly txid: Txid
   readonly spender?: Transaction
 }
@@ -54,7 +54,7 @@ interface Wanted {
  */
 export const collectAncestry = async (
   bundle: Bundle,
-  known: Known | undefined,
+  known: KnownLookup | undefined,
   maxInputs: number
 ): Promise<Ancestry> => {
   const sources = new Map<string, Source | undefined>()
@@ -63,7 +63,7 @@ export const collectAncestry = async (
   const bumpOf = bumpFinder(bundle)
   let inputs = 0
   const answers = new Map<string, KnownTransaction | undefined>()
-  let wanted: Wanted[] = [{ txid: bundle.subject }]
+  let wanted: WantedTransaction[] = [{ txid: bundle.subject }]
   while (wanted.length > 0) {
     const more = visited.size > 1 ? LOOK_AHEAD * visited.size : 0
     const asked = known ? unanswered(bundle, wanted, answers, more) : []
@@ -71,7 +71,7 @@ export const collectAncestry = async (
       const found = await known(asked)
       for (const [i, txid] of asked.entries()) answers.set(bytesKey(txid), found[i])
     }
-    const parents: Wanted[] = []
+    const parents: WantedTransaction[] = []
     for (const { txid, spender } of wanted) {
       const entry = bundle.find(txid)
       const answer = answers.get(bytesKey(txid))
@@ -91,7 +91,7 @@ export const collectAncestry = async (
       for (const input of transaction.inputs) {
         const key = bytesKey(input.txid)
         if (sources.has(key)) continue
-        // Wanted by now; known what it is in the next round.
+        // Requested; the next round has the answer.
         sources.set(key, undefined)
         parents.push({ txid: input.txid, spender: transaction })
       }
@@ -118,7 +118,7 @@ const LOOK_AHEAD = 4
 /** The wanted transactions without an answer, and up to `more` of their ancestors in the bundle, breadth first. */
 const unanswered = (
   bundle: Bundle,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedTransaction[],
   answers: ReadonlyMap<string, unknown>,
   more: number
 ): Txid[] => {

@@ -12,7 +12,7 @@ import { Bump } from '../merkle/bump.ts'
 import type { Output, Transaction } from '../transaction.ts'
 import { type Case, makeCase, SETS, type SetName } from './sets.testing.ts'
 import { makeKey, payTo, spend, TestChain, withKeyHash } from './signed.testing.ts'
-import type { Known } from './unverified-ancestry.ts'
+import type { KnownLookup } from './unverified-ancestry.ts'
 import { verifyBeef } from './verify.ts'
 
 interface Sample extends Case {
@@ -79,7 +79,7 @@ const verifyBySdk = async ({ beef, chain }: Sample): Promise<boolean> => {
   return isValid
 }
 
-const withKnown = (sample: Sample): Sample & { readonly known: Known } => {
+const withKnown = (sample: Sample): Sample & { readonly known: KnownLookup } => {
   const table = new Map(
     sample.transactions.slice(0, -1).map(transaction => {
       const height = sample.chain.bumpOf(transaction)?.height

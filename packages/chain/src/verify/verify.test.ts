@@ -13,7 +13,7 @@ import { MAX_SATOSHIS, type Output, type Transaction, writeTransaction } from '.
 import { Interpreter } from './interpreter.ts'
 import { withInputScript } from './mutations.testing.ts'
 import { makeKey, payTo, spend, TestChain, withKeyHash, withScript } from './signed.testing.ts'
-import type { Known, KnownTransaction } from './unverified-ancestry.ts'
+import type { KnownLookup, KnownTransaction } from './unverified-ancestry.ts'
 import { type RootTracker, type VerifyOptions, verifyBeef, verifyTransaction } from './verify.ts'
 
 const key = makeKey('owner')
@@ -53,10 +53,10 @@ const invalid = (transaction: Transaction, reason: string | RegExp, at?: number)
 })
 
 /** Knows these, and remembers what it was asked. */
-const knowing = (...all: KnownTransaction[]): Known & { readonly asked: string[][] } => {
+const knowing = (...all: KnownTransaction[]): KnownLookup & { readonly asked: string[][] } => {
   const table = new Map(all.map(known => [bytesKey(known.transaction.txid), known]))
   const asked: string[][] = []
-  const known: Known = async txids => {
+  const known: KnownLookup = async txids => {
     asked.push(txids.map(formatTxid))
     return txids.map(txid => table.get(bytesKey(txid)))
   }

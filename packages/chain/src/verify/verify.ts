@@ -14,7 +14,13 @@ import { invalid, spendable } from './rules.ts'
 import { Sighash } from './sighash.ts'
 import { type SignatureCheck, sharedSignatures } from './signatures.ts'
 import { judge } from './templates.ts'
-import { type Ancestry, type Bundle, collectAncestry, type Known, type Proof } from './unverified-ancestry.ts'
+import {
+  type Ancestry,
+  type Bundle,
+  collectAncestry,
+  type KnownLookup,
+  type Proof
+} from './unverified-ancestry.ts'
 
 /** What says which blocks there are; a `ChainTracker` of @bsv/sdk is one. Roots are as people see them. */
 export interface RootTracker {
@@ -43,7 +49,7 @@ export const VERIFY_LIMITS: VerifyLimits = {
 
 export interface VerifyOptions {
   readonly tracker: RootTracker
-  readonly known?: Known
+  readonly known?: KnownLookup
   readonly limits?: Partial<VerifyLimits>
   /** Runs scripts of no known form, instead of the interpreter that all share. */
   readonly interpreter?: Interpreter | undefined
@@ -51,7 +57,7 @@ export interface VerifyOptions {
   readonly client?: string | undefined
 }
 
-export interface Verified {
+export interface VerifiedTransactions {
   /** What was not known and holds, parents first; the subject is the last, unless it was known. */
   readonly transactions: readonly Transaction[]
   /** Merkle paths that were checked: of these transactions, and of known ones that had none, or one of another block. */
@@ -71,7 +77,7 @@ export interface Verified {
  * transactions.length // 2
  * proofs.length // 1
  */
-export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<Verified> => {
+export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<VerifiedTransactions> => {
   const limits = { ...VERIFY_LIMITS, ...options.limits }
   const ancestry = await collectAncestry(beef, options.known, limits.inputs)
   const { transactions, unproven, proofs } = ancestry
@@ -94,8 +100,8 @@ export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<
 /** Verifies one transaction, all of whose parents are known. */
 export const verifyTransaction = (
   transaction: Transaction,
-  options: VerifyOptions & { readonly known: Known }
-): Promise<Verified> => {
+  options: VerifyOptions & { readonly known: KnownLookup }
+): Promise<VerifiedTransactions> => {
   const { txid } = transaction
   const subject = { txid, transaction, bump: undefined }
   const find = (wanted: Txid) => (wanted === txid ? subject : undefined)
