@@ -133,7 +133,7 @@ describe('deployments', () => {
   })
 })
 
-describe('a token is judged apart from others', () => {
+describe('each token is evaluated on its own', () => {
   it('whose claims are in the same transaction', () => {
     const other = tokenIdOf(make(deployMint(alice, 5n)), 3)
     const spent = [transfer(GOLD, 5n, bob)]

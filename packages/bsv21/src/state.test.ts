@@ -82,7 +82,7 @@ describe('tokens', () => {
     })
     expect(await tokens.token(t.tokenIdOf(deployed, 1))).toMatchObject({ op: 'deploy+auth', amt: 0n, dec: 0 })
     expect((await outputs.search({ keys: ['sym:MNEE'] })).rows).toHaveLength(1)
-    // Nothing is counted before the topic of the token has judged.
+    // Nothing counts before the topic of the token has evaluated it.
     expect(await tokens.totals(id)).toMatchObject({ supply: 0n, holders: 0 })
   })
 

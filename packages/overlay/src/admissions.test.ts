@@ -1,4 +1,4 @@
-/** A store that has lost writes: a judgement without the record of its transaction is no answer to a submission. */
+/** A store that has lost writes: an admission without the record of its transaction does not count. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const { spends, satoshis, output, topicOutputs, topicTransactions } = outputKeys
 const outpointsOf = ({ txid, outputs }: Transaction): Outpoint[] =>
   outputs.map((_, vout) => makeOutpoint(txid, vout))
 
-/** Takes back the writes that a failover may lose: the record, the spends and the rows; the judgement stays. */
+/** Deletes the writes that a failover may lose: the record, the spends and the rows; the admission stays. */
 const lose = async ({ store }: OutputStore, transaction: Transaction): Promise<void> => {
   const { txid, inputs } = transaction
   const outpoints = outpointsOf(transaction)
@@ -91,7 +91,7 @@ describe.each([
     expect(await outputs.spends(spent)).toEqual([transaction.txid])
   }
 
-  it('a submission whose record was lost is judged again, and its outputs are there again', async () => {
+  it('a submission whose record was lost is evaluated again, and its outputs are restored', async () => {
     const transaction = await made(chain.fund(payTo(key), 1000), 0)
     const first = await submit(transaction)
     await expectWhole(transaction)

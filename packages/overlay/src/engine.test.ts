@@ -129,7 +129,7 @@ describe('submitting', () => {
     expect(recorder.events).toEqual([['admitted', 'tm_ones', 0]])
   })
 
-  it('again gets the first answer, together is worked on once, and other topics are judged later', async () => {
+  it('again gets the first answer, together is worked on once, and other topics evaluate it later', async () => {
     const transaction = await minted()
     const answers = await Promise.all(Array.from({ length: 5 }, () => submit(transaction, 'tm_ones')))
     expect(new Set(answers.map(each => JSON.stringify(each))).size).toBe(1)
@@ -212,7 +212,7 @@ describe('submitting', () => {
     expect(trusted).toEqual({ tm_ones: admitted([0]) })
   })
 
-  it('a proof that a reorg makes void while a topic judges is not kept', async () => {
+  it('a proof that a reorg makes void while a topic evaluates is not kept', async () => {
     const reorganising: QuoinTopic = {
       ...about('reorganising'),
       admit: async () => {

@@ -30,10 +30,10 @@ const sent = async (transaction: Transaction): Promise<Transaction> => {
 }
 const name = ({ txid }: Transaction, vout: number): string => formatOutpoint(makeOutpoint(txid, vout))
 const members = async (): Promise<string[]> => (await node.state()).members
-const judged = async ({ txid }: Transaction) => (await node.engine.admissions(txid))?.[TOPIC]
+const admissionOf = async ({ txid }: Transaction) => (await node.engine.admissions(txid))?.[TOPIC]
 
 describe('a transaction that comes before the one that it spends', () => {
-  it('is judged again when another process, or one that was killed, has queued it', async () => {
+  it('is evaluated again when another process, or a killed one, enqueued it', async () => {
     await open(token)
     node.engine.start()
     const a = await mint(chain)
@@ -44,7 +44,7 @@ describe('a transaction that comes before the one that it spends', () => {
     await expect.poll(() => queue.stats(), { timeout: 5000 }).toMatchObject({ due: 0, leased: 0 })
   })
 
-  it('is judged again when that comes, and so is what spends it', async () => {
+  it('is evaluated again when that comes, and so is its spender', async () => {
     await open(token)
     const [a, b] = [await mint(chain), await mint(chain)]
     const both = await sent(
@@ -70,8 +70,8 @@ describe('a transaction that comes before the one that it spends', () => {
     expect(await members()).toEqual([name(next, 0)])
     await node.submit(a)
     await node.submit(b)
-    expect(await judged(both)).toMatchObject({ outputsToAdmit: [0, 1], previousCoins: [0, 1] })
-    expect(await judged(next)).toMatchObject({ outputsToAdmit: [0, 1], previousCoins: [0, 1] })
+    expect(await admissionOf(both)).toMatchObject({ outputsToAdmit: [0, 1], previousCoins: [0, 1] })
+    expect(await admissionOf(next)).toMatchObject({ outputsToAdmit: [0, 1], previousCoins: [0, 1] })
     expect(await members()).toEqual([name(next, 0), name(next, 1)])
   })
 
@@ -111,13 +111,13 @@ describe('a transaction that comes before the one that it spends', () => {
     const b = await sent(pay([[a, 0]], [0]))
     await node.submit(b)
     await node.submit(a)
-    expect(await judged(b)).toMatchObject({ previousCoins: [] })
+    expect(await admissionOf(b)).toMatchObject({ previousCoins: [] })
     await node.restart()
     isFailing = false
     const settled = async () => {
       await node.restart()
       await node.engine.settle()
-      return judged(b)
+      return admissionOf(b)
     }
     await expect.poll(settled, { timeout: 5000, interval: 200 }).toMatchObject({ previousCoins: [0] })
     expect(await members()).toEqual([])
@@ -148,7 +148,11 @@ describe('a coin that left its topic', () => {
     const rival = await sent(pay([[a, 0]], [1, 0]))
     chain.mine()
     await node.submit(rival)
-    expect(await judged(rival)).toMatchObject({ outputsToAdmit: [0], previousCoins: [0], coinsRemoved: [0] })
+    expect(await admissionOf(rival)).toMatchObject({
+      outputsToAdmit: [0],
+      previousCoins: [0],
+      coinsRemoved: [0]
+    })
     expect(await members()).toEqual([name(rival, 0)])
   })
 
@@ -159,7 +163,7 @@ describe('a coin that left its topic', () => {
     await node.engine.evict(makeOutpoint(a.txid, 0))
     const b = await sent(pay([[a, 0]], [1]))
     await node.submit(b)
-    expect(await judged(b)).toMatchObject({ previousCoins: [] })
+    expect(await admissionOf(b)).toMatchObject({ previousCoins: [] })
     await node.engine.outputs.rollback(b.txid)
     await node.engine.settle()
     expect(await members()).toEqual([])

@@ -1,4 +1,4 @@
-/** The short way: what is judged at once, what is left for the queues, and how far a source is then. */
+/** The fast path: transactions that bypass the queues, those that do not, and the progress of a source. */
 
 import { Beef, type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
@@ -129,7 +129,7 @@ describe('the short way', () => {
       })
     expect(await bring(first)).toBe(1)
     await node.activation.remove('blacklist', id)
-    // By itself it would be judged without what it spends, and once more after that.
+    // By itself it would be evaluated without its coins, and again after its parent.
     expect(await bring(second)).toBe(1)
     await node.pipeline.settle()
     expect(await holder()).toBe(alice.address)
@@ -152,7 +152,7 @@ describe('the short way', () => {
     expect(await queued()).toBe(0)
   })
 
-  it('leaves for the queues what a topic failed to judge', async () => {
+  it('leaves for the queues a transaction whose topic failed', async () => {
     const moved = await next()
     const failed = { outputsToAdmit: [], coinsToRetain: [], coinsRemoved: [] }
     vi.spyOn(node.engine, 'submit').mockResolvedValueOnce({
@@ -215,7 +215,7 @@ describe('the short way', () => {
     node = open({ fetch: { name: 'the chain', transaction: async txid => Beef.parse(chain.beef(txid)) } })
     const [, second] = [await next(), await next()]
     chain.mine()
-    // It is proved, so it can be judged, but nobody has brought what it spends.
+    // It is proved, so the topic can evaluate it, but its parents were not delivered.
     expect(await node.pipeline.ingest.ingestBeef(chain.beef(second.txid))).toBe(1)
     await node.pipeline.settle()
     await node.engine.settle()

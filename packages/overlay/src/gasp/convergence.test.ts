@@ -34,7 +34,7 @@ const topics: Record<string, { topic: QuoinTopic; check: (world: World) => Promi
       expect((await world.states())[0]).toEqual({ members: unspent, unspent })
     }
   },
-  'a topic that judges by what was there before': {
+  'a topic that evaluates by earlier coins': {
     topic: token,
     check: async world => {
       const [{ members, unspent }] = (await world.states()) as [State]

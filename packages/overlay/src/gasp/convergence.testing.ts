@@ -121,8 +121,10 @@ export class World {
   async #sendAgain(): Promise<void> {
     for (const transaction of this.#sent) {
       if (this.#chain.heightOf(transaction.txid) === undefined) continue
-      const judged = await Promise.all(this.nodes.map(({ engine }) => engine.admissions(transaction.txid)))
-      if (judged.every(each => !each)) await this.#any(this.nodes).submit(transaction, TOPIC)
+      const admissions = await Promise.all(
+        this.nodes.map(({ engine }) => engine.admissions(transaction.txid))
+      )
+      if (admissions.every(each => !each)) await this.#any(this.nodes).submit(transaction, TOPIC)
     }
   }
 

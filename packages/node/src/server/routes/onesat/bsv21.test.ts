@@ -240,7 +240,10 @@ describe('beyond the client', () => {
   it('why a transfer did not count', async () => {
     const { reasons } = await get(`${id}/why/${formatTxid(forged.txid)}_0`)
     expect(reasons).toContainEqual(
-      expect.objectContaining({ code: 'refused', message: expect.stringContaining('exceed its valid inputs') })
+      expect.objectContaining({
+        code: 'refused',
+        message: expect.stringContaining('exceed its valid inputs')
+      })
     )
   })
 
