@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { type ConfigSources, loadConfig, networkOf, type Problem, shownConfig } from './config.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from './nearest-word.ts'
 import { SETTINGS } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quoin-config-'))

@@ -14,7 +14,7 @@ export {
   toTopics,
   withStoredChain,
   withTokens
-} from './intake.ts'
+} from './ingest.ts'
 export { LIMITS, type Limits, type RateLimit } from './limits.ts'
 export { jsonLogger, LEVELS, type Level, type LogOptions } from './log.ts'
 export { type Node, type NodeOptions, type OpenNode, openNode, startNode } from './node.ts'

@@ -2,7 +2,7 @@
 
 import { BYTES, BYTES_TYPE, JSON_TYPE, type ResponseSpec, type Route, route, toJson } from '@quoin/http'
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { page } from './page.ts'
+import { page } from './openapi-page.ts'
 import { Failure } from './schemas.ts'
 
 export interface OpenApi {

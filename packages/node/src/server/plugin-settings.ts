@@ -6,7 +6,7 @@ import { dirname, isAbsolute, resolve } from 'node:path'
 import type { ModuleSpec } from '@quoin/overlay'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { nearest } from './nearest.ts'
+import { nearest } from './nearest-word.ts'
 
 /** BRC-87 has `tm_` and `ls_`. */
 const SERVICE_NAME = '^(tm|ls)_[A-Za-z0-9_.-]{1,125}$'

@@ -10,8 +10,8 @@ import type { Node } from '../../server/index.ts'
 import { Author, type Message } from './author.ts'
 import { askJson } from './http.ts'
 import { Minter } from './minter.ts'
-import { signals, untilEnded } from './running.ts'
 import { server } from './settings.ts'
+import { signals, untilEnded } from './shutdown-signals.ts'
 
 export interface DemoOptions {
   readonly exit?: boolean

@@ -6,9 +6,9 @@ import { EXIT, milliseconds, paint, print } from '@quoin/primitives/command'
 import { configFile, projectFile } from './deployment.ts'
 import { FileWatch } from './file-watch.ts'
 import { localImports } from './import-graph.ts'
-import { signals, untilEnded } from './running.ts'
 import { printNode, type ServeOptions } from './serve.ts'
 import { configOf, server } from './settings.ts'
+import { signals, untilEnded } from './shutdown-signals.ts'
 
 export const dev = async (file: string | undefined, options: ServeOptions): Promise<number> => {
   const ending = signals()

@@ -7,8 +7,8 @@ import { QuoinError } from '@quoin/primitives'
 import { bytes, count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { FileProgress } from '@quoin/txo'
 import type { Config, OpenNode, Take } from '../../server/index.ts'
-import { signals } from './running.ts'
 import { configOf, server } from './settings.ts'
+import { signals } from './shutdown-signals.ts'
 import { duration } from './status.ts'
 
 export interface ImportOptions extends Readonly<Record<string, string | readonly string[] | undefined>> {}

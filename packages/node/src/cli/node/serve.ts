@@ -3,8 +3,8 @@
 import { EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import type { LoadedConfig, Node } from '../../server/index.ts'
 import { configFile, deploymentRows } from './deployment.ts'
-import { signals, untilEnded } from './running.ts'
 import { configOf, server } from './settings.ts'
+import { signals, untilEnded } from './shutdown-signals.ts'
 
 export interface ServeOptions extends Readonly<Record<string, string | readonly string[] | undefined>> {}
 

@@ -1,8 +1,8 @@
 /** `quoin upgrade`: a store of an earlier version becomes one of this version. */
 import { QuoinError } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
-import { signals } from './running.ts'
 import { configOf, server } from './settings.ts'
+import { signals } from './shutdown-signals.ts'
 import { duration } from './status.ts'
 
 export interface UpgradeCommandOptions

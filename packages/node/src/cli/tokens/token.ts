@@ -2,7 +2,7 @@
 import { QuoinError } from '@quoin/primitives'
 import { count, EXIT, paint, print, printJson, table } from '@quoin/primitives/command'
 import { ask, askJson } from '../node/http.ts'
-import { shownAmount, shownSymbol } from './shown.ts'
+import { shownAmount, shownSymbol } from './token-text.ts'
 
 interface Details {
   readonly token: {

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { TokenNode } from '../../../../bsv21/src/node.testing.ts'
 import * as t from '../../../../bsv21/src/tokens.testing.ts'
 import { createServer, type Server } from '../../server/index.ts'
-import { shownAmount, shownSymbol } from './shown.ts'
 import { showToken } from './token.ts'
+import { shownAmount, shownSymbol } from './token-text.ts'
 import { listTokens } from './tokens.ts'
 
 describe('amounts and symbols', () => {

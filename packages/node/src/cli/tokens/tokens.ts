@@ -2,7 +2,7 @@
 import { QuoinError } from '@quoin/primitives'
 import { EXIT, print, printJson, table } from '@quoin/primitives/command'
 import { askJson } from '../node/http.ts'
-import { shownAmount, shownSymbol } from './shown.ts'
+import { shownAmount, shownSymbol } from './token-text.ts'
 
 interface Page {
   readonly tokens: readonly {

@@ -21,8 +21,8 @@ import {
 import type { LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
+import { Position, streamOf } from '../journal-stream.ts'
 import { Outpoint as OutpointText } from '../schemas.ts'
-import { Position, streamOf } from '../stream.ts'
 
 /** Only there when the node has the lookup. */
 export const kvRoutes = (context: Context): Route[] =>

@@ -4,8 +4,8 @@ import { type Route, route } from '@quoin/http'
 import type { LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
+import { Position, streamOf } from '../journal-stream.ts'
 import { TopicName } from '../schemas.ts'
-import { Position, streamOf } from '../stream.ts'
 
 export const liveRoutes = (context: Context): Route[] => {
   const { limits } = context

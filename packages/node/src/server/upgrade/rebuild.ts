@@ -10,7 +10,7 @@ import { bytesKey, formatTxid, QuoinError, successor, type Txid } from '@quoin/p
 import { claimLayouts, type KeyValue, type Layouts, layoutsOf, openStore, type Store } from '@quoin/store'
 import { outputEvents, outputFields, outputs, spendFields, type TransactionRecord } from '@quoin/txo'
 import { nodeStore } from '../../keyspaces.ts'
-import { isAboutTheTransaction, toTopics, withTokens } from '../intake.ts'
+import { isAboutTheTransaction, toTopics, withTokens } from '../ingest.ts'
 import { type OpenNode, openNode } from '../node.ts'
 import type { Config } from '../settings.ts'
 import { rangeOf } from './migration.ts'

@@ -23,7 +23,7 @@ import {
   upgradingPath
 } from '@quoin/store'
 import { nodeStore, storeKeyspaces } from '../../keyspaces.ts'
-import { withStoredChain } from '../intake.ts'
+import { withStoredChain } from '../ingest.ts'
 import type { Config } from '../settings.ts'
 import type { Migration } from './migration.ts'
 import { identifyLayouts, includesLayouts, MIGRATIONS, migrated, overlaid } from './migrations.ts'

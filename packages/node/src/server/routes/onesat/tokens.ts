@@ -6,8 +6,8 @@ import { why } from '@quoin/overlay'
 import { formatOutpoint, parseOutpoint } from '@quoin/primitives'
 import { type Bsv21Data, decodeOrdLock, type LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
+import { Position, streamOf } from '../../journal-stream.ts'
 import { Address, Amount, Outpoint as OutpointText } from '../../schemas.ts'
-import { Position, streamOf } from '../../stream.ts'
 import {
   BASE,
   knownToken,

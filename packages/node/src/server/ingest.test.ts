@@ -5,7 +5,7 @@ import { DevChain } from '@quoin/dev-chain'
 import { type ErrorCode, QuoinError } from '@quoin/primitives'
 import { expect, it } from 'vitest'
 import { loadConfig } from './config.ts'
-import { isAboutTheTransaction, withTokens } from './intake.ts'
+import { isAboutTheTransaction, withTokens } from './ingest.ts'
 import { openNode } from './node.ts'
 
 it('a transaction that the interpreter is too busy for is taken later, and another failure is passed on', async () => {
