@@ -1,6 +1,6 @@
 /**
- * Payments to the hash of a public key (P2PKH), and the addresses people write for them: base58check of a version byte
- * and the hash. The checksum is always verified.
+ * P2PKH scripts, and their addresses: base58check of a version byte and the hash of the public key. Checksums are
+ * always verified.
  */
 import { BASE58, OP, QuoinError } from '@quoin/primitives'
 import { sha256d } from './hash.ts'
@@ -18,7 +18,7 @@ export const isP2pkh = (script: Uint8Array): boolean =>
 export const p2pkhHash = (script: Uint8Array): Uint8Array | undefined =>
   isP2pkh(script) ? script.subarray(3, 23) : undefined
 
-/** Whether a P2PKH stands at this place of a script, as within an inscription. */
+/** Whether a P2PKH script begins at offset `at`, as within an inscription. */
 export const startsP2pkh = (script: Uint8Array, at: number): boolean =>
   script[at] === OP.DUP &&
   script[at + 1] === OP.HASH160 &&
@@ -71,14 +71,14 @@ const addressError = (message: string, given: unknown): QuoinError =>
 const DIGITS = new Map(Array.from(BASE58, (char, digit) => [char, digit]))
 /** Four base58 digits at a time: a limb times 2^24 is below 2^48, which a number holds exactly. */
 const LIMB = 58 ** 4
-/** Two digits as text, by their value. */
+/** All pairs of base58 digits, by value. */
 const PAIRS = Array.from(BASE58, high => Array.from(BASE58, low => high + low)).flat()
 
 export const toBase58 = (bytes: Uint8Array): string => {
-  // The least significant first.
+  // Least significant limb first.
   const limbs: number[] = []
   for (let i = 0; i < bytes.length; ) {
-    // Three bytes at a time, with the odd ones at the front.
+    // Three bytes at a time; the first step takes the remainder.
     const end = i === 0 ? bytes.length % 3 || 3 : i + 3
     let carry = 0
     while (i < end) carry = carry * 0x100 + bytes[i++]!
@@ -94,7 +94,7 @@ export const toBase58 = (bytes: Uint8Array): string => {
     const high = Math.floor(limbs[i]! / PAIRS.length)
     text += PAIRS[high]! + PAIRS[limbs[i]! - high * PAIRS.length]!
   }
-  // A zero byte at the front adds nothing to the number, so each is written as a `1`.
+  // Each leading zero byte is a `1`, since it adds nothing to the number.
   let first = 0
   while (text[first] === '1') first++
   let zeros = 0
@@ -102,7 +102,7 @@ export const toBase58 = (bytes: Uint8Array): string => {
   return '1'.repeat(zeros) + text.slice(first)
 }
 
-/** Undefined when a character is none of base58's. Quadratic: the caller bounds the length. */
+/** Undefined for a character outside of base58. Quadratic: callers bound the length. */
 export const fromBase58 = (text: string): Uint8Array | undefined => {
   const bytes: number[] = []
   for (const char of text) {

@@ -1,6 +1,6 @@
 /**
- * The order of transactions that BEEF asks for: parents before their children. Without recursion, as a chain may be as
- * long as anyone likes.
+ * Topological order of transactions: parents before children, as BEEF asks. Iterative, since the length of a chain is
+ * unbounded.
  */
 import type { Txid } from '@quoin/primitives'
 import type { Transaction } from './transaction.ts'
@@ -11,7 +11,7 @@ interface Entry {
   readonly transaction: Transaction | undefined
 }
 
-/** For each entry the places of its parents that are entries too, by the places of all. */
+/** Indexes of each entry's parents among the entries. */
 export const parentsAmong = (entries: readonly Entry[], places: TxidIndex): readonly (readonly number[])[] =>
   entries.map(({ transaction }) => {
     const parents: number[] = []
@@ -25,10 +25,10 @@ export const parentsAmong = (entries: readonly Entry[], places: TxidIndex): read
     return parents
   })
 
-/** Positions such that parents come first and all else stays in order; undefined if some are parents of one another. */
+/** Indexes with parents first, else in the given order; undefined for a cycle. */
 export const parentsFirst = (parents: readonly (readonly number[])[]): number[] | undefined => {
   const order: number[] = []
-  /** How many parents of an entry are done, and whether it is done itself. */
+  /** Number of parents visited, for each entry; non-zero means begun. */
   const seen = new Uint32Array(parents.length)
   const done = new Uint8Array(parents.length)
   const stack: number[] = []
@@ -40,7 +40,7 @@ export const parentsFirst = (parents: readonly (readonly number[])[]): number[] 
       if (seen[place]! < of.length) {
         const parent = of[seen[place]!++]!
         if (done[parent]) continue
-        // It was begun and is not done: it waits for one of its own descendants.
+        // A begun but unfinished parent waits for its own descendant: a cycle.
         if (seen[parent]! > 0) return undefined
         stack.push(parent)
       } else {
@@ -53,14 +53,14 @@ export const parentsFirst = (parents: readonly (readonly number[])[]): number[] 
   return order
 }
 
-/** The transactions in an order with parents before children. A txid is a hash, so none is its own ancestor. */
+/** Transactions, parents before children. No cycle is possible, since a txid is a hash. */
 export const sortParentsFirst = (transactions: readonly Transaction[]): Transaction[] => {
   const index = new TxidIndex(transactions.map(({ txid }) => txid))
   const entries = transactions.map(transaction => ({ txid: transaction.txid, transaction }))
   return parentsFirst(parentsAmong(entries, index))!.map(position => transactions[position]!)
 }
 
-/** Which entries are this one or its ancestors. */
+/** Flags the entry at `place` and its ancestors. */
 export const ancestryOf = (place: number, parents: readonly (readonly number[])[]): Uint8Array => {
   const found = new Uint8Array(parents.length)
   const stack = [place]

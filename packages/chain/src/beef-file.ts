@@ -1,20 +1,20 @@
-/** The BEEFs of a file, one after the other, each with where in the file it ends. */
+/** BEEFs in a file, one after the other, each with its end offset. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import { Beef } from './beef.ts'
 import { isBeef, parseBeefText } from './beef-text.ts'
 
-/** The longest line that is read. */
+/** Bytes of the longest line. */
 const MAX_LINE = 256 * 1024 * 1024
 const NEWLINE = 10
 
 export interface FileRecord {
-  /** One BEEF as bytes, or a line of text that says one. */
+  /** BEEF as bytes, or a line of text. */
   readonly content: Uint8Array | string
-  /** The line, from 1; of a file that is one BEEF 1. */
+  /** Line number, from 1; always 1 in a binary file. */
   readonly line: number
-  /** The byte after it. */
+  /** Offset of the byte after the record. */
   readonly end: number
 }
 
@@ -32,7 +32,7 @@ export const fileSize = async (path: string): Promise<number> => {
   throw new QuoinError('ERR_FILE', `${path} is not a file`, { path })
 }
 
-/** Up to so many bytes from its beginning. */
+/** First `length` bytes of a file. */
 export const headOf = async (path: string, length: number): Promise<Uint8Array> => {
   const file = await open(path)
   try {
@@ -43,7 +43,7 @@ export const headOf = async (path: string, length: number): Promise<Uint8Array> 
   }
 }
 
-/** From a place on that an earlier record ended at. Lines are counted from there. */
+/** Records from offset `from`, which is the end of an earlier record. Lines are counted from there. */
 export async function* recordsOf(path: string, from: number): AsyncGenerator<FileRecord, void, undefined> {
   if (isBeef(await headOf(path, 4))) {
     const content = await readFile(path)

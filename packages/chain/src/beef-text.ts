@@ -1,17 +1,19 @@
-/** BEEF as people and programs write it down: bytes, hexadecimal, base64, or JSON that has it in one of these. */
+/** BEEF in text: hexadecimal, base64, or JSON with either. */
 import { QuoinError } from '@quoin/primitives'
 
-/** What a BEEF begins with: version 1, version 2, atomic. */
+/** First four bytes of a BEEF: version 1, version 2, Atomic. */
 const MAGIC = ['0100beef', '0200beef', '01010101']
 
 export const isBeef = (bytes: Uint8Array): boolean =>
   MAGIC.includes(Buffer.from(bytes.subarray(0, 4)).toString('hex'))
 
-/** The BEEF of a file that has one: its bytes, or a text. */
+/** BEEF of a binary or text file. */
 export const beefOf = (bytes: Uint8Array): Uint8Array =>
   isBeef(bytes) ? bytes : parseBeefText(decode(bytes))
 
-/** The BEEF of a text: hex, base64, or `{ "beef": … }` with that, or with an array of bytes as the SDK writes it. */
+/**
+ * BEEF of a text: hexadecimal, base64, or `{ "beef": … }` with either, or with an array of bytes as the SDK writes it.
+ */
 export const parseBeefText = (text: string): Uint8Array => {
   const trimmed = text.trim()
   const bytes = trimmed.startsWith('{') ? fromJson(trimmed) : fromText(trimmed)

@@ -1,7 +1,7 @@
 /**
- * Transactions with what proves them (BEEF): BRC-62 (V1), BRC-96 (V2, which may name a transaction by its txid only)
- * and BRC-95 (Atomic: one transaction and nothing but its ancestry). Reading is bounded by limits and linear in the
- * bytes, whatever the shape of the ancestry; nothing is verified here beyond that the parts fit together.
+ * BEEF, transactions with their merkle paths: BRC-62 (V1), BRC-96 (V2, with txid-only entries) and BRC-95 (Atomic, one
+ * subject and its ancestry). Parsing is bounded by limits and linear in the bytes for any shape of ancestry. It checks
+ * structure alone; `verifyBeef` verifies.
  */
 
 import { bytesKey, copyOfPart, formatTxid, QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
@@ -12,9 +12,9 @@ import { TxidIndex } from './txid-index.ts'
 
 export interface BeefTransaction {
   readonly txid: Txid
-  /** Undefined when only the txid is given, as of something that the receiver has. */
+  /** Undefined for a txid-only entry, which the receiver knows. */
   readonly transaction: Transaction | undefined
-  /** A bump that proves it. */
+  /** Merkle path of the transaction. */
   readonly bump: Bump | undefined
 }
 
@@ -22,9 +22,9 @@ export interface BeefLimits {
   readonly bytes: number
   readonly transactions: number
   readonly bumps: number
-  /** Of all bumps together. */
+  /** Nodes of all bumps together. */
   readonly merkleNodes: number
-  /** Of all transactions together. */
+  /** Inputs of all transactions together. */
   readonly inputs: number
 }
 
@@ -36,34 +36,34 @@ export const BEEF_LIMITS: BeefLimits = {
   inputs: 1_000_000
 }
 
-/** As little-endian numbers: `0100beef`, `0200beef` and `01010101` on the wire. */
+/** Version words, little-endian: `0100beef`, `0200beef` and `01010101` on the wire. */
 const V1 = 0xefbe0001
 const V2 = 0xefbe0002
 const ATOMIC = 0x01010101
 
-/** What stands before a transaction of V2; V1 has the first two of them behind it. */
+/** Format byte before a V2 transaction. In V1 the first two values follow the transaction. */
 const RAW = 0
 const RAW_WITH_BUMP = 1
 const TXID_ONLY = 2
 
-/** A block height, a depth, a count, and one leaf. */
+/** Bytes of the smallest bump: a height, a depth, a count and one leaf. */
 const LEAST_BUMP = 37
-/** The format byte and a transaction of nothing. */
+/** Bytes of the smallest entry: a format byte and an empty transaction. */
 const LEAST_TRANSACTION = 11
 
 export class Beef {
   readonly version: 1 | 2
   readonly atomic: boolean
   readonly bumps: readonly Bump[]
-  /** Parents before their children; else as they were sent. */
+  /** Parents before children, else in the order of the bytes. */
   readonly transactions: readonly BeefTransaction[]
-  /** What it is about: what an Atomic BEEF says, or else the last transaction. */
+  /** Subject: named by an Atomic BEEF, else the last transaction. */
   readonly subject: Txid
   readonly #sent: readonly BeefTransaction[]
   readonly #places: TxidIndex
   #bytes: Uint8Array | undefined
 
-  /** The transactions and the bumps are views of the bytes, which must not change afterwards. */
+  /** Transactions and bumps are views of the bytes, which must not change afterwards. */
   static parse(bytes: Uint8Array, limits: Partial<BeefLimits> = {}): Beef {
     return readBeef(bytes, { ...BEEF_LIMITS, ...limits })
   }
@@ -92,7 +92,7 @@ export class Beef {
     this.transactions = this.#inOrder()
   }
 
-  /** As it was read, or is written. */
+  /** Bytes that were parsed, or the serialized form. */
   get bytes(): Uint8Array {
     this.#bytes ??= writeBeef({ version: 1, transactions: this.transactions })
     return this.#bytes
@@ -109,7 +109,7 @@ export class Beef {
     let ordered = true
     for (const [place, { txid, bump }] of this.#sent.entries()) {
       if (parents[place]!.every(parent => parent < place)) continue
-      // Nobody needs the parents of what is proved, so those who write BEEF put it anywhere.
+      // Parents of a proved transaction may stand anywhere, since verification does not need them.
       if (!bump) throw beefError('a transaction before its parent', { txid: formatTxid(txid) })
       ordered = false
     }
@@ -119,7 +119,7 @@ export class Beef {
 
 interface BeefContent {
   readonly version: 1 | 2
-  /** Given by an Atomic BEEF. */
+  /** Subject of an Atomic BEEF. */
   readonly subject: Txid | undefined
   readonly bumps: readonly Bump[]
   readonly transactions: readonly BeefTransaction[]
@@ -192,14 +192,14 @@ const readBumpIndex = (reader: Reader, bumps: readonly Bump[]): Bump => {
 
 export interface BeefParts {
   readonly version: 1 | 2
-  /** Makes it an Atomic BEEF about this transaction. */
+  /** Subject of an Atomic BEEF. */
   readonly atomic?: Txid
   readonly transactions: readonly BeefTransaction[]
 }
 
 /**
- * Writes transactions, parents first and else in the given order, so that what it is about belongs at the end. There is
- * one bump for each block, which proves what was given with a bump and nothing else.
+ * Serializes transactions, parents first and else in the given order: the subject belongs at the end. Merkle paths of
+ * one block become one bump, which proves only the entries given with a bump.
  */
 export const writeBeef = ({ version, atomic, transactions }: BeefParts): Uint8Array => {
   const places = placesOf(transactions)
@@ -231,7 +231,7 @@ export const writeBeef = ({ version, atomic, transactions }: BeefParts): Uint8Ar
   return writer.finish(copyOfPart)
 }
 
-/** One bump for each block, and if there are several, of each bump of the entries the index of what it became part of. */
+/** One merged bump per block, and for each bump of the entries its index among the merged ones. */
 const mergedBumps = (
   entries: readonly BeefTransaction[]
 ): { bumps: readonly Bump[]; indexes?: ReadonlyMap<Bump, number> } => {
@@ -252,7 +252,7 @@ const mergedBumps = (
   const indexes = new Map<Bump, number>()
   for (const [bump, txids] of proved) {
     const { height } = bump
-    // The root is needed only to tell blocks of one height apart, as there are after a reorg.
+    // Only a reorg gives two blocks of one height; then the root tells them apart.
     const key = atHeight.get(height) === 1 ? `${height}` : `${height} ${bump.depth} ${bytesKey(bump.root)}`
     const block = blocks.get(key) ?? { index: blocks.size, bumps: [] }
     blocks.set(key, block)
@@ -293,7 +293,7 @@ const sorted = (
   return order.map(place => entries[place]!)
 }
 
-/** BRC-95: the subject is there, and all else is its ancestry, whether that is needed to prove it or not. */
+/** BRC-95: the subject is present and all other transactions are its ancestors, needed for the proof or not. */
 const checkAtomic = (
   subject: Txid,
   entries: readonly BeefTransaction[],

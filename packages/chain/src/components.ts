@@ -54,7 +54,7 @@ const topicCodec = asciiCodec<Topic>('topic', 'topic', repeat(chars(TOPIC), 1, 1
 export const txid = <const N extends string>(name: N): Component<N, Txid> => component(name, txidCodec)
 export const outpoint = <const N extends string>(name: N): Component<N, Outpoint> =>
   component(name, outpointCodec)
-/** A txid as the 64 digits that people see. */
+/** Txid as 64 display digits. */
 export const txidHex = <const N extends string>(name: N): Component<N, Txid> => component(name, txidHexCodec)
 /** Canonical `txid_vout`: lower-case digits, no leading zeros. */
 export const tokenId = <const N extends string>(name: N): Component<N, TokenId> =>

@@ -1,15 +1,15 @@
 /** A contradiction in a store, as `quoin verify` reports it and `quoin repair` mends it. */
 
 export type FindingKind =
-  /** A row whose checksum does not fit. */
+  /** A row whose checksum does not match. */
   | 'row-damaged'
-  /** A raw transaction that is none, or not the one of its key. */
+  /** A raw transaction that does not parse, or has another txid than its key. */
   | 'transaction-damaged'
-  /** A proof that is no BUMP. */
+  /** A proof that does not parse as a BUMP. */
   | 'proof-damaged'
-  /** A proof of other transactions, or of one that is not stored. */
+  /** A proof that does not contain its transaction, or whose transaction is not stored. */
   | 'proof-foreign'
-  /** A proof whose root is not that of the header at its height. */
+  /** A proof whose merkle root differs from the header at its height. */
   | 'proof-root'
   /** A transaction of a topic whose BEEF cannot be assembled: an ancestor is missing. */
   | 'beef-incomplete'
@@ -17,7 +17,7 @@ export type FindingKind =
   | 'spend-unknown-spender'
   /** A spend by a transaction that does not have the input. */
   | 'spend-no-input'
-  /** An input of an indexed transaction that spends a known output, and is not recorded. */
+  /** An input of an indexed transaction whose spend of a known output is not recorded. */
   | 'spend-missing'
   /** An admission that does not decode. */
   | 'admission-damaged'
@@ -25,25 +25,25 @@ export type FindingKind =
   | 'admission-orphan'
   /** An admission by a topic that the transaction was not applied to. */
   | 'admission-topic'
-  /** An output that an admission admits and that is not in the topic, without a reason. */
+  /** An admitted output that is missing from its topic without a reason. */
   | 'admission-output'
-  /** An output that is in a topic and that the topic's admission does not admit. */
+  /** An output in a topic that the topic's admission does not name. */
   | 'admission-unadmitted'
-  /** A transaction that was applied to topics, without an admission. */
+  /** A transaction applied to topics without an admission. */
   | 'admission-missing'
-  /** A row of the index that follows from nothing. */
+  /** An index row that no transaction explains. */
   | 'index-unexpected'
-  /** A row of the index that is not there. */
+  /** An index row that is missing. */
   | 'index-missing'
-  /** A row of the index with another value. */
+  /** An index row with a wrong value. */
   | 'index-different'
 
 export interface Finding {
   readonly kind: FindingKind
-  /** The txid, the outpoint, or the key with its collection. */
+  /** Txid, outpoint, or key with its collection. */
   readonly subject: string
   readonly found: string
   readonly expected: string
-  /** How the finding can be removed where `quoin repair` cannot. */
+  /** Way to remove the finding where `quoin repair` cannot. */
   readonly advice?: string
 }

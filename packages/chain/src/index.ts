@@ -1,4 +1,4 @@
-/** Transactions, merkle proofs and block headers: how they are read, written and verified. */
+/** Transactions, merkle proofs and block headers: parsed, written, verified and stored. */
 export {
   formatAddress,
   fromBase58,

@@ -1,7 +1,6 @@
 /**
- * The keys of the chain: block headers by hash, the chain of most work by height, and transactions with their proofs
- * by txid, each stored once and apart from the other. What belongs to one transaction begins alike, here and in the
- * layers above: so it lies on one page of an embedded database.
+ * Keys of the chain: headers by hash, the chain of most work by height, raw transactions and proofs by txid. Keys of
+ * one transaction share a prefix, here and in the layers above, so that they lie on one page of an embedded database.
  */
 
 import { txid } from '@quoin/chain/components'
@@ -26,7 +25,7 @@ const blockHash = bytes('hash', { length: 32 })
 const WORK_LENGTH = 32
 const ENTRY_LENGTH = HEADER_LENGTH + 4 + WORK_LENGTH
 
-/** Height and work are of its own branch, whichever that is. */
+/** A header with the height and work of its own branch. */
 const chainHeader = value<ChainHeader>({
   name: 'header (80 bytes), height (4 bytes) and work (32 bytes)',
   encode({ header, height, work }) {
@@ -34,7 +33,7 @@ const chainHeader = value<ChainHeader>({
     encoded.set(header.raw)
     const view = new DataView(encoded.buffer)
     view.setUint32(HEADER_LENGTH, height)
-    // All the work there will ever be fits in 128 bits; a start that was given may claim more.
+    // Work of any real chain fits in 128 bits; that of a checkpoint may not.
     for (let at = ENTRY_LENGTH - 8, rest = work; rest > 0n; at -= 8, rest >>= 64n) {
       view.setBigUint64(at, BigInt.asUintN(64, rest))
     }
@@ -58,9 +57,9 @@ const chainHeader = value<ChainHeader>({
   }
 })
 
-/** A transaction as it is stored. */
+/** Value of a transaction's row. */
 export interface StoredTransaction {
-  /** Whether its scripts, and those it rests on, were found good. */
+  /** Whether its scripts, and its ancestors' scripts, were verified. */
   readonly verified: boolean
   readonly raw: Uint8Array
 }
@@ -81,7 +80,7 @@ const storedTransaction = value<StoredTransaction>({
   }
 })
 
-/** Where a store's headers begin. */
+/** First header of a store. */
 export interface Origin {
   readonly network: NetworkName
   readonly height: number

@@ -1,6 +1,6 @@
 /**
- * Transactions as they are stored, read in the order of their txids and checked: a raw transaction hashes to its txid,
- * a proof is of its transaction, and its root is that of the header at its height, where the store has one.
+ * Stored transactions in the order of their txids, checked: a raw transaction hashes to its txid, a proof contains its
+ * transaction, and its root is that of the stored header at its height.
  */
 
 import { equalBytes, formatTxid, prefixEnd, QuoinError, successor, type Txid, toHex } from '@quoin/primitives'
@@ -15,19 +15,19 @@ const { transaction: transactions, proof: proofs, active, header: headers, tip }
 const PREFIX = new TextEncoder().encode('t:')
 const TXID_END = PREFIX.length + 32
 const PAGE = 200
-/** Headers that are kept at hand. */
+/** Merkle roots in memory. */
 const ROOTS = 10_000
 
 export interface CheckedTransaction {
   readonly txid: Txid
-  /** Undefined of a raw transaction that is missing or damaged. */
+  /** Undefined for a missing or damaged raw transaction. */
   readonly transaction: Transaction | undefined
-  /** A proof of the transaction; the headers may say otherwise. */
+  /** Proof of the transaction; not compared with the headers. */
   readonly proof: Bump | undefined
   readonly findings: readonly Finding[]
 }
 
-/** Every txid that has a raw transaction or a proof. */
+/** Every txid with a raw transaction or a proof. */
 export async function* checkedTransactions(
   reads: StoreReads
 ): AsyncGenerator<CheckedTransaction, void, undefined> {
@@ -52,7 +52,7 @@ export async function* checkedTransactions(
   if (open) yield await check(roots, open)
 }
 
-/** One of them, its proof not compared with the headers. */
+/** One transaction; its proof is not compared with the headers. */
 export const checkedTransaction = async (reads: StoreReads, txid: Txid): Promise<CheckedTransaction> => {
   const [raw, proof] = await reads.mget([transactions.encode(txid), proofs.encode(txid)])
   return check(undefined, { txid, ...(raw && { raw }), ...(proof && { proof }) })
@@ -107,7 +107,7 @@ const check = async (
   return { txid, transaction: isRight ? read : undefined, proof: isOwn ? bump : undefined, findings }
 }
 
-/** Roots of the headers that a store has; a height without a header contradicts no root. */
+/** Roots of a store's headers; a height without a header contradicts no root. */
 export const storedRoots = (reads: StoreReads): RootTracker => {
   const roots = new Roots(reads)
   return {
@@ -122,7 +122,7 @@ export const storedRoots = (reads: StoreReads): RootTracker => {
   }
 }
 
-/** Merkle roots of the chain of most work, in display hex. */
+/** Memoizes merkle roots of the chain of most work, in display hex. */
 class Roots {
   readonly #reads: StoreReads
   readonly #known = new Map<number, string | undefined>()
@@ -142,7 +142,7 @@ class Roots {
   }
 }
 
-/** Undefined of bytes that do not parse, which is the finding to report. */
+/** Undefined for bytes that do not parse, which are the finding to report. */
 const readable = <T>(read: () => T): T | undefined => {
   try {
     return read()

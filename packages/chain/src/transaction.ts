@@ -1,6 +1,6 @@
 /**
- * Transactions as they are on the wire. The bytes are walked once to know that they are one; inputs, outputs and the
- * txid are made when they are asked for, as views of the bytes, which stay what they were.
+ * Transactions on the wire. One pass checks the structure; inputs, outputs and txid are derived on first use, as views
+ * of the bytes, which must not change.
  */
 
 import { QuoinError, Reader, type Txid, Writer } from '@quoin/primitives'
@@ -18,14 +18,14 @@ export interface Output {
   readonly script: Uint8Array
 }
 
-/** All the coins there will ever be; no output has more. */
+/** Satoshis in existence; no output has more. */
 export const MAX_SATOSHIS = 21e14
 
 const CODE = 'ERR_TX_FORMAT'
 const MAX_U32 = 0xffffffff
-/** A txid, an output number, the length of an empty script and a sequence number. */
+/** Bytes of the smallest input: a txid, an output index, an empty script and a sequence number. */
 const LEAST_INPUT = 41
-/** An amount and the length of an empty script. */
+/** Bytes of the smallest output: an amount and an empty script. */
 const LEAST_OUTPUT = 9
 
 export class Transaction {
@@ -76,14 +76,14 @@ export class Transaction {
     return this.#txid
   }
 
-  /** One input, which spends nothing. */
+  /** Whether its only input spends no output. */
   get isCoinbase(): boolean {
     if (this.inputCount !== 1) return false
     const { txid, vout } = this.inputs[0]!
     return vout === MAX_U32 && txid.every(byte => byte === 0)
   }
 
-  /** The txids that the inputs spend from, for who follows the ancestry only; nothing is kept of them. */
+  /** Txids of the spent outputs, without the inputs: for walks of the ancestry. */
   spentTxids(): Txid[] {
     const { raw } = this
     const txids: Txid[] = []
@@ -118,7 +118,7 @@ export class Transaction {
   }
 }
 
-/** Where bytes end that come after their length, in a transaction that was walked before. */
+/** End offset of a length-prefixed field, in checked bytes. */
 const sizedEnd = (raw: Uint8Array, at: number): number => {
   const first = raw[at]!
   if (first < 0xfd) return at + 1 + first
@@ -127,11 +127,11 @@ const sizedEnd = (raw: Uint8Array, at: number): number => {
   return reader.offset + length
 }
 
-/** Reads one transaction; what is wrong with it is an error of the reader's code. */
+/** Reads one transaction; errors have the reader's code. */
 export const readTransaction = (reader: Reader): Transaction => new Transaction(reader)
 
 /**
- * The transaction that these bytes are, all of them. Do not change the bytes afterwards: it keeps views of them.
+ * Parses a transaction from exactly these bytes. Do not change them afterwards: it keeps views.
  *
  * @example
  * import { DevChain } from '@quoin/dev-chain'
@@ -146,7 +146,7 @@ export const parseTransaction = (bytes: Uint8Array): Transaction => {
   return transaction
 }
 
-/** What a transaction is made of. */
+/** Fields of a transaction. */
 export interface TransactionParts {
   readonly version: number
   readonly inputs: readonly Input[]
@@ -154,7 +154,7 @@ export interface TransactionParts {
   readonly lockTime: number
 }
 
-/** Builds a transaction, in bytes of its own. */
+/** Builds a transaction, in its own bytes. */
 export const writeTransaction = ({ version, inputs, outputs, lockTime }: TransactionParts): Transaction => {
   const writer = new Writer()
   writer.u32(whole('version', version))

@@ -1,6 +1,6 @@
 /**
- * Transactions and their proofs (D5): stored once each, by txid, apart from one another. Writes are parts of somebody's
- * batch, since a transaction is stored in the commit that makes use of it. BEEF is put together on demand.
+ * Raw transactions and proofs (D5), stored once each by txid. Writes go into the caller's batch, since a transaction is
+ * stored in the commit that uses it. BEEF is assembled on demand.
  */
 import { bytesKey, formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch, StoreReads } from '@quoin/store'
@@ -13,18 +13,18 @@ import type { KnownLookup } from './verify/unverified-ancestry.ts'
 const { transaction: transactions, proof: proofs, log } = chain.collections
 
 export interface BeefOptions {
-  /** V1 unless given. */
+  /** 1 by default. */
   readonly version?: 1 | 2
-  /** BRC-95: with the subject's txid in front. */
+  /** BRC-95: prefixed with the subject's txid. */
   readonly atomic?: boolean
   /**
-   * Transactions to open: they come without their proofs and with what they spend, as far as that is stored, so that
-   * a client which stops at proofs walks through them (D5).
+   * Whether to open a transaction: it comes without its proof and with its stored parents, so that a client which stops
+   * at proofs walks through it (D5).
    */
   readonly open?: (txid: Txid) => boolean
 }
 
-/** The most transactions that one BEEF is put together from. */
+/** Transactions of the largest BEEF. */
 const MAX_TRANSACTIONS = 100_000
 
 export class TransactionStore {
@@ -47,7 +47,7 @@ export class TransactionStore {
     return txids.length > 0 ? this.#reads.use(transactions).getMany(txids.map(txid => [txid])) : []
   }
 
-  /** Those that were verified before, with the heights of their proofs: what `verifyBeef` asks for. */
+  /** Verified transactions with the heights of their proofs, as `verifyBeef` asks for them. */
   readonly known: KnownLookup = async txids => {
     const stored = await this.#stored(txids)
     const verified = txids.filter((_, i) => stored[i]?.verified)
@@ -63,7 +63,7 @@ export class TransactionStore {
     })
   }
 
-  /** Whether each was verified before. */
+  /** Whether each transaction was verified. */
   async areVerified(txids: readonly Txid[]): Promise<boolean[]> {
     return (await this.#stored(txids)).map(each => each?.verified === true)
   }
@@ -78,7 +78,7 @@ export class TransactionStore {
     return stored.map((bytes, i) => bytes && Bump.written(bytes, txids[i]!))
   }
 
-  /** Transactions with proofs of heights from one to another, both included, in the order of the chain. */
+  /** Transactions with proofs in a range of heights, both ends included, in block order. */
   async minedBetween(from: number, to = Number.POSITIVE_INFINITY): Promise<Txid[]> {
     const rows = await this.#reads
       .use(log)
@@ -95,7 +95,7 @@ export class TransactionStore {
     batch.use(transactions).at(transaction.txid).set({ verified, raw: transaction.raw })
   }
 
-  /** The proof is one that was checked against the headers. Only what proves this transaction is kept of it. */
+  /** Saves a proof that was checked against the headers, reduced to this transaction. */
   saveProofIn(batch: Batch, txid: Txid, bump: Bump): void {
     const index = bump.offsetOf(txid)
     if (index === undefined) {
@@ -120,10 +120,7 @@ export class TransactionStore {
     batch.use(transactions).at(txid).delete()
   }
 
-  /**
-   * The BEEF of a transaction: with everything back to what is proved. Refused with `ERR_TX_UNKNOWN` when something is
-   * missing on the way.
-   */
+  /** BEEF of a transaction with its ancestry back to proofs. Throws `ERR_TX_UNKNOWN` for a missing ancestor. */
   async beef(txid: Txid, options: BeefOptions = {}): Promise<Uint8Array> {
     const found = await this.ancestry([txid], options.open)
     return writeBeef({
@@ -133,12 +130,12 @@ export class TransactionStore {
     })
   }
 
-  /** The transactions and what they need to be verified, each once. */
+  /** Transactions and their ancestry, each once. */
   async ancestry(txids: readonly Txid[], open?: (txid: Txid) => boolean): Promise<BeefTransaction[]> {
     return [...(await this.ancestryByName(txids, open)).values()]
   }
 
-  /** The same by the `bytesKey` of their txids. */
+  /** `ancestry` by the `bytesKey` of the txids. */
   async ancestryByName(
     txids: readonly Txid[],
     open: (txid: Txid) => boolean = () => false
@@ -171,7 +168,7 @@ export class TransactionStore {
     return found
   }
 
-  /** Whether all that a transaction spends is stored, so that it can be opened. */
+  /** Whether all parents of a transaction are stored, so that it can be opened. */
   async #hasParents(transaction: Transaction): Promise<boolean> {
     if (transaction.isCoinbase) return false
     const parents = await this.getMany(transaction.inputs.map(({ txid }) => txid))

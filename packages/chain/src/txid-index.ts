@@ -1,9 +1,9 @@
 import { bytesKey, equalBytes, type Txid } from '@quoin/primitives'
 
-/** So few are looked through: that takes less than to make a name of each. */
+/** Up to this many txids a linear search is faster than building map keys. */
 const FEW = 8
 
-/** Where each of some txids is among them: the first place, if it is there twice. */
+/** Index of each txid in a list: the first, for duplicates. */
 export class TxidIndex {
   readonly #txids: readonly Txid[]
   readonly #byName: ReadonlyMap<string, number> | undefined

@@ -1,6 +1,6 @@
 /**
- * Headers on their way into a store: each is checked against the line it continues, and at the end it is known which
- * chain has most work. Nothing is written here.
+ * Headers to be added to a store: each is checked against its branch, and then the chain of most work is determined.
+ * Nothing is written here.
  */
 import { bytesKey, equalBytes, QuoinError } from '@quoin/primitives'
 import type { Branch } from './branch.ts'
@@ -11,15 +11,15 @@ import type { NetworkRules } from './networks.ts'
 import { checkHeader } from './rules.ts'
 
 /**
- * How far below the tip a header may be that is not to become part of the chain of most work. Near the tip a header
- * costs its finder about what a block does, so nobody fills a store with them. Deep below, blocks were found with
- * next to nothing: there, only a branch that wins is worth its room, and it must be given whole.
+ * Most blocks below the tip at which a header outside of the chain of most work is stored. Near the tip a header costs
+ * its miner about as much as a block, so nobody fills a store with them. Deep below, difficulty was next to nothing:
+ * there a branch is stored only if it wins, and it must be added whole.
  */
 export const MAX_SIDE_DEPTH = 1000
 
-/** How the chain of most work changes, in the order of heights. */
+/** Change of the chain of most work, in the order of heights. */
 export interface Reorg {
-  /** The height of the last block that both have. */
+  /** Height of the last common block. */
   readonly fork: number
   readonly removed: readonly ChainHeader[]
   readonly added: readonly ChainHeader[]
@@ -30,11 +30,11 @@ export class Addition {
   readonly #rules: NetworkRules
   readonly #now: number
   readonly #fresh = new Map<string, ChainHeader>()
-  /** It ends at the header that was taken last, so what follows that needs no look-up. */
+  /** Branch that ends at the header added last, so its successor needs no look-up. */
   #branch: Branch | undefined
   #best: ChainHeader
 
-  /** A `branch` that ends where the first header begins saves reading it. */
+  /** A `branch` that ends at the first header's parent saves reading it. */
   constructor(
     reads: HeaderReads,
     rules: NetworkRules,
@@ -47,12 +47,12 @@ export class Addition {
     this.#branch = start.branch
   }
 
-  /** The headers that the store does not have, in the order they were given. */
+  /** Headers that the store does not have, in the given order. */
   get fresh(): ChainHeader[] {
     return [...this.#fresh.values()]
   }
 
-  /** The last header of the chain of most work; of two with the same work the one that was there first. */
+  /** Tip of the chain of most work; of two with equal work, the one seen first. */
   get best(): ChainHeader {
     return this.#best
   }
@@ -71,11 +71,11 @@ export class Addition {
     if (taken.work > this.#best.work) this.#best = taken
   }
 
-  /** The line that a header continues; undefined when the header is known. */
+  /** Branch that a header continues; undefined for a known header. */
   async #branchOf(header: Header): Promise<Branch | undefined> {
     const branch = this.#branch
     const continues = branch !== undefined && equalBytes(header.previous, branch.tip.header.hash)
-    // What is new here has no children in the store, and what was taken last has none at all.
+    // A fresh header has no children in the store, and the one added last has none at all.
     if (continues && this.#fresh.has(bytesKey(header.previous))) return branch
     if (this.#fresh.has(bytesKey(header.hash)) || (await this.#reads.byHash(header.hash))) return undefined
     if (continues) return branch
@@ -94,7 +94,7 @@ export class Addition {
     return this.#reads.branchTo(parent, count, hash => this.#freshOf(hash))
   }
 
-  /** What becomes active above the fork, when the chain of most work is another than the one up to `tip`. */
+  /** Reorg from the chain that ends at `tip` to the chain of most work. */
   async reorg(tip: ChainHeader): Promise<Reorg> {
     const added: ChainHeader[] = []
     let last = this.#best
@@ -106,7 +106,7 @@ export class Addition {
     return { fork: last.height, removed, added: added.reverse() }
   }
 
-  /** Refuses what is new, deep below the tip, and not on the chain of most work. */
+  /** Refuses fresh headers deep below the tip that are not on the chain of most work. */
   checkDepth(added: readonly ChainHeader[]): void {
     const lowest = this.#best.height - MAX_SIDE_DEPTH
     const active = new Set(added)

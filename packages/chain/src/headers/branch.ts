@@ -1,12 +1,12 @@
-/** The headers before a new one, as far back as the rules look: one unbroken line that ends at its parent. */
+/** Ancestors of a new header, as far back as the rules look: one line without gaps that ends at its parent. */
 import type { ChainHeader, Header } from './header.ts'
 import { workOf } from './target.ts'
 
-/** How many headers the median of the past is taken of. */
+/** Headers in the median of past time. */
 const MEDIAN_SPAN = 11
 
 export class Branch {
-  /** From `first` upwards, without a gap. */
+  /** Headers from `first` upwards, without a gap. */
   readonly #headers: ChainHeader[]
   readonly #first: number
 
@@ -20,12 +20,12 @@ export class Branch {
     return this.#headers.at(-1)!
   }
 
-  /** Undefined where the line does not reach. */
+  /** Undefined below the start of the branch. */
   at(height: number): ChainHeader | undefined {
     return this.#headers[height - this.#first]
   }
 
-  /** Takes the next header, which is known to follow, and gives it its place. */
+  /** Appends a child of the last header, with its height and work. */
   push(header: Header): ChainHeader {
     const { height, work } = this.tip
     const next = { header, height: height + 1, work: work + workOf(header.bits) }
@@ -33,14 +33,14 @@ export class Branch {
     return next
   }
 
-  /** Only the last `count` headers of it. */
+  /** Branch of the last `count` headers. */
   last(count: number): Branch {
     return new Branch(this.#headers.slice(-count))
   }
 
   /**
-   * The median time of the header at this height and the ten before it; of fewer where the chain itself begins, and
-   * undefined where only what is known of it does.
+   * Median time of the header at `height` and the ten before it; of fewer at the genesis block, and undefined above a
+   * checkpoint with fewer known headers.
    */
   medianTime(height: number): number | undefined {
     const from = Math.max(0, height - MEDIAN_SPAN + 1)

@@ -1,4 +1,4 @@
-/** The one batch that changes the headers of a store. */
+/** The one batch that changes headers of a store. */
 import type { Store } from '@quoin/store'
 import { chain } from '../keys.ts'
 import type { ChainHeader } from './header.ts'
@@ -6,11 +6,11 @@ import type { ChainHeader } from './header.ts'
 const { header: headers, active, tip: tips } = chain.collections
 
 export interface HeaderCommit {
-  /** The tip that all this was found out about; the batch fails with `ERR_STORE_PRECONDITION` if it is another. */
+  /** Tip that the batch was computed for; another tip fails with `ERR_STORE_PRECONDITION`. */
   readonly tip: ChainHeader
   /** Headers that the store does not have. */
   readonly fresh: readonly ChainHeader[]
-  /** Those that join the chain of most work, which ends at `best`. */
+  /** Headers that join the chain of most work, which ends at `best`. */
   readonly activated: readonly ChainHeader[]
   readonly best: ChainHeader
 }

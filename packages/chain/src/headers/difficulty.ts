@@ -1,12 +1,12 @@
 /**
- * The difficulty that the next header must have. Three rules have been in force, each by height:
+ * Difficulty of the next header. Three rules have been in force, by height:
  *
- * - from the beginning: every 2016 blocks the target changes with the time they took, by a factor of 4 at most;
+ * - from genesis: every 2016 blocks the target is scaled with their time span, by a factor of 4 at most;
  * - from August 2017 (UAHF) also: when the last six blocks took twelve hours, the target grows by a quarter (EDA);
- * - from November 2017: the target follows the work and the time of the last 144 blocks (DAA).
+ * - from November 2017: the target follows work and time of the last 144 blocks (DAA).
  *
- * A network for tests lets a block that comes after twenty minutes have the lowest difficulty; the regression test
- * network never changes it. Where the headers at hand do not reach back far enough the answer is undefined.
+ * Test networks allow the lowest difficulty for a block more than twenty minutes after its parent; regtest never
+ * changes it. The answer is undefined where the branch does not reach back far enough.
  */
 import type { Branch } from './branch.ts'
 import type { ChainHeader } from './header.ts'
@@ -17,16 +17,16 @@ const SPACING = 10 * 60
 const INTERVAL = 2016
 const TIMESPAN = INTERVAL * SPACING
 const DAA_SPAN = 144
-/** The DAA measures from medians of three: the last block and the one 144 before it each with two before them. */
+/** DAA measures between medians of three: the last block and the one 144 before it, each with its two predecessors. */
 const DAA_CONTEXT = DAA_SPAN + 3
 const EDA_BLOCKS = 6
 const EDA_TIME = 12 * 60 * 60
 
-/** How many headers before the one at `height` the rules may look at. */
+/** Headers before the one at `height` that the rules may read. */
 export const contextOf = ({ retargets, daaHeight }: NetworkRules, height: number): number =>
   !retargets ? 11 : height > daaHeight ? DAA_CONTEXT : INTERVAL
 
-/** The bits of a header with this time on top of the branch. */
+/** Bits of a header with this time on top of the branch. */
 export const nextBits = (rules: NetworkRules, branch: Branch, time: number): number | undefined => {
   const { tip } = branch
   if (!rules.retargets) return tip.header.bits
@@ -38,9 +38,7 @@ export const nextBits = (rules: NetworkRules, branch: Branch, time: number): num
   return tip.height >= rules.uahfHeight ? edaBits(rules, branch) : tip.header.bits
 }
 
-/**
- * Satoshi's: it measures 2015 gaps as if they were 2016, by mistake, and for ever.
- */
+/** The original rule. It measures 2015 intervals as if they were 2016, an error that consensus keeps. */
 const retargetedBits = (rules: NetworkRules, branch: Branch): number | undefined => {
   const { tip } = branch
   const first = branch.at(tip.height + 1 - INTERVAL)
@@ -49,7 +47,7 @@ const retargetedBits = (rules: NetworkRules, branch: Branch): number | undefined
   return limitedBits(rules, (targetOf(tip.header.bits)! * BigInt(took)) / BigInt(TIMESPAN))
 }
 
-/** On a network for tests, what was in force before blocks that were only allowed because they were late. */
+/** On a test network, bits before the blocks that had the lowest difficulty for lateness. */
 const lastRealBits = (branch: Branch, lowest: number): number | undefined => {
   for (let { height } = branch.tip; ; height--) {
     const each = branch.at(height)
@@ -78,11 +76,11 @@ const daaBits = (rules: NetworkRules, branch: Branch): number | undefined => {
   return limitedBits(rules, targetOfWork(work))
 }
 
-/** Of a header and the two before it the one with the middle time: a single false time changes little. */
+/** Of a header and its two predecessors the one with the median time, so that one false time changes little. */
 const middleOfThree = (branch: Branch, height: number): ChainHeader | undefined => {
   const [a, b, c] = [branch.at(height - 2), branch.at(height - 1), branch.at(height)]
   if (!a || !b || !c) return undefined
-  // The order in which equal times end up decides whose work counts, so these are the three exchanges of the nodes.
+  // Same three exchanges as in the nodes: the order of equal times decides which block's work counts.
   let [low, middle, high] = [a, b, c]
   if (low.header.time > high.header.time) [low, high] = [high, low]
   if (low.header.time > middle.header.time) [low, middle] = [middle, low]

@@ -1,4 +1,4 @@
-/** Headers as a store has them: by hash, by height on the chain of most work, and the lines that lead to them. */
+/** Headers of a store: by hash, by height on the chain of most work, and branches. */
 import { equalBytes, QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { chain } from '../keys.ts'
@@ -34,8 +34,8 @@ export class HeaderReads {
   }
 
   /**
-   * A part of the chain of most work, both ends included. The hashes are one read and a header never changes, so
-   * this is one line even while another process reorganises the chain.
+   * Section of the chain of most work, both ends included. Its hashes are one read and headers are immutable, so it is
+   * one line even while another process reorganises the chain.
    */
   async activeLine(from: number, to: number): Promise<ChainHeader[]> {
     const range = active.range([], { gte: [from], lte: [to] })
@@ -43,7 +43,7 @@ export class HeaderReads {
     return Promise.all(rows.map(({ value }) => this.#stored(active.value.codec.decode(value))))
   }
 
-  /** The line of `count` headers, or of all that are known, which ends at `last`. */
+  /** Branch of `count` headers, or of all known ones, that ends at `last`. */
   async branchTo(
     last: ChainHeader,
     count: number,
@@ -57,7 +57,7 @@ export class HeaderReads {
       line.push(before)
       const missing = count - line.length
       if (missing === 0 || before.height === 0 || !(await this.isActive(before))) continue
-      // From here on it is the chain of most work, unless that has changed since.
+      // Read the rest from the chain of most work, unless it has changed since.
       const below = await this.activeLine(Math.max(0, before.height - missing), before.height - 1)
       if (below.length > 0 && equalBytes(below.at(-1)!.header.hash, before.header.previous)) {
         line.push(...below.reverse())
@@ -67,7 +67,7 @@ export class HeaderReads {
     return new Branch(line.reverse())
   }
 
-  /** What a row names is there: headers are never removed. */
+  /** Headers are never removed, so every referenced hash has a row. */
   async #stored(hash: Uint8Array): Promise<ChainHeader> {
     const found = await this.byHash(hash)
     if (!found) {

@@ -1,16 +1,16 @@
 /**
- * Services with headers over HTTP: Chaintracks, as a 1Sat stack and another Quoin serve it, and the Block Headers
- * Service of BSV. A header that comes as JSON is put together again, and must have the hash that it is said to have.
+ * HTTP header services: Chaintracks, as served by a 1Sat stack or another Quoin, and the Block Headers Service of BSV.
+ * A header that comes as JSON is serialized again and must have the hash stated with it.
  */
 import { formatHash, HEADER_LENGTH, type Header, parseHash, writeHeader } from './header.ts'
 import { type Answer, Service, type ServiceOptions } from './http.ts'
 import type { HeaderSource, RootSource, SourceTip } from './sources.ts'
 
 const EMPTY = new Uint8Array()
-/** Blocks of one height among which the Block Headers Service is asked for the right one. */
+/** Most blocks of one height for which the Block Headers Service is asked about their state. */
 const MAX_RIVALS = 16
 
-/** Routes `/tip`, `/headers?height=&count=` and `/header/height/{height}` under the address. */
+/** Chaintracks service with the routes `/tip`, `/headers?height=&count=` and `/header/height/{height}` under `url`. */
 export const chaintracksSource = (url: string, options?: ServiceOptions): HeaderSource => {
   const service = new Service(url, options)
   return {
@@ -23,7 +23,7 @@ export const chaintracksSource = (url: string, options?: ServiceOptions): Header
       const path = `/headers?height=${from}&count=${count}`
       const answer = await service.ask(path, { signal }, [404])
       if (answer.status !== 404) return headersOf(service, path, answer, count)
-      // Above the tip, or a service without that route: one header tells.
+      // Not found above the tip, or without that route: one header decides.
       const one = `/header/height/${from}`
       const single = await service.ask(one, { signal }, [404])
       return single.status === 404 ? EMPTY : headersOf(service, one, single, 1)
@@ -31,13 +31,13 @@ export const chaintracksSource = (url: string, options?: ServiceOptions): Header
   }
 }
 
-/** Another Quoin, by its address: it has the same routes under `/1sat/chaintracks`. */
+/** Another Quoin, which has the Chaintracks routes under `/1sat/chaintracks`. */
 export const peerSource = (url: string, options?: ServiceOptions): HeaderSource =>
   chaintracksSource(`${url.replace(/\/$/, '')}/1sat/chaintracks`, options)
 
 /**
- * The Block Headers Service. What it has of a range of heights is in no order and has blocks of other branches among
- * them, so the line is found by their links, and where two lines are equally long the service is asked which it is.
+ * The Block Headers Service. Its ranges of heights are unordered and include other branches, so the line is found by
+ * its links. Of two equally long lines, the state of their tips decides.
  */
 export const blockHeadersServiceSource = (
   url: string,
@@ -110,7 +110,7 @@ type Field =
   | 'state'
   | 'confirmationState'
 
-/** What an object says, if it is one: anything may be missing, and be anything. */
+/** JSON object with any fields, all unchecked. */
 const record = (value: unknown): Partial<Record<Field, unknown>> =>
   typeof value === 'object' && value !== null ? value : {}
 
@@ -125,7 +125,7 @@ const asTip = (service: Service, path: string, value: unknown): SourceTip => {
   return { height: tip.height, hash: parseHash(tip.hash) }
 }
 
-/** Bytes, a list of headers, or one header. */
+/** Headers of an answer in bytes, as a list, or as one object. */
 const headersOf = (service: Service, path: string, answer: Answer, count: number): Uint8Array => {
   const { type, bytes } = answer
   if (!/\bjson\b/.test(type)) {
@@ -140,14 +140,17 @@ const headersOf = (service: Service, path: string, answer: Answer, count: number
   return joined(list.map(each => headerOf(service, path, each)))
 }
 
-/** Chaintracks says `prevHash` or `previousHash`, `time` and `bits`; the Block Headers Service has names of its own. */
+/**
+ * Fields are `prevHash` or `previousHash`, `time` and `bits` at Chaintracks; the Block Headers Service has its own
+ * names.
+ */
 const headerOf = (service: Service, path: string, value: unknown): Header => {
   const json = record(value)
   const previous = json.prevHash ?? json.previousHash ?? json.prevBlockHash
   const time = json.time ?? json.creationTimestamp
   const bits = json.bits ?? json.difficultyTarget
   const { version, merkleRoot, nonce, hash } = json
-  // Versions are signed where numbers are, and some miners set the highest bit.
+  // Some miners set the highest bit of the version, and JSON may state it signed.
   const isVersion = Number.isInteger(version) && Math.abs(version as number) <= 0xffffffff
   if (
     !isVersion ||
@@ -179,12 +182,12 @@ const joined = (headers: readonly Header[]): Uint8Array => {
   return bytes
 }
 
-/** The lines of linked headers than which there is no longer one. */
+/** Longest lines of linked headers. */
 const longestLines = (headers: readonly Header[]): Header[][] => {
   const byHash = new Map(headers.map(header => [formatHash(header.hash), header]))
   const lengths = new Map<Header, number>()
   for (const header of headers) {
-    // Down to one whose length is known, and up again. No header is its own ancestor.
+    // Walk down to a header of known length, then up. No header is its own ancestor.
     const line: Header[] = []
     for (let at: Header | undefined = header; at && !lengths.has(at); ) {
       line.push(at)

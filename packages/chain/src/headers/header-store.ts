@@ -1,7 +1,7 @@
 /**
- * Block headers on a store, and which of their chains has most work. What is added is checked by the rules of the
- * network and committed in one batch that depends on the tip, so any number of processes may add at once. A header
- * that was found good is kept for ever: it may be on the chain of most work again.
+ * Block headers on a store, and the chain of most work among them. Additions are checked by the rules of the network
+ * and committed in one batch that depends on the tip, so any number of processes may add at once. Valid headers are
+ * kept for ever, since they may be on the chain of most work again.
  */
 import { hasCode, QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
@@ -18,14 +18,14 @@ import { workOf } from './target.ts'
 
 const { header: headers, active, tip: tips, origin: origins } = chain.collections
 
-/** Another process was first so many times in a row. */
+/** Attempts of a commit that other processes precede. */
 const MAX_ATTEMPTS = 100
 
-/** A header that is trusted, to begin at instead of the first one of the network. What is before it is not needed. */
+/** A trusted header to begin at instead of genesis. Earlier headers are not needed. */
 export interface Checkpoint {
   readonly height: number
   readonly header: Uint8Array | Header
-  /** The work up to it, if known. Only differences matter. */
+  /** Cumulative work, if known. Only differences matter. */
   readonly work?: bigint
 }
 
@@ -36,10 +36,10 @@ export interface HeaderStoreOptions {
   readonly clock?: () => number
 }
 
-/** What an addition did. */
+/** Result of an addition. */
 export interface HeaderChange {
   readonly tip: ChainHeader
-  /** The headers that were not there, of whichever branch. */
+  /** Headers that the store did not have, of any branch. */
   readonly added: readonly ChainHeader[]
   /** Present when blocks left the chain of most work. */
   readonly reorg: Reorg | undefined
@@ -70,8 +70,8 @@ export class HeaderStore {
   }
 
   /**
-   * The headers of a store, which is begun with the first header of the network, or with the checkpoint. A store that
-   * has headers must have them of the same network; a checkpoint is then one more header that the chain must have.
+   * Opens the headers of a store; an empty store begins with the genesis header or the checkpoint. Headers of another
+   * network are refused, as is another header at the checkpoint's height.
    */
   static async open(
     store: Store,
@@ -114,22 +114,22 @@ export class HeaderStore {
     return this.#rules.name
   }
 
-  /** The height of the first header that is known. */
+  /** Height of the first known header. */
   get start(): number {
     return this.#origin.height
   }
 
-  /** The last header of the chain of most work. */
+  /** Tip of the chain of most work. */
   async tip(): Promise<ChainHeader> {
     return (await this.#reads.tip())!
   }
 
-  /** The header at a height of the chain of most work. */
+  /** Header at a height of the chain of most work. */
   async header(height: number): Promise<ChainHeader | undefined> {
     return isHeight(height) ? this.#reads.byHeight(height) : undefined
   }
 
-  /** The header with this hash, of whichever branch. */
+  /** Header with this hash, of any branch. */
   async headerOf(hash: Uint8Array): Promise<ChainHeader | undefined> {
     return this.#reads.byHash(hash)
   }
@@ -141,7 +141,7 @@ export class HeaderStore {
       : []
   }
 
-  /** Whether the chain of most work has a block with this merkle root at this height. As the SDK's ChainTracker. */
+  /** Whether the chain of most work has a block with this merkle root at this height (`ChainTracker` of the SDK). */
   async isValidRootForHeight(root: string, height: number): Promise<boolean> {
     const found = await this.header(height)
     return found !== undefined && formatHash(found.header.merkleRoot) === root.toLowerCase()
@@ -151,13 +151,16 @@ export class HeaderStore {
     return (await this.tip()).height
   }
 
-  /** Calls back after each addition that moved the tip. Returns what ends it. */
+  /** Calls back after each addition that moved the tip. Returns a function that unsubscribes. */
   onTip(listener: (change: HeaderChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Calls back after each addition that took blocks from the chain of most work. Returns what ends it. */
+  /**
+   * Calls back after each addition that removed blocks from the chain of most work. Returns a function that
+   * unsubscribes.
+   */
   onReorg(listener: (reorg: Reorg, tip: ChainHeader) => void): () => void {
     return this.onTip(({ reorg, tip }) => {
       if (reorg) listener(reorg, tip)
@@ -165,9 +168,8 @@ export class HeaderStore {
   }
 
   /**
-   * Adds headers, each after its parent: all that are not there yet, or none if one of them breaks a rule
-   * (`ERR_HEADER_INVALID`), has a parent that is not known (`ERR_HEADER_UNKNOWN`) or is no header
-   * (`ERR_HEADER_FORMAT`).
+   * Adds headers, parents first: all that are new, or none if one breaks a rule (`ERR_HEADER_INVALID`), has an unknown
+   * parent (`ERR_HEADER_UNKNOWN`) or does not parse (`ERR_HEADER_FORMAT`).
    */
   add(given: Uint8Array | readonly Header[]): Promise<HeaderChange> {
     const list = given instanceof Uint8Array ? readHeaders(given.slice()) : given
@@ -175,8 +177,8 @@ export class HeaderStore {
   }
 
   /**
-   * Adds part after part like `add`, for great numbers: a part that continues the chain of most work is checked while
-   * the one before is committed. Calls back for each part, with the number of its headers.
+   * Adds parts like `add`, for large imports: a part that continues the chain of most work is checked while its
+   * predecessor is committed. Calls back for each part with its number of headers.
    */
   load(
     parts: AsyncIterable<readonly Header[]>,
@@ -199,7 +201,7 @@ export class HeaderStore {
   #oneAtATime<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#busy.then(work)
     this.#busy = done.catch(() => {
-      // The next one in line has nothing to do with it; whoever asked for this is told.
+      // A failure rejects its own caller alone; the next addition runs.
     })
     return done
   }
@@ -220,7 +222,7 @@ export class HeaderStore {
   async #tryToAdd(list: readonly Header[]): Promise<{ moved: boolean; change: HeaderChange }> {
     const tip = await this.tip()
     const addition = new Addition(this.#reads, this.#rules, { tip, branch: this.#branch, now: this.#clock() })
-    // The branch is taken from here while it grows: an addition that fails leaves it with headers nobody has.
+    // Clear the cached branch while it grows: a failed addition would leave it with headers that are not stored.
     this.#branch = undefined
     for (const header of list) await addition.take(header)
     const { fresh, best } = addition
@@ -237,7 +239,7 @@ export class HeaderStore {
     return { moved: false, change: { tip, added: [], reorg: undefined } }
   }
 
-  /** What a listener throws is thrown to whoever added, once all have been called: it is their bug to see. */
+  /** Errors of listeners are thrown to the caller of `add`, after all listeners were called. */
   #tell(change: HeaderChange): void {
     const failures: unknown[] = []
     for (const listener of this.#listeners) {
@@ -273,7 +275,7 @@ const checkpointed = ({ header: given, height, work }: Checkpoint): ChainHeader 
   return { header, height, work: work ?? workOf(header.bits) }
 }
 
-/** Writes the first header, unless another process does so first. */
+/** Writes the first header, unless another process did. */
 const begin = async (store: Store, first: ChainHeader, network: NetworkName): Promise<Origin> => {
   const origin = { network, height: first.height }
   const batch = store.batch()

@@ -1,6 +1,6 @@
 /**
- * Block headers: 80 bytes, and what they say. The hash of a header is compared with its target as a number whose
- * least significant byte comes first, which is why people write it in reverse.
+ * Block headers: 80 bytes and their fields. A hash is compared with its target as a little-endian number, which is why
+ * display order is the reverse.
  */
 import { type ErrorCode, QuoinError, toHex } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
@@ -11,12 +11,12 @@ const MAX_U32 = 0xffffffff
 
 export interface HeaderParts {
   readonly version: number
-  /** The hash of the header before. */
+  /** Hash of the previous header. */
   readonly previous: Uint8Array
   readonly merkleRoot: Uint8Array
-  /** Unix seconds, as the miner says. */
+  /** Unix seconds, stated by the miner. */
   readonly time: number
-  /** The target in compact form. */
+  /** Target in compact form. */
   readonly bits: number
   readonly nonce: number
 }
@@ -56,22 +56,22 @@ export class Header implements HeaderParts {
     return u32(this.raw, 76)
   }
 
-  /** Whether its hash is not above its own target. That the target is the right one is for `checkHeader`. */
+  /** Whether the hash meets the header's own target. `checkHeader` checks that target. */
   get hasProofOfWork(): boolean {
     const target = targetOf(this.bits)
     return target !== undefined && BigInt(`0x${formatHash(this.hash)}`) <= target
   }
 }
 
-/** A header at its place in a chain. */
+/** A header with its height and cumulative work. */
 export interface ChainHeader {
   readonly header: Header
   readonly height: number
-  /** The work of this header and of all before it, back to where the chain is known from. */
+  /** Work of this header and all before it, from genesis or the checkpoint. */
   readonly work: bigint
 }
 
-/** Not a DataView: making one costs more than reading with it. */
+/** Faster than a DataView, whose construction costs more than the read. */
 const u32 = (bytes: Uint8Array, at: number): number =>
   bytes[at]! + bytes[at + 1]! * 0x100 + bytes[at + 2]! * 0x10000 + bytes[at + 3]! * 0x1000000
 
@@ -85,7 +85,7 @@ export const parseHeader = (bytes: Uint8Array): Header => {
   return new Header(plain(bytes))
 }
 
-/** Headers one after the other. They are views: do not change the bytes afterwards. */
+/** Headers of 80 bytes, as views: do not change the bytes afterwards. */
 export const readHeaders = (bytes: Uint8Array): Header[] => {
   if (!(bytes instanceof Uint8Array) || bytes.length % HEADER_LENGTH !== 0) {
     throw formatError(`headers have ${HEADER_LENGTH} bytes each`, bytes?.length)
@@ -122,7 +122,7 @@ export const writeHeader = ({ version, previous, merkleRoot, time, bits, nonce }
   return new Header(raw)
 }
 
-/** The 64 digits that people see of a block hash or a merkle root. */
+/** Display hex of a block hash or merkle root: 64 digits, reversed. */
 export const formatHash = (hash: Uint8Array): string => toHex(Uint8Array.from(hash).reverse())
 
 export const parseHash = (text: string, code: ErrorCode = 'ERR_HEADER_FORMAT'): Uint8Array => {
@@ -132,7 +132,7 @@ export const parseHash = (text: string, code: ErrorCode = 'ERR_HEADER_FORMAT'): 
   return Uint8Array.from({ length: 32 }, (_, i) => Number.parseInt(text.slice(62 - 2 * i, 64 - 2 * i), 16))
 }
 
-/** A header as Chaintracks services say it. */
+/** JSON form of a header at Chaintracks services. */
 export interface HeaderJson {
   readonly height: number
   readonly hash: string

@@ -1,38 +1,38 @@
 /**
- * Asking a service over HTTP with bounds on time and size: each failure is an `ERR_CHAIN_SOURCE` with the name of the service and the
- * reason.
+ * HTTP requests to a chain service, bounded in time and size: each failure is an `ERR_CHAIN_SOURCE` with the service's
+ * address and the reason.
  */
 import { fetchReasonOf, QuoinError } from '@quoin/primitives'
 
 const TIMEOUT = 30_000
-/** Many times what any answer here is. */
+/** Many times the largest legitimate answer. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 export interface ServiceOptions {
-  /** Sent as a bearer token. */
+  /** Bearer token. */
   readonly token?: string
-  /** Milliseconds that one answer may take, to its last byte. */
+  /** Milliseconds until the last byte of an answer. */
   readonly timeout?: number
-  /** The largest answer that is read, in bytes. */
+  /** Bytes of the largest answer. */
   readonly maxBytes?: number
   readonly fetch?: typeof fetch
 }
 
 export interface Answer {
   readonly status: number
-  /** The media type, without parameters. */
+  /** Media type without parameters. */
   readonly type: string
   readonly bytes: Uint8Array
 }
 
 interface Question {
   readonly signal?: AbortSignal | undefined
-  /** Sent as JSON by POST. */
+  /** Request body, sent as JSON by POST. */
   readonly body?: unknown
 }
 
 export class Service {
-  /** The address. */
+  /** Address of the service. */
   readonly name: string
   readonly #base: URL
   readonly #headers: Record<string, string>
@@ -49,14 +49,14 @@ export class Service {
     this.#fetch = options.fetch ?? fetch
   }
 
-  /** The answer when it is a success or one of `expected`; everything else is thrown. */
+  /** The answer of a success or of a status in `expected`; any other status throws. */
   async ask(path: string, question: Question = {}, expected: readonly number[] = []): Promise<Answer> {
     const answer = await this.#answer(path, question)
     if ((answer.status >= 200 && answer.status < 300) || expected.includes(answer.status)) return answer
     throw this.failure(path, `answered with status ${answer.status}`, { status: answer.status })
   }
 
-  /** The value that a JSON answer has. */
+  /** Parses a JSON answer. */
   json(path: string, { bytes }: Answer): unknown {
     try {
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -88,7 +88,7 @@ export class Service {
       return { status: response.status, type, bytes }
     } catch (error) {
       if (error instanceof QuoinError) throw error
-      // Whoever called wanted it to end: that is no failure of the service.
+      // An abort by the caller is not a failure of the service.
       signal?.throwIfAborted()
       const reason = limit.aborted
         ? `did not answer within ${this.#timeout} ms`
@@ -97,7 +97,7 @@ export class Service {
     }
   }
 
-  /** A length is not believed, and no more is read than is allowed. */
+  /** Reads at most `maxBytes`, for any stated length. */
   async #read(path: string, { body }: Response): Promise<Uint8Array> {
     const chunks: Uint8Array[] = []
     let length = 0
@@ -115,7 +115,7 @@ export class Service {
 
 const serviceUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  // What is secret belongs in a token: an address is shown in errors.
+  // Secrets belong in the token, since errors show the address.
   const isPlain = url && !(url.search || url.hash || url.username || url.password)
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
     throw new QuoinError(

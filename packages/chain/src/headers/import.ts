@@ -1,6 +1,6 @@
 /**
- * Headers from files: 80 bytes each, one after the other, or a line of hexadecimal digits each. A file may be of any
- * size and is read in parts. The store itself is the progress: an import that was cut off goes on where it was.
+ * Headers from files of any size: 80 bytes each, or one line of hexadecimal digits each. Progress is the store itself:
+ * an interrupted import resumes there.
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { equalBytes, fromHex, QuoinError, reasonOf } from '@quoin/primitives'
@@ -12,11 +12,11 @@ const PART = 50_000
 const LINE = 2 * HEADER_LENGTH
 
 export interface ImportProgress {
-  /** Headers that are done, counted from the beginning of the file. */
+  /** Headers done, counted from the start of the file. */
   readonly done: number
-  /** Headers of the file; of text, those that were read. */
+  /** Headers of a binary file; of text, lines read so far. */
   readonly total: number
-  /** The height of the tip. */
+  /** Height of the tip. */
   readonly height: number
 }
 
@@ -30,7 +30,7 @@ export interface HeaderImport {
   readonly added: number
   /** Headers in the file. */
   readonly total: number
-  /** The height of the tip. */
+  /** Height of the tip. */
   readonly height: number
 }
 
@@ -119,9 +119,9 @@ const partsFrom = async function* (
 }
 
 /**
- * Where the headers begin that the store does not have. A file is one line, and what the store has of a line is an
- * unbroken piece of it: after its beginning is found, its end is by halving. Usually it begins with the file; a store
- * that was begun at a checkpoint knows nothing of what is before.
+ * Index of the first header that the store does not have. A file is one line of headers, and the store has one unbroken
+ * piece of it: its start is found, then its end by bisection. That piece usually begins with the file; a store that
+ * began at a checkpoint has no earlier headers.
  */
 const firstUnknown = async (
   store: HeaderStore,
@@ -170,7 +170,7 @@ const partsOfText = async function* (
     const lines = (rest + chunk).split('\n')
     rest = lines.pop()!
     for (const line of lines) part.push(...headersOfLine(line, ++number))
-    // No line is longer; without this a file without line breaks would be read whole.
+    // No valid line is longer; without this check a file without line breaks would be read whole.
     if (rest.length > LINE + 1) headersOfLine(rest, number + 1)
     if (part.length >= PART) {
       yield part
@@ -180,7 +180,7 @@ const partsOfText = async function* (
   yield [...part, ...headersOfLine(rest, number + 1)]
 }
 
-/** One header, or none for an empty line. */
+/** The header of a line; none for an empty line. */
 const headersOfLine = (line: string, number: number): Header[] => {
   const digits = line.trim()
   if (digits === '') return []

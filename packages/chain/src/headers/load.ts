@@ -1,6 +1,6 @@
 /**
- * Many headers that continue the chain of most work, part after part: while one part is committed the next one is
- * checked. What is no plain continuation is added like any other.
+ * Large numbers of headers that continue the chain of most work, part by part: one part is committed while the next is
+ * checked. Other parts go through `add`.
  */
 
 import { equalBytes, hasCode } from '@quoin/primitives'
@@ -16,15 +16,15 @@ export interface HeaderLoad {
   readonly store: Store
   readonly rules: NetworkRules
   now(): number
-  /** The line that ends at the tip, as the store has it now. */
+  /** Branch that ends at the stored tip. */
   line(): Promise<Branch>
-  /** Adds what is no continuation. */
+  /** Adds a part that is not a continuation. */
   add(part: readonly Header[]): Promise<HeaderChange>
   /** Called when a continuation is committed. */
   committed(change: HeaderChange): void
 }
 
-/** What is being committed while the next part is checked. */
+/** Part being committed while the next is checked. */
 interface PendingCommit {
   readonly part: readonly Header[]
   readonly change: HeaderChange
@@ -39,7 +39,7 @@ export const loadHeaders = async (
   let branch = await line()
   let pending: PendingCommit | undefined
 
-  /** Waits for what is being committed; answers false if the chain has moved meanwhile. */
+  /** Awaits the commit in progress; false if the chain has changed meanwhile. */
   const settle = async (): Promise<boolean> => {
     if (!pending) return true
     const { part, change, done } = pending
@@ -62,30 +62,30 @@ export const loadHeaders = async (
       const { tip } = branch
       const fresh = continued(rules, branch, part, now())
       if (!(await settle()) || fresh instanceof Error) {
-        // Checked again against what the store has; if it was wrong that throws.
+        // Check again against the stored chain; an invalid header throws here.
         onPart(await add(part), part.length)
         branch = await line()
         continue
       }
       const best = fresh.at(-1)!
       const done = commitHeaders(store, { tip, fresh, activated: fresh, best })
-      // It is awaited later; until then its failure is nobody's.
+      // Awaited later; until then a rejection must not be reported as unhandled.
       done.catch(() => {})
       pending = { part, change: { tip: best, added: fresh, reorg: undefined }, done }
       branch = branch.last(CONTEXT)
     }
   } finally {
-    // Also when there is no next part because it could not be read.
+    // Also when reading the next part failed.
     await settle()
   }
 }
 
-/** More than any rule looks back. */
+/** More headers than any rule reads. */
 const CONTEXT = 2100
 
 const isLate = (error: unknown): boolean => hasCode(error, 'ERR_STORE_PRECONDITION')
 
-/** The headers of a part at their places, when it continues the branch, which grows by them. */
+/** Headers of a part with heights and work, when it continues the branch, which grows by them. */
 const continued = (
   rules: NetworkRules,
   branch: Branch,

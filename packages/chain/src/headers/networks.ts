@@ -1,30 +1,30 @@
-/** The networks: where their chains begin, how hard their blocks are to find, and which blocks are certainly theirs. */
+/** Networks: genesis headers, difficulty rules and checkpoints. */
 import { fromHex } from '@quoin/primitives'
 
 export type NetworkName = 'main' | 'test' | 'regtest'
 
 export interface NetworkRules {
   readonly name: NetworkName
-  /** The first header. */
+  /** Genesis header. */
   readonly genesis: Uint8Array
-  /** The highest target there may be: the lowest difficulty. */
+  /** Highest target, the lowest difficulty. */
   readonly powLimit: bigint
   /** Whether the difficulty changes at all. */
   readonly retargets: boolean
-  /** Whether a block may have the lowest difficulty when none was found for twenty minutes. */
+  /** Whether a block more than twenty minutes after its parent may have the lowest difficulty. */
   readonly lowestWhenLate: boolean
-  /** The last block under the rules of before; the next one is under the emergency rule. */
+  /** Last block under the original rules; the emergency rule follows. */
   readonly uahfHeight: number
-  /** The last block under the rules of before; the next one is under the DAA. */
+  /** Last block before the DAA. */
   readonly daaHeight: number
   /**
-   * Blocks that every chain must have, as people write their hashes. Headers alone cannot tell BSV from the chains
-   * that left it: their proof of work is as good, and there is more of it.
+   * Blocks that every chain must contain, in display hex. Headers alone do not tell BSV from BTC and BCH, whose proof
+   * of work is as valid, and more.
    */
   readonly checkpoints: ReadonlyMap<number, string>
 }
 
-/** The first block of every network holds the same coinbase transaction. */
+/** Genesis headers of all networks have one coinbase transaction. */
 const genesis = (timeBitsNonce: string): Uint8Array =>
   fromHex(
     `01000000${'00'.repeat(32)}3ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a${timeBitsNonce}`
@@ -46,11 +46,11 @@ const main: NetworkRules = {
     [210_000, '000000000000048b95347e83192f69cf0366076336c639f9b7228e9ba171342e'],
     [295_000, '00000000000000004d9b4ef50f0f9d686fd69db2e03af35a100370c64632a983'],
     [400_000, '000000000000000004ec466ce4732fe6f1ed1cddc2ed4b328fff5224276e3f6f'],
-    // The last block that BTC has too.
+    // Last block shared with BTC.
     [478_558, '0000000000000000011865af4122fe3b144e2cbeea86142e8ff2fb4107352d43'],
-    // Of the chain without SegWit: the first block under the DAA comes after it.
+    // First block under the DAA is the next one, on the chain without SegWit.
     [504_031, '0000000000000000011ebf65b60d0a3de80b8175be709d653b4c1a1beeb6ab9c'],
-    // The first block that BCH does not have.
+    // First block that BCH does not have.
     [556_767, '000000000000000001d956714215d96ffc00e0afda4cd0a96c96f8d802b1662b'],
     [622_000, '00000000000000000211524bee9fa20b2087fc3d788ba9a4e3674e710061c4cf'],
     [698_000, '0000000000000000110bc09a369e0d34f6417c717bbd4a3a29a0c10b9e8ebf57'],
@@ -70,7 +70,7 @@ const test: NetworkRules = {
   checkpoints: new Map([
     [546, '000000002a936ca763904c3c35fce2f3556c559c0214345d31b1bcebf76acb70'],
     [1_155_875, '00000000f17c850672894b9a75b63a1e72830bbd5f4c8889b5c1a80e7faef138'],
-    // No block is pinned since BCH left in 2018: whoever follows this network gives a checkpoint of their own.
+    // No block since BCH left in 2018 is pinned: operators of this network give their own checkpoint.
     [1_188_697, '0000000000170ed0918077bde7b4d36cc4c91be69fa09211f748240dabe047fb']
   ])
 }

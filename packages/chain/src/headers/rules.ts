@@ -1,8 +1,8 @@
 /**
- * What makes a header the next one of a branch. A store that was begun at a checkpoint does not know the headers
- * before it, so for the first 11 headers after it the median of the past, and for the first 147 (2016 before the DAA)
- * the difficulty, cannot be known: of these only the link, the proof of work that they claim and the other rules are
- * checked. Whoever gives a checkpoint vouches for it; a forger of what follows would still have to do that work.
+ * Rules for the next header of a branch. A store that began at a checkpoint lacks earlier headers: the median of past
+ * time is unknown for its first 11 headers, and difficulty for its first 147 (2016 before the DAA). For them only the
+ * link, the claimed proof of work and the remaining rules are checked. An operator vouches for a checkpoint; a forger
+ * would still have to do the work after it.
  */
 import { equalBytes, QuoinError } from '@quoin/primitives'
 import type { Branch } from './branch.ts'
@@ -11,10 +11,10 @@ import { formatHash, type Header } from './header.ts'
 import type { NetworkRules } from './networks.ts'
 import { targetOf } from './target.ts'
 
-/** How far ahead of the clock a header's time may be, in seconds. */
+/** Seconds that a header's time may be ahead of the clock. */
 const MAX_AHEAD = 2 * 60 * 60
 
-/** Throws `ERR_HEADER_INVALID` unless the header may follow the branch; `now` is in unix seconds. */
+/** Throws `ERR_HEADER_INVALID` unless the header may follow the branch; `now` is in Unix seconds. */
 export const checkHeader = (rules: NetworkRules, branch: Branch, header: Header, now: number): void => {
   const height = branch.tip.height + 1
   const refuse = (reason: string, details: Record<string, unknown> = {}): QuoinError =>

@@ -1,6 +1,6 @@
 /**
- * Where headers, merkle roots and proofs come from. Nothing here is believed: headers go through a `HeaderStore`, and
- * proofs are checked against it. Nothing connects until it is asked, and there is no default address (D15).
+ * Sources of headers, merkle roots and proofs. None is trusted: a `HeaderStore` checks headers, and proofs are checked
+ * against it. Nothing connects before a call, and there is no default address (D15).
  */
 
 import { formatTxid, QuoinError, reasonOf, type Txid } from '@quoin/primitives'
@@ -10,7 +10,7 @@ import { Service, type ServiceOptions } from './http.ts'
 
 export interface SourceTip {
   readonly height: number
-  /** In hash order. */
+  /** Hash order. */
   readonly hash: Uint8Array
 }
 
@@ -18,15 +18,15 @@ export interface SourceOptions {
   readonly signal?: AbortSignal
 }
 
-/** A service that has the headers of the chain of most work, as it sees it. */
+/** A service with headers of the chain of most work, as it sees it. */
 export interface HeaderSource {
   readonly name: string
   tip(options?: SourceOptions): Promise<SourceTip>
-  /** Headers one after the other, 80 bytes each: `count` of them from a height, or fewer where they end. */
+  /** Headers of 80 bytes each: `count` from height `from`, or fewer at the tip. */
   headers(from: number, count: number, options?: SourceOptions): Promise<Uint8Array>
 }
 
-/** A service that knows merkle roots and maybe no headers: as much as the SDK's `ChainTracker` can say. */
+/** A service that knows merkle roots but maybe no headers, like the SDK's `ChainTracker`. */
 export interface RootSource extends RootTracker {
   readonly name: string
 }
@@ -36,13 +36,13 @@ export type ProofAnswer =
   | { readonly status: 'unmined' }
   | { readonly status: 'unknown' }
 
-/** A service that has the merkle proofs of transactions. */
+/** A service with merkle proofs of transactions. */
 export interface ProofSource {
   readonly name: string
   proof(txid: Txid, options?: SourceOptions): Promise<ProofAnswer>
 }
 
-/** An SDK `ChainTracker` whose failures and nonsense are errors with a code. */
+/** Wraps an SDK `ChainTracker`: failures and malformed answers become errors with a code. */
 export const sdkTracker = (tracker: RootTracker, name = 'chain tracker'): RootSource => {
   const failure = (reason: string, cause?: unknown): QuoinError =>
     new QuoinError('ERR_CHAIN_SOURCE', `${name} ${reason}`, { source: name, reason, cause })
@@ -68,8 +68,8 @@ export const sdkTracker = (tracker: RootTracker, name = 'chain tracker'): RootSo
 }
 
 /**
- * The proofs of a 1Sat stack: `GET {url}/beef/{txid}/proof` answers with the bytes of a BUMP. One that has the
- * transaction (`…/tx`) without a proof says that it waits; unknown means that it is to be taken back.
+ * Proofs of a 1Sat stack: `GET {url}/beef/{txid}/proof` answers with a BUMP. 404 on the proof but 200 on `…/tx`:
+ * unmined. 404 on both: unknown, to be rolled back.
  */
 export const proofService = (url: string, options?: ServiceOptions): ProofSource => {
   const service = new Service(url, options)
@@ -94,7 +94,7 @@ const parsed = (bytes: Uint8Array): Bump | undefined => {
   try {
     return Bump.parse(bytes)
   } catch {
-    // The caller says of what it is no proof, and of which service it came.
+    // The caller reports the txid and the service.
     return undefined
   }
 }

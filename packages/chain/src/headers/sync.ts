@@ -1,6 +1,6 @@
 /**
- * Brings the headers of a store to where a source is. The source is asked for the header at our tip, then further and
- * further down, until it has one that we have too; what comes after that is added.
+ * Synchronises headers of a store with a source. The source is asked for the header at our tip, then further down,
+ * until a common header is found; later headers are added.
  */
 
 import { equalBytes, hasCode, QuoinError } from '@quoin/primitives'
@@ -8,15 +8,15 @@ import { type ChainHeader, HEADER_LENGTH, readHeaders } from './header.ts'
 import type { HeaderStore } from './header-store.ts'
 import type { HeaderSource, SourceOptions } from './sources.ts'
 
-/** Headers asked for at once: what nodes give each other. */
+/** Headers per request, as between nodes. */
 const PAGE = 2000
-/** How often the source may change its mind while it is read. */
+/** Times that the source may change its branch during a sync. */
 const MAX_RESTARTS = 5
 
 export interface SyncProgress {
-  /** The height up to which the source's chain is in the store. */
+  /** Height up to which the source's chain is stored. */
   readonly height: number
-  /** The height of the source's tip. */
+  /** Height of the source's tip. */
   readonly target: number
 }
 
@@ -26,7 +26,7 @@ export interface SyncOptions {
 }
 
 export interface HeaderSyncResult {
-  /** The tip of the store, which is not the source's if that has less work. */
+  /** Tip of the store; differs from the source's if that has less work. */
   readonly tip: ChainHeader
   /** Headers that the store did not have. */
   readonly added: number
@@ -35,7 +35,7 @@ export interface HeaderSyncResult {
 }
 
 /**
- * Brings the headers of a source into the store, up to the tip of the source.
+ * Adds headers of a source to the store, up to the source's tip.
  *
  * @example
  * import { DevChain } from '@quoin/dev-chain'
@@ -57,7 +57,7 @@ export const syncHeaders = async (
       await follow(store, source, options, counts)
       return { tip: await store.tip(), ...counts }
     } catch (error) {
-      // The source went over to another branch between two pages.
+      // The source changed its branch between two pages.
       const moved = hasCode(error, 'ERR_HEADER_UNKNOWN')
       if (!moved || restarts === MAX_RESTARTS) throw error
     }
@@ -86,7 +86,7 @@ const follow = async (
   }
 }
 
-/** The highest height, of those asked about, at which the source has the header that we have. */
+/** Highest of the given heights at which the source has our header. */
 const commonHeight = async (
   store: HeaderStore,
   source: HeaderSource,

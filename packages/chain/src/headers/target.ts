@@ -1,11 +1,11 @@
 /**
- * Targets and work. A header's `bits` are its target in compact form: a mantissa of 23 bits with a sign, and how many
- * bytes the number has. The work of a header is how many hashes it takes on average to find one at its target.
+ * Targets and work. `bits` is a target in compact form: a signed mantissa of 24 bits, and the length of the number in
+ * bytes. Work is the expected number of hashes for one header at its target.
  */
 
 const SPACE = 1n << 256n
 
-/** The number in compact form; undefined when it is zero, negative or has more than 256 bits: no target is. */
+/** Target in compact form; undefined for zero, negative numbers and more than 256 bits, which are not targets. */
 export const targetOf = (bits: number): bigint | undefined => {
   const length = bits >>> 24
   const mantissa = bits & 0x7fffff
@@ -17,11 +17,11 @@ export const targetOf = (bits: number): bigint | undefined => {
   return target === 0n ? undefined : target
 }
 
-/** The compact form of a number, in which all but its first two or three bytes are lost. */
+/** Compact form of a number, which keeps its first two or three bytes. */
 export const bitsOf = (target: bigint): number => {
   let length = Math.ceil(target.toString(16).length / 2)
   let mantissa = Number(length <= 3 ? target << BigInt(8 * (3 - length)) : target >> BigInt(8 * (length - 3)))
-  // The highest bit of the mantissa is its sign.
+  // Bit 23 of the mantissa is its sign.
   if (mantissa & 0x800000) {
     mantissa >>= 8
     length++
@@ -29,17 +29,17 @@ export const bitsOf = (target: bigint): number => {
   return length * 0x1000000 + mantissa
 }
 
-/** What a target is worth: 2^256 hashes, divided by how many of them are good enough. */
+/** Expected hashes for a target: 2^256 divided by the number of valid hashes. */
 export const workOfTarget = (target: bigint): bigint => SPACE / (target + 1n)
 
-/** The target of which this is the work, nearly: the inverse of `workOfTarget` but for rounding. */
+/** Target of an amount of work: the inverse of `workOfTarget` but for rounding. */
 export const targetOfWork = (work: bigint): bigint => (SPACE - work) / work
 
-/** Networks at one difficulty ask for the same work again and again. */
+/** Memoizes the last bits, since consecutive headers mostly share them. */
 let lastBits = 0
 let lastWork = 0n
 
-/** The work of a header with these bits; none if they are no target. */
+/** Work of a header with these bits; 0 if they are not a target. */
 export const workOf = (bits: number): bigint => {
   if (bits !== lastBits) {
     const target = targetOf(bits)

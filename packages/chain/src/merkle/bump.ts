@@ -1,6 +1,6 @@
 /**
- * Merkle paths as they are on the wire (BRC-74, BUMP): for one block, the txids it proves and the nodes beside their
- * ways to the root. One bump may prove any number of txids, at a cost that grows with its size and no faster.
+ * Merkle paths on the wire (BRC-74, BUMP): txids of one block, and the sibling nodes of their paths to the root. One
+ * bump proves any number of txids, at a cost linear in its size.
  */
 
 import {
@@ -19,9 +19,9 @@ const MAX_DEPTH = 64
 const MAX_HEIGHT = 0xffffffff
 
 export class Bump {
-  /** The height of the block. */
+  /** Block height. */
   readonly height: number
-  /** What `toBytes` is, if it proves this txid alone; the rest is then read when it is asked for. */
+  /** Bytes of a bump with one leaf, parsed on first use. */
   readonly #alone: Alone | undefined
   #read: MerkleTree | undefined
   #txids: readonly Txid[] | undefined
@@ -39,7 +39,7 @@ export class Bump {
     return bump
   }
 
-  /** Its hashes are views of what is read. More than `limit` nodes are refused before they are made. */
+  /** Hashes are views of the bytes. More than `limit` nodes are refused before allocation. */
   static read(reader: Reader, limit = Number.POSITIVE_INFINITY): Bump {
     const start = reader.offset
     const height = readHeight(reader)
@@ -51,7 +51,7 @@ export class Bump {
     return new Bump(height, { bytes: reader.since(start), txid: way.txid as Txid, way })
   }
 
-  /** What `trimmedTo(txid).toBytes()` was. It was checked then, and is not read before something of it is asked for. */
+  /** A bump that `trimmedTo(txid).toBytes()` wrote. It was checked then and is parsed on first use. */
   static written(bytes: Uint8Array, txid: Txid): Bump {
     return new Bump(readHeight(new Reader(bytes, 'ERR_BEEF_FORMAT')), { bytes, txid, way: undefined })
   }
@@ -61,7 +61,7 @@ export class Bump {
     return this.#read
   }
 
-  /** Undefined when it proves several, or is of a block of one transaction. */
+  /** Undefined for several leaves, or for a block of one transaction. */
   get #way(): MerkleBranch | undefined {
     if (this.#alone) this.#alone.way ??= MerkleBranch.at(this.#alone.bytes, varintLength(this.height))
     return this.#alone?.way
@@ -71,7 +71,7 @@ export class Bump {
     return this.#alone !== undefined && equalBytes(txid, this.#alone.txid)
   }
 
-  /** One bump for all that these prove, which must be bumps of one block. */
+  /** One bump for all leaves of several bumps of one block. */
   static merge(bumps: readonly Bump[]): Bump {
     const [first, ...others] = bumps
     if (first === undefined) throw treeError('nothing to merge')
@@ -80,7 +80,7 @@ export class Bump {
     if (others.some(other => other.height !== first.height || other.depth !== depth)) {
       throw differentBlocks()
     }
-    // Two ways in one tree have a node in common, or one beside the other: if all those agree, so do the roots.
+    // Two paths in one tree share a node, or a sibling: if all these agree, so do the roots.
     const parts = bumps.map(bump => bump.#tree.select(bump.#wanted()))
     const all = new MerkleTree(
       Array.from({ length: depth }, (_, i) => unionOf(parts.map(levels => levels[i]!)))
@@ -88,7 +88,7 @@ export class Bump {
     return new Bump(first.height, all.select(all.levels[0]!.filter(({ wanted }) => wanted)))
   }
 
-  /** A bump for some of the txids of a block, or for all of them, made from all that the block has, in order. */
+  /** A bump for some or all txids of a block, made from all its txids in order. */
   static ofBlock(height: number, txids: readonly Txid[], which?: readonly Txid[]): Bump {
     if (txids.length === 0) throw treeError('a block has transactions')
     const block = new Bump(
@@ -122,30 +122,30 @@ export class Bump {
   }
 
   /**
-   * The root of the block's merkle tree that everything in this bump leads to. Hashing may find what reading cannot: a
-   * way that leads through the copy of a node and so to a place that the block does not have. That is ERR_BEEF_FORMAT.
+   * Merkle root of the block. Hashing may find an error that parsing cannot: a path through a duplicated node, to an
+   * offset that the block does not have. That is ERR_BEEF_FORMAT.
    */
   get root(): Uint8Array {
     return this.#way?.root ?? this.#tree.root
   }
 
-  /** The txids that are marked as proved by it. */
+  /** Txids that are marked as leaves to prove. */
   get txids(): readonly Txid[] {
     this.#txids ??= this.#alone ? [this.#alone.txid] : this.#wanted().map(({ hash }) => hash as Txid)
     return this.#txids
   }
 
-  /** The root, if the way there from this txid is complete, whether it is marked or just beside another. */
+  /** Root from this txid, if its path is complete, whether it is marked or a sibling. */
   rootOf(txid: Txid): Uint8Array | undefined {
     return this.proves(txid) ? this.root : undefined
   }
 
-  /** Whether `rootOf` has an answer; this hashes nothing. */
+  /** Whether `rootOf` has an answer; hashes nothing. */
   proves(txid: Txid): boolean {
     return this.#isOf(txid) || (this.#tree.find(txid)?.proven ?? false)
   }
 
-  /** The place of a transaction in its block. */
+  /** Index of a transaction in its block. */
   offsetOf(txid: Txid): number | undefined {
     return ((this.#isOf(txid) && this.#way) || this.#tree.find(txid))?.offset
   }
@@ -191,12 +191,12 @@ export class Bump {
     }
   }
 
-  /** How many levels of nodes there are below the root. */
+  /** Levels below the root. */
   get depth(): number {
     return this.#way?.depth ?? this.#tree.levels.length
   }
 
-  /** How many nodes it has. */
+  /** Number of nodes. */
   get size(): number {
     return this.#way ? this.#way.depth + 1 : this.#tree.levels.reduce((size, level) => size + level.length, 0)
   }
@@ -206,11 +206,11 @@ export class Bump {
   }
 }
 
-/** A bump for one txid as it is on the wire, in the one form that we write. */
+/** Bytes of a single-leaf bump in canonical form. */
 interface Alone {
   readonly bytes: Uint8Array
   readonly txid: Txid
-  /** Once it was asked for. */
+  /** Parsed branch. */
   way: MerkleBranch | undefined
 }
 
@@ -238,7 +238,7 @@ const readLevels = (reader: Reader, limit: number): readonly Level[] => {
     room -= level.length
     levels.push(level)
   }
-  // Depth 1 with more than two leaves is how a whole block is written: the levels above follow from the leaves.
+  // Depth 1 with more than two leaves is a whole block: the levels above follow from its leaves.
   if (depth === 1 && levels[0]!.length > 2) return levelsAbove(levels[0]!)
   for (const [i, level] of levels.entries()) {
     if (level.length > 0 && level.at(-1)!.offset >= 2 ** (depth - i)) {
@@ -248,7 +248,7 @@ const readLevels = (reader: Reader, limit: number): readonly Level[] => {
   return levels
 }
 
-/** Nodes may come in any order, but only one for each place. */
+/** Nodes may come in any order, but one per offset. */
 const readLevel = (reader: Reader, room: number): Level => {
   const count = reader.count(2, 'merkle nodes')
   if (count > room) throw new QuoinError('ERR_BEEF_LIMIT', 'too many merkle nodes', { count })
@@ -280,7 +280,7 @@ const readLevel = (reader: Reader, room: number): Level => {
   return level
 }
 
-/** The nodes of one level of several bumps. A copy may be written out in one and marked in another. */
+/** Nodes of one level of several bumps. A duplicate may be marked in one and have its hash in another. */
 const unionOf = (levels: readonly Level[]): Level => {
   const nodes = new Map<number, MerkleNode>()
   for (const node of levels.flat()) {

@@ -1,29 +1,29 @@
 /**
- * The way of one leaf to the root, as nearly all merkle paths are: the leaf and its neighbour, then one node on each
- * level. It is read where it stands, without making a tree of it.
+ * Merkle path of a single leaf, as nearly all are: the leaf and its sibling, then one node per level. Read in place,
+ * without building a tree.
  */
 import { equalBytes, varintLength } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
 import { treeError } from './merkle-tree.ts'
 
-/** What is said of a node on the wire (BRC-74): it copies its left neighbour, or is a leaf that is proved. */
+/** Flags of a node on the wire (BRC-74): duplicate of its left sibling, or leaf to prove. */
 export const COPY = 1
 export const WANTED = 2
 
-/** Of the numbers that have 32 bits, which are all that come up. */
+/** Levels within 32-bit offsets. */
 const MAX_LEVELS = 32
 const HASH = 32
 
 export class MerkleBranch {
-  /** The leaf's place in the block. */
+  /** Offset of the leaf in the block. */
   readonly offset: number
   readonly txid: Uint8Array
-  /** The levels below the root. */
+  /** Levels below the root. */
   readonly depth: number
-  /** Where it ends. */
+  /** End offset in the source. */
   readonly end: number
   readonly #source: Uint8Array
-  /** Of the node beside the way on each level where its hash begins, or 0 for a copy. */
+  /** Offset of the sibling's hash on each level; 0 for a duplicate. */
   readonly #beside: readonly number[]
   #root: Uint8Array | undefined
 
@@ -40,8 +40,7 @@ export class MerkleBranch {
   }
 
   /**
-   * The levels that begin there, if they are such a way in the one form that we write. Anything else, be it wrong or not,
-   * is for others to read.
+   * Parses a single-leaf BUMP in canonical form; undefined for any other shape, which `Bump.read` parses or refuses.
    */
   static at(source: Uint8Array, start: number): MerkleBranch | undefined {
     const depth = source[start]
@@ -55,7 +54,7 @@ export class MerkleBranch {
     const { offset } = leaf
     if (depth < MAX_LEVELS && offset >>> depth) return undefined
     const neighbour = other.flags === COPY ? 0 : other.hash
-    // A txid at two places, perhaps.
+    // The txid may stand at two offsets.
     if (neighbour && equalBytes(hashAt(source, leaf.hash), hashAt(source, neighbour))) return undefined
     const beside = [neighbour]
     let { end } = second
@@ -69,7 +68,7 @@ export class MerkleBranch {
     return new MerkleBranch(source, { offset, leaf: leaf.hash, end, beside })
   }
 
-  /** Throws when the way leads through the copy of a node, as only hashing can find. */
+  /** Throws when the path leads through a duplicated node, which only hashing finds. */
   get root(): Uint8Array {
     this.#root ??= this.#climb()
     return this.#root
@@ -92,7 +91,7 @@ export class MerkleBranch {
   }
 }
 
-/** Two hashes, until they are hashed. */
+/** Scratch buffer for two hashes. */
 const pair = new Uint8Array(2 * HASH)
 
 const hashAt = (source: Uint8Array, at: number): Uint8Array => source.subarray(at, at + HASH)
@@ -100,12 +99,12 @@ const hashAt = (source: Uint8Array, at: number): Uint8Array => source.subarray(a
 interface NodeAt {
   readonly offset: number
   readonly flags: number
-  /** Where its hash begins, if it has one. */
+  /** Offset of the hash; 0 for a duplicate. */
   readonly hash: number
   readonly end: number
 }
 
-/** A whole node whose offset is in its shortest form. */
+/** A complete node whose offset is in its shortest form. */
 const nodeAt = (source: Uint8Array, at: number): NodeAt | undefined => {
   const first = source[at]!
   const size = first < 0xfd ? 1 : first === 0xfd ? 3 : 5

@@ -1,23 +1,22 @@
 /**
- * A part of the merkle tree of a block: leaves, and the nodes beside the ways from them to the root. What follows from
- * it is found without hashing anything; a node is hashed when its hash is asked for, once, however many ways lead
- * through it.
+ * Part of a block's merkle tree: leaves, and the siblings of their paths to the root. Structure is derived without
+ * hashing; a node is hashed on demand, once, for any number of paths through it.
  */
 import { bytesKey, equalBytes, QuoinError } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
 
-/** A node that is given, with its hash or as a copy of the one on its left; or one that follows from the two below. */
+/** A node given with its hash, given as a duplicate of its left sibling, or computed from its two children. */
 export class MerkleNode {
   readonly offset: number
-  /** A leaf that the tree is there to prove. */
+  /** A leaf to prove. */
   readonly wanted: boolean
-  /** Whether it stands for the missing right end of its level, and so for a copy of its left neighbour. */
+  /** Whether it is a duplicate of its left sibling, at the right end of its level. */
   readonly copy: boolean
   hash: Uint8Array | undefined
   left: MerkleNode | undefined = undefined
   right: MerkleNode | undefined = undefined
   parent: MerkleNode | undefined = undefined
-  /** Whether the root follows from it and the nodes beside its way up. */
+  /** Whether the root follows from it and the siblings on its path. */
   proven = false
 
   constructor(offset: number, hash: Uint8Array | undefined, wanted = false, copy = false) {
@@ -32,12 +31,12 @@ export class MerkleNode {
 export type Level = readonly MerkleNode[]
 
 export class MerkleTree {
-  /** The given nodes, the leaves first. */
+  /** Given nodes, leaves first. */
   readonly levels: readonly Level[]
   readonly #leaves: ReadonlyMap<string, MerkleNode>
   readonly #top: MerkleNode
 
-  /** Takes the nodes over, so they must be in no other tree. Refuses what has no root, or more than one. */
+  /** Owns the nodes, which must belong to no other tree. Refuses nodes with no root, or with several. */
   constructor(levels: readonly Level[]) {
     this.levels = levels
     this.#leaves = leavesOf(levels[0]!)
@@ -60,7 +59,7 @@ export class MerkleTree {
     for (const { wanted, proven, offset } of levels[0]!) {
       if (wanted && !proven) throw treeError('a merkle path that is not complete', { offset })
     }
-    // All ways meet in one root, unless a node is given that also follows from others and is not the same.
+    // All paths meet in one root, unless a given node differs from the computed one at its offset.
     for (const [computed, given] of doubles) {
       if (given.copy || !equalBytes(hashOf(computed), given.hash!)) {
         throw treeError('merkle paths that contradict one another', { offset: given.offset })
@@ -76,7 +75,9 @@ export class MerkleTree {
     return this.#leaves.get(bytesKey(txid))
   }
 
-  /** The least that proves these leaves: they, and what is beside their ways and does not follow from them. */
+  /**
+   * Smallest set of nodes that proves these leaves: they, and the siblings on their paths that do not follow from them.
+   */
   select(leaves: Iterable<MerkleNode>): Level[] {
     const wanted = new Set(leaves)
     if (this.#top.left === undefined) return [[given(this.#top, true)]]
@@ -98,7 +99,7 @@ export class MerkleTree {
   }
 }
 
-/** The levels of a tree all of whose leaves are given: above them, only the copies at the right end are. */
+/** Levels of a tree whose leaves are all given: above them, only the duplicates at the right end. */
 export const levelsAbove = (leaves: Level): Level[] => {
   const levels: Level[] = []
   let last = leaves.at(-1)!.offset
@@ -113,7 +114,7 @@ export const levelsAbove = (leaves: Level): Level[] => {
 export const treeError = (message: string, details: Record<string, unknown> = {}): QuoinError =>
   new QuoinError('ERR_BEEF_FORMAT', message, details)
 
-/** The leaves by their hash. One that stands at two places proves nothing about where its transaction is. */
+/** Leaves by hash. A txid at two offsets proves nothing about its position. */
 const leavesOf = (level: Level): Map<string, MerkleNode> => {
   const leaves = new Map<string, MerkleNode>()
   for (const node of level) {
@@ -128,11 +129,11 @@ const leavesOf = (level: Level): Map<string, MerkleNode> => {
   return leaves
 }
 
-/** Whether the copy at the right end of a level may have been written out instead of being marked as one. */
+/** Whether the duplicate at the right end of a level may be written with its hash instead of its flag. */
 const isWrittenCopy = (left: MerkleNode, right: MerkleNode): boolean =>
   right.left === undefined && left.offset % 2 === 0 && right.offset === left.offset + 1
 
-/** The nodes that follow from a level. */
+/** Nodes computed from a level. */
 const parentsOf = (row: Level): MerkleNode[] => {
   const parents: MerkleNode[] = []
   for (let i = 1; i < row.length; i++) {
@@ -149,7 +150,7 @@ const parentsOf = (row: Level): MerkleNode[] => {
   return parents
 }
 
-/** Both in order. Where a node is given and computed, the computed one is part of the tree. */
+/** Merges two levels by offset. A computed node replaces the given one. */
 const united = (given: Level, computed: Level, doubles: [MerkleNode, MerkleNode][]): Level => {
   if (computed.length === 0) return given
   const row: MerkleNode[] = []
@@ -163,17 +164,17 @@ const united = (given: Level, computed: Level, doubles: [MerkleNode, MerkleNode]
   return row
 }
 
-/** A node as it is given to another tree. */
+/** Copy of a node for another tree. */
 const given = (node: MerkleNode, wanted: boolean): MerkleNode =>
   new MerkleNode(node.offset, node.copy ? undefined : hashOf(node), wanted, node.copy)
 
-/** Recurses no deeper than the tree is high. */
+/** Recursion is bounded by the height of the tree. */
 const hashOf = (node: MerkleNode): Uint8Array => {
   if (node.hash !== undefined) return node.hash
   const { left, right } = node
   const first = hashOf(left!)
   const second = right!.copy ? first : hashOf(right!)
-  // A way through the right end's copy would prove a transaction at a place that the block does not have.
+  // A path through the right end's duplicate would prove an offset that the block does not have.
   if (!right!.copy && right!.left !== undefined && equalBytes(first, second)) {
     throw treeError('a merkle path through a copy', { offset: right!.offset })
   }

@@ -23,7 +23,7 @@ interface Line<T> {
 export class FairQueue<T> {
   readonly #limits: QueueLimits
   readonly #usage: RecentUsage
-  /** By client, in the order in which their first items came; no line is empty. */
+  /** Lines by client, in the order of their first items; none is empty. */
   readonly #lines = new Map<string, Line<T>>()
   #length = 0
   #bytes = 0
@@ -41,7 +41,10 @@ export class FairQueue<T> {
     return this.#lines.get(client)?.entries.length ?? 0
   }
 
-  /** Appends an item; returns the refused items: this one, where its client has its share, or others that gave way. */
+  /**
+   * Appends an item; returns the refused items: this one when its client is over its share, or the items that it
+   * displaced.
+   */
   add(client: string, item: T, bytes: number): T[] {
     const line = this.#lines.get(client) ?? { entries: [], bytes: 0 }
     const { items: maxItems, bytes: maxBytes, share } = this.#limits
@@ -106,7 +109,7 @@ export class FairQueue<T> {
   }
 }
 
-/** Half of a usage is forgotten after so long. */
+/** Milliseconds after which half of a usage is forgotten. */
 const HALF_LIFE_MS = 30_000
 /** Clients that are remembered; the one charged longest ago is forgotten first. */
 const MAX_CLIENTS = 10_000

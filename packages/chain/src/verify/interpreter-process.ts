@@ -1,11 +1,11 @@
-/** The process of `interpreter.ts`: gives every job to `Spend` of @bsv/sdk as its `Transaction.verify` does. */
+/** Process of `interpreter.ts`: runs each job with `Spend` of @bsv/sdk, as `Transaction.verify` does. */
 import LockingScript from '@bsv/sdk/script/LockingScript'
 import Spend from '@bsv/sdk/script/Spend'
 import Transaction from '@bsv/sdk/transaction/Transaction'
 import type { Answer, Job } from './interpreter.ts'
 
 const run = ({ raw, spends }: Job): Answer => {
-  // Typed for arrays of numbers, and as content with bytes.
+  // The type asks for an array of numbers; bytes work.
   const { version, inputs, outputs, lockTime } = Transaction.fromBinary(raw as unknown as number[])
   for (const { input: index, satoshis, script } of spends) {
     const { sourceTXID, sourceOutputIndex, unlockingScript, sequence } = inputs[index]!
@@ -31,7 +31,7 @@ const run = ({ raw, spends }: Job): Answer => {
   return {}
 }
 
-/** What follows has the whole stack in it. */
+/** Further lines hold the whole stack of the script. */
 const firstLine = (error: unknown): string =>
   String((error as Error).message)
     .split('\n', 1)[0]!
@@ -41,6 +41,6 @@ const firstLine = (error: unknown): string =>
 const answer = (message: Answer | 'ready'): void => void process.send?.(message)
 
 process.on('message', (job: Job) => answer(run(job)))
-// Whoever wanted answers is gone.
+// The parent has ended.
 process.once('disconnect', () => process.exit())
 answer('ready')

@@ -1,6 +1,6 @@
 /**
- * Scripts of no known form are run by `Spend` of @bsv/sdk, in processes of their own and for a limited time: ten bytes
- * of script (`5 1000000000 OP_NUM2BIN`) make it fill an array until V8 gives up, and a few more keep it busy for hours.
+ * Scripts outside of the templates are run by `Spend` of @bsv/sdk, in processes and for a limited time: ten bytes of
+ * script (`5 1000000000 OP_NUM2BIN`) fill an array until V8 gives up, and a few more keep it busy for hours.
  */
 import { availableParallelism } from 'node:os'
 import { type PoolState, ProcessPool } from './process-pool.ts'
@@ -15,7 +15,7 @@ export interface Job {
   }[]
 }
 
-/** The first input that may not spend its output, if there is one. A job that was broken off names none. */
+/** First input that may not spend its output, if any. An interrupted job names none. */
 export interface Answer {
   readonly failed?: { readonly input?: number; readonly reason: string }
 }
@@ -25,7 +25,7 @@ export interface InterpreterOptions {
   readonly processes?: number
 }
 
-/** A process does not inherit the loader that runs this module when it is not compiled, so it starts one itself. */
+/** A forked process does not inherit the loader of TypeScript sources, so it starts one. */
 const ENTRY = import.meta.url.endsWith('.ts')
   ? './interpreter-process.source.mjs'
   : './interpreter-process.js'
@@ -35,7 +35,7 @@ const OPTIONS = {
   // `Spend` keeps 3.6 KB for every public key that it has ever seen.
   renewAfterMs: 60_000
 }
-/** Jobs without a client are one client together. */
+/** Client of jobs without a client. */
 const ANONYMOUS = ''
 
 /** Runs scripts in a pool of processes, which are started when they are needed. */
@@ -51,8 +51,8 @@ export class Interpreter {
   }
 
   /**
-   * Runs the scripts of a job for no more milliseconds of processor time than the limit. Clients share the processes
-   * equally; refused with `ERR_INTERPRETER_BUSY` when the queue, or the client's share of it, is full.
+   * Runs scripts within `limit` milliseconds of processor time. Clients share the processes equally; throws
+   * `ERR_INTERPRETER_BUSY` when the queue, or the client's share of it, is full.
    */
   async run(
     job: Job,
@@ -77,7 +77,7 @@ const bytesOf = ({ raw, spends }: Job): number =>
 
 let shared: Interpreter | undefined
 
-/** The interpreter of callers without an interpreter of their own. */
+/** Interpreter of callers that bring none. */
 export const sharedInterpreter = (): Interpreter => {
   shared ??= new Interpreter()
   return shared

@@ -1,8 +1,7 @@
 /**
- * A pool of limited processes that is fair between clients. Every job begins in the short lane. A job that runs longer
- * than a slice becomes a long job: it keeps its process if the processes for long jobs are not all taken, else it is
- * killed and starts again later, in the long lane, with its whole limit. Long jobs leave one process to short jobs, and
- * short jobs leave one process to long jobs.
+ * Fair pool of limited processes. Every job begins in the short lane. A job that exceeds its slice becomes a long job:
+ * it keeps its process unless long jobs have all theirs, else it is killed and restarted later, in the long lane, with
+ * its whole limit. One process is reserved for short jobs, and one for long jobs.
  */
 import { QuoinError } from '@quoin/primitives'
 import { FairQueue, type QueueLimits, RecentUsage } from './fair-queue.ts'

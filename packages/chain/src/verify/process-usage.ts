@@ -74,7 +74,7 @@ const threadsOf = (pid: number): number[] => {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number)
   } catch {
-    // No /proc: the process as a whole.
+    // Without /proc: the process as a whole.
     return [pid]
   }
 }

@@ -1,26 +1,26 @@
 /**
- * What must hold for an unproven transaction beside its scripts. The SDK asks that the outputs are worth no more than
- * the inputs; the network refuses the rest too, and so does this:
+ * Rules for an unproven transaction besides its scripts. The SDK asks that outputs are worth no more than inputs; the
+ * network also refuses, and so do we:
  *
- * - no inputs, no outputs, a coinbase that no block has
- * - lengths that are not in their shortest form: they could be changed by anybody, and the txid with them
- * - an output spent twice, by one transaction or by two that are given together
+ * - no inputs, no outputs, a coinbase outside of a block
+ * - lengths not in their shortest form: third parties could change them, and with them the txid
+ * - an output spent twice, by one transaction or by two of a bundle
  * - an output of a coinbase before the hundredth block after it
  *
- * Lock times are not looked at, as in the SDK: whether a transaction is final is for the one who mines it.
+ * Lock times are not checked, as in the SDK: finality is the miner's decision.
  */
 import { formatTxid, QuoinError, sizedLength, varintLength } from '@quoin/primitives'
 import { MAX_SATOSHIS, type Output, type Transaction } from '../transaction.ts'
 
-/** A transaction that others spend. */
+/** A transaction whose outputs are spent. */
 export interface Source {
   readonly transaction: Transaction
   readonly height: number | undefined
-  /** Who of the bundle spends which output. */
+  /** Spenders in the bundle, by output index. */
   readonly spenders: Map<number, Transaction>
 }
 
-/** Blocks from that of a coinbase to that of its spender. */
+/** Blocks between a coinbase and its spender. */
 const COINBASE_MATURITY = 100
 
 export const invalid = (transaction: Transaction, reason: string, input?: number): QuoinError => {
@@ -33,7 +33,7 @@ export const invalid = (transaction: Transaction, reason: string, input?: number
   })
 }
 
-/** Throws unless a transaction that is in no block has the form of one that could be. */
+/** Throws unless an unmined transaction has the form of one that can be mined. */
 export const checkForm = (transaction: Transaction): void => {
   if (transaction.inputCount === 0) throw invalid(transaction, 'it has no inputs')
   if (transaction.outputCount === 0) throw invalid(transaction, 'it has no outputs')
@@ -51,8 +51,8 @@ const shortestLength = ({ inputs, outputs }: Transaction): number => {
 }
 
 /**
- * The outputs that a transaction spends, one for each input. Throws unless they exist, nobody else of those given
- * spends them, and they are worth as much as its own outputs.
+ * Outputs that a transaction spends, one per input. Throws unless they exist, no other transaction of the bundle spends
+ * them, and they are worth as much as its outputs.
  *
  * @param sources Where the inputs come from, one for each.
  * @param tip The height of the chain, by which a coinbase is mature.
@@ -78,11 +78,11 @@ export const spendable = (transaction: Transaction, sources: readonly Source[], 
   return spent
 }
 
-/** Whether the next block may spend it. */
+/** Whether the next block may spend the source's outputs. */
 const isMature = ({ height }: Source, tip: number): boolean =>
   height !== undefined && tip + 1 - height >= COINBASE_MATURITY
 
-/** Exact, since it never gets further than one output beyond what there is. */
+/** Exact: the sum stops at the first output beyond `MAX_SATOSHIS`. */
 const sumOf = (transaction: Transaction, outputs: readonly Output[]): number => {
   let sum = 0
   for (const { satoshis } of outputs) {

@@ -1,10 +1,9 @@
 /**
- * A process that does one job at a time, for a limited time and in limited memory. A thread would not do: V8 cannot be
- * interrupted within some of its builtins, and aborts the whole program when a thread runs out of memory. A process can
- * be killed by itself.
+ * A process that runs one job at a time, within limits of time and memory. A thread would not do: V8 cannot be
+ * interrupted within some builtins, and aborts the whole program when a thread runs out of memory.
  *
- * The process is started by the first job, or by `start`, and does not keep the program from ending. Its module sends
- * `'ready'` and then an answer to every message. It runs at low priority, so that the event loop of its parent goes first.
+ * The first job, or `start`, starts the process, which does not keep the program alive. Its module sends `'ready'`,
+ * then one answer per message. It runs at low priority, so that the event loop of its parent goes first.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

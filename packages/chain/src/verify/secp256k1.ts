@@ -1,11 +1,10 @@
 /**
- * Signatures as scripts carry them (strict DER and a byte that says what was signed), checked by libsecp256k1 through
- * the package `secp256k1`. Where its binary does not load, the package has the same in JavaScript: forty times slower,
- * with the same answers.
+ * Signatures in scripts (strict DER and a sighash byte), verified by libsecp256k1 through the package `secp256k1`.
+ * Where its binary does not load, the package falls back to JavaScript: forty times slower, with the same answers.
  */
 import { createRequire } from 'node:module'
 
-/** The functions of the package that are called here; its types are not installed with it. */
+/** Functions of the package that we call; it ships no types. */
 interface Library {
   ecdsaVerify(signature: Uint8Array, digest: Uint8Array, publicKey: Uint8Array): boolean
   signatureNormalize(signature: Uint8Array): Uint8Array
@@ -25,15 +24,15 @@ const load = (): { readonly library: Library; readonly backend: SignatureBackend
 
 const { library, backend } = load()
 
-/** What checks signatures in this process. An operator should be told when it is `javascript`. */
+/** Backend of this process. An operator should be told when it is `javascript`. */
 export const signatureBackend = (): SignatureBackend => backend
 
 export interface Signature {
-  /** The two numbers r and s, 32 bytes each, most significant first. */
+  /** r and s, 32 bytes each, big-endian. */
   readonly compact: Uint8Array
-  /** Whether s is above half the order: then the same signature also has a lower s, and one of them is one too many. */
+  /** Whether s is above half the order, so that the signature has a second, lower form. */
   readonly isHigh: boolean
-  /** What was signed. */
+  /** Sighash type. */
   readonly type: number
 }
 
@@ -44,7 +43,9 @@ const HALF_ORDER = Uint8Array.from(
   pair => Number.parseInt(pair, 16)
 )
 
-/** Reads a signature; undefined when it is not strict DER (BIP-66), or holds a number of more than 32 bytes, or zero. */
+/**
+ * Parses a signature; undefined for anything but strict DER (BIP-66), and for numbers of zero or more than 32 bytes.
+ */
 export const readSignature = (bytes: Uint8Array): Signature | undefined => {
   const { length } = bytes
   if (length < 9 || length > 73 || bytes[0] !== SEQUENCE || bytes[1] !== length - 3) return undefined
@@ -57,7 +58,7 @@ export const readSignature = (bytes: Uint8Array): Signature | undefined => {
   return { compact, isHigh: isAboveHalf(compact), type: bytes[length - 1]! }
 }
 
-/** Copies a DER integer to where it ends at `targetEnd`, if it is positive, as short as it can be, and fits. */
+/** Copies a DER integer so that it ends at `targetEnd`; false unless it is positive, minimal and fits. */
 const putInteger = (
   source: Uint8Array,
   start: number,
@@ -67,7 +68,7 @@ const putInteger = (
 ): boolean => {
   const first = source[start]!
   if (start >= end || first >= 0x80) return false
-  // A leading zero is there to keep the number positive, or should not be there.
+  // A leading zero must be needed to keep the number positive.
   const isPadded = first === 0
   if (isPadded && (end - start === 1 || source[start + 1]! < 0x80)) return false
   const from = isPadded ? start + 1 : start
@@ -84,7 +85,7 @@ const isAboveHalf = (compact: Uint8Array): boolean => {
   return false
 }
 
-/** Whether the bytes have the form of a public key that a script may use: 33 bytes, or 65 that begin with 04. */
+/** Whether the bytes have the form of a public key: 33 bytes, or 65 with the prefix 04. */
 export const isPublicKeyForm = (key: Uint8Array): boolean =>
   key.length === 33 ? key[0] === 0x02 || key[0] === 0x03 : key.length === 65 && key[0] === 0x04
 
@@ -94,31 +95,31 @@ type Verify = (
   publicKey: Uint8Array
 ) => boolean
 
-/** @internal Either library, for the test that they agree. */
+/** @internal A verifier on either backend, for the test that they agree. */
 export const verifierBy =
   ({ ecdsaVerify, signatureNormalize }: Library): Verify =>
   ({ compact, isHigh }, digest, publicKey) => {
     try {
-      // The library takes the lower s only.
+      // libsecp256k1 accepts a low s only.
       return ecdsaVerify(isHigh ? signatureNormalize(compact.slice()) : compact, digest, publicKey)
     } catch {
-      // Thrown for numbers above the order and for keys that are not on the curve.
+      // Thrown for numbers above the order and keys off the curve.
       return false
     }
   }
 
-/** Whether the key, which has the right form, made this signature of this digest. */
+/** Whether a key of valid form made this signature of this digest. */
 export const verifySignature: Verify = verifierBy(library)
 
 /**
- * A public key with a number added to its private one (BRC-42); undefined when there is none such. It is not compressed:
- * to verify with it takes a tenth less.
+ * Public key with a number added to its private key (BRC-42); undefined when no key results. Uncompressed: verifying
+ * with it takes a tenth less.
  */
 export const tweakPublicKey = (publicKey: Uint8Array, tweak: Uint8Array): Uint8Array | undefined => {
   try {
     return library.publicKeyTweakAdd(publicKey, tweak, false)
   } catch {
-    // Thrown for keys that are not on the curve, for numbers above the order, and for a sum at infinity.
+    // Thrown for keys off the curve, numbers above the order, and a sum at infinity.
     return undefined
   }
 }

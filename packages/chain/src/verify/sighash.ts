@@ -1,19 +1,18 @@
 /**
- * What a signature signs: the digest that came with SIGHASH_FORKID (the form of BIP-143). The three hashes that all
- * inputs of a transaction share are made once, so a transaction costs time in proportion to its size and not to its
- * square. The digest of the time before, without FORKID, is left to the interpreter.
+ * Signature digests with SIGHASH_FORKID (the form of BIP-143). Three hashes that all inputs share are computed once, so
+ * that the cost is linear in the transaction's size. The original digest, without FORKID, is left to the interpreter.
  */
 
 import { sizedLength, Writer } from '@quoin/primitives'
 import { sha256d } from '../hash.ts'
 import type { Output, Transaction } from '../transaction.ts'
 
-/** The last byte of a signature: one of the first three, and any of the others. */
+/** Sighash byte: one of the first three, combined with flags. */
 export const SIGHASH = {
   ALL: 1,
   NONE: 2,
   SINGLE: 3,
-  /** Asks for the digest of the time before, in transactions of version 2 and later. */
+  /** Flag for the original digest, in transactions of version 2 and later. */
   CHRONICLE: 0x20,
   FORKID: 0x40,
   ANYONECANPAY: 0x80
@@ -22,15 +21,15 @@ export const SIGHASH = {
 const BASE = 0x1f
 const NOTHING = new Uint8Array(32)
 
-/** Whether the type is one of ALL, NONE and SINGLE. */
+/** Whether the base type is ALL, NONE or SINGLE. */
 export const isDefined = (type: number): boolean =>
   (type & BASE) >= SIGHASH.ALL && (type & BASE) <= SIGHASH.SINGLE
 
-/** Whether what is signed is the digest that `Sighash` makes. */
+/** Whether `Sighash` computes the digest of this type. */
 export const isForkId = (type: number): boolean =>
   (type & (SIGHASH.FORKID | SIGHASH.CHRONICLE)) === SIGHASH.FORKID
 
-/** The digests of one transaction. */
+/** Digests of one transaction. */
 export class Sighash {
   readonly transaction: Transaction
   #prevouts: Uint8Array | undefined
@@ -41,7 +40,7 @@ export class Sighash {
     this.transaction = transaction
   }
 
-  /** What input number `index` signs when it spends this output, with a signature of this type. */
+  /** Digest that a signature of this type signs, for the input at `index` and the output it spends. */
   digest(index: number, spent: Output, type: number): Uint8Array {
     return sha256d(this.preimage(index, spent, type))
   }

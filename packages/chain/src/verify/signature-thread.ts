@@ -1,4 +1,4 @@
-/** A thread that checks signatures (`signatures.ts`), a message after the other. */
+/** Worker thread of `signatures.ts`: verifies one message of signatures after the other. */
 import { parentPort } from 'node:worker_threads'
 import { type Answer, type Question, readChecks, verdictsOf } from './signatures.ts'
 

@@ -1,7 +1,6 @@
 /**
- * Signatures of all transactions that are verified at a time. When there are many, a thread checks them while the event
- * loop goes on with other things, so that two cores are better than one. One that has more to do than it can in a while
- * is helped out, and where there is none, everything is checked here.
+ * Batches of signatures, verified by a worker thread when there are many, so that the event loop continues on another
+ * core. The event loop takes over when the thread has a backlog, or there is no thread.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -14,11 +13,11 @@ export interface SignatureCheck {
   readonly key: Uint8Array
 }
 
-/** Fewer are checked sooner than a thread is told of them. */
+/** Up to this many are verified sooner than a message to the thread takes. */
 const FEW = 3
-/** As many as the thread may have to do: some 30 ms. */
+/** Most signatures queued at the thread: some 30 ms. */
 const MANY = 500
-/** A process that has not checked so many does without the thread: it would take as long to begin. */
+/** Signatures that a process verifies before it starts the thread, whose start takes as long. */
 const WORTH_A_THREAD = 2000
 
 interface QueuedSignatures {
@@ -27,16 +26,16 @@ interface QueuedSignatures {
 }
 
 export interface SignaturesOptions {
-  /** None where there is one core. */
+  /** Absent on one core. */
   readonly thread?: SignatureThread | undefined
   readonly worthAThread?: number
 }
 
-/** Checks what is asked in one turn of the event loop together. */
+/** Verifies all checks of one event-loop turn together. */
 export class Signatures {
   readonly #thread: SignatureThread | undefined
   #waiting: QueuedSignatures[] = []
-  /** Until the thread is worth its while. */
+  /** Signatures left before the thread is started. */
   #left: number
 
   constructor({ thread, worthAThread = WORTH_A_THREAD }: SignaturesOptions = {}) {
@@ -44,7 +43,7 @@ export class Signatures {
     this.#left = worthAThread
   }
 
-  /** Which of them hold, in their order. Not more than some hundred, for others have their turn in between. */
+  /** Verdicts, in order. Callers pass at most a few hundred, since others run in between. */
   check(checks: readonly SignatureCheck[]): Promise<readonly boolean[]> {
     if (checks.length === 0) return Promise.resolve([])
     return new Promise(resolve => {
@@ -58,7 +57,7 @@ export class Signatures {
     this.#waiting = []
     const count = waiting.reduce((sum, { checks }) => sum + checks.length, 0)
     this.#left = Math.max(0, this.#left - count)
-    // Who is alone has nothing else to do meanwhile.
+    // A single caller has no other work for the event loop meanwhile.
     const isWorth = waiting.length > 1 && count > FEW && this.#left === 0
     if (isWorth && this.#thread?.hasTime) void this.#hand(this.#thread, waiting)
     else for (const { checks, resolve } of waiting) resolve(verdictsOf(checks))
@@ -74,7 +73,7 @@ export class Signatures {
   }
 }
 
-/** @internal Also for the thread. */
+/** @internal Also called by the thread. */
 export const verdictsOf = (checks: readonly SignatureCheck[]): boolean[] =>
   checks.map(({ signature, digest, key }) => verifySignature(signature, digest, key))
 
@@ -87,10 +86,10 @@ export interface Answer {
   readonly verdicts: readonly boolean[]
 }
 
-/** Whether s is high, the length of the key; then the signature, the digest and the key. */
+/** A flag for high s, the key length, signature, digest and key. */
 const RECORD = 2 + 64 + 32 + 65
 
-/** @internal For a message to the thread. */
+/** @internal Encodes checks as a message to the thread. */
 export const writeChecks = (checks: readonly SignatureCheck[]): Uint8Array => {
   const records = new Uint8Array(checks.length * RECORD)
   let at = 0
@@ -105,7 +104,7 @@ export const writeChecks = (checks: readonly SignatureCheck[]): Uint8Array => {
   return records
 }
 
-/** @internal For the thread. */
+/** @internal Decodes checks, in the thread. */
 export const readChecks = (records: Uint8Array): SignatureCheck[] =>
   Array.from({ length: records.length / RECORD }, (_, i) => {
     const at = i * RECORD
@@ -116,7 +115,7 @@ export const readChecks = (records: Uint8Array): SignatureCheck[] =>
     }
   })
 
-/** A thread does not inherit the loader that runs this module when it is not compiled, so it starts one itself. */
+/** A worker does not inherit the loader of TypeScript sources, so it starts one. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './signature-thread.source.mjs' : './signature-thread.js'
 
 interface SignatureRequest {
@@ -124,7 +123,7 @@ interface SignatureRequest {
   readonly resolve: (verdicts: readonly boolean[] | undefined) => void
 }
 
-/** Begins when there is something to check. */
+/** Starts on the first check. */
 export class SignatureThread {
   readonly #entry: string
   #worker: Worker | undefined
@@ -141,7 +140,7 @@ export class SignatureThread {
     return !this.#hasFailed && this.#count < MANY
   }
 
-  /** Undefined when the thread has failed, and whoever asked has to do it. */
+  /** Undefined when the thread has failed; the caller verifies then. */
   check(checks: readonly SignatureCheck[]): Promise<readonly boolean[] | undefined> {
     this.#worker ??= this.#start()
     const worker = this.#worker
@@ -174,12 +173,12 @@ export class SignatureThread {
     if (!asked) return
     this.#asked.delete(id)
     this.#count -= asked.count
-    // A process may end while nothing is being checked.
+    // An idle thread does not keep the process alive.
     if (this.#asked.size === 0) this.#worker?.unref()
     asked.resolve(verdicts)
   }
 
-  /** It is not begun again: whatever ended it may be the same the next time. */
+  /** Not restarted: its cause may persist. */
   #fail(): void {
     this.#hasFailed = true
     for (const id of this.#asked.keys()) this.#answered(id, undefined)
@@ -188,7 +187,7 @@ export class SignatureThread {
 
 let shared: Signatures | undefined
 
-/** The one that all of a process share. */
+/** Batches of the whole process. */
 export const sharedSignatures = (): Signatures => {
   shared ??= new Signatures({ thread: availableParallelism() > 1 ? new SignatureThread() : undefined })
   return shared

@@ -1,15 +1,14 @@
 /**
- * The scripts that nearly all coins have, judged without an interpreter: a signature for a key, or for the hash of a
- * key, with data around it that leaves nothing on the stack.
+ * Script templates that nearly all outputs have, evaluated without an interpreter: a signature for a key, or for the
+ * hash of a key, with data around it that leaves the stack empty.
  *
  *     P2PKH      [envelope] DUP HASH160 <hash> EQUALVERIFY CHECKSIG [envelope] [RETURN …]
  *     P2PK       <key> CHECKSIG
  *     PushDrop   <key> CHECKSIG <field>… DROP…   or   <field>… DROP… <key> CHECKSIG
  *
- * An envelope (1Sat Ordinals) is `FALSE IF <push>… ENDIF`. Only what has exactly one of these forms, with pushes of
- * the shortest kind, is judged here; of everything else `judge` says that it does not know. A verdict of ours is that
- * of `Spend` in @bsv/sdk, whose rules depend on the version of the transaction: from 2 on ("relaxed") a high s and
- * SIGHASH_CHRONICLE are allowed.
+ * An envelope (1Sat Ordinals) is `FALSE IF <push>… ENDIF`. Scripts of exactly one of these forms, with pushes of the
+ * shortest kind, are evaluated here; all others are `unknown`. Verdicts equal those of `Spend` in @bsv/sdk, whose rules
+ * depend on the version of the transaction: from 2 on ("relaxed") a high s and SIGHASH_CHRONICLE are allowed.
  */
 
 import { OP, ScriptCursor } from '@quoin/primitives'
@@ -21,12 +20,12 @@ import { isDefined, isForkId, SIGHASH, type Sighash } from './sighash.ts'
 import type { SignatureCheck } from './signatures.ts'
 
 /**
- * Whether an input may spend its output: it may if a signature holds, or may not for a reason; `unknown` when it is for
- * the interpreter to say.
+ * Result for an input: allowed if a signature holds, refused for a reason, or `unknown`, so that the interpreter
+ * decides.
  */
 export type Verdict = { readonly check: SignatureCheck } | 'unknown' | { readonly reason: string }
 
-/** Who may spend: the key, or the one whose key has the hash. */
+/** Spending condition: a key, or the hash of a key. */
 export type Lock = { readonly key: Uint8Array } | { readonly keyHash: Uint8Array }
 
 interface Unlock {
@@ -37,7 +36,7 @@ interface Unlock {
 /** The interpreter allows 32 MB of stack; fields that could be more are left to it. */
 const MAX_FIELDS = 30_000_000
 
-/** Judges one input of a transaction, which spends this output, but for its signature. */
+/** Evaluates one input of a transaction and the output it spends, up to its signature. */
 export const judge = (sighash: Sighash, index: number, spent: Output): Verdict => {
   const lock = readLock(spent.script)
   const unlock = lock && readUnlock(sighash.transaction.inputs[index]!.script, lock)
@@ -54,17 +53,17 @@ export const judge = (sighash: Sighash, index: number, spent: Output): Verdict =
   }
   if (signature.isHigh && !isRelaxed) return { reason: 'the signature has a high s' }
   if (!isPublicKeyForm(key)) return { reason: 'the key is malformed' }
-  // The interpreter removes the signature from the script that is signed, should it be there.
+  // The interpreter removes the signature from the signed script, should it be there.
   if (!isForkId(type) || contains(spent.script, unlock.signature)) return 'unknown'
   return { check: { signature, digest: sighash.digest(index, spent, type), key } }
 }
 
-/** Reads the script of an output; undefined when it has none of the forms. */
+/** Parses a locking script; undefined outside of the templates. */
 export const readLock = (script: Uint8Array): Lock | undefined => {
   const start = afterEnvelope(script, 0)
   if (start !== undefined && startsP2pkh(script, start)) {
     const end = afterEnvelope(script, start + 25)
-    // What follows a RETURN outside of conditions is not even read.
+    // Bytes after a RETURN outside of conditions are not executed.
     return end === script.length || (end !== undefined && script[end] === OP.RETURN)
       ? { keyHash: script.subarray(start + 3, start + 23) }
       : undefined
@@ -72,7 +71,7 @@ export const readLock = (script: Uint8Array): Lock | undefined => {
   return script.length > MAX_FIELDS ? undefined : readPushDrop(script)
 }
 
-/** Where the script goes on after the envelope that is here, or here if there is none; undefined if it is another. */
+/** Offset after the envelope at `at`, or `at` without one; undefined for another form. */
 const afterEnvelope = (script: Uint8Array, at: number): number | undefined => {
   if (script[at] !== OP.FALSE || script[at + 1] !== OP.IF) return at
   const cursor = new ScriptCursor(script, at + 2)
@@ -80,7 +79,7 @@ const afterEnvelope = (script: Uint8Array, at: number): number | undefined => {
   return cursor.op === OP.ENDIF ? cursor.end : undefined
 }
 
-/** Of no fields, this is P2PK. */
+/** PushDrop; without fields, P2PK. */
 const readPushDrop = (script: Uint8Array): Lock | undefined => {
   const before = keyAt(script, 0)
   const cursor = new ScriptCursor(script, before ? before.length + 2 : 0)
@@ -96,7 +95,7 @@ const readPushDrop = (script: Uint8Array): Lock | undefined => {
   return after && cursor.start + after.length + 2 === script.length ? { key: after } : undefined
 }
 
-/** The key that is pushed here and checked at once. */
+/** A pushed key that is checked at once. */
 const keyAt = (script: Uint8Array, at: number): Uint8Array | undefined => {
   const length = script[at]
   return (length === 33 || length === 65) && script[at + 1 + length] === OP.CHECKSIG
@@ -104,7 +103,7 @@ const keyAt = (script: Uint8Array, at: number): Uint8Array | undefined => {
     : undefined
 }
 
-/** A push in its shortest form, which transactions of version 1 must use. */
+/** A push in its shortest form, which version 1 requires. */
 const isField = (cursor: ScriptCursor): boolean => {
   const { op, dataLength } = cursor
   if (op > OP.PUSHDATA4) return op <= OP.N16 && op !== OP.RESERVED
@@ -117,7 +116,7 @@ const isField = (cursor: ScriptCursor): boolean => {
   return op === (dataLength <= 0xff ? OP.PUSHDATA1 : dataLength <= 0xffff ? OP.PUSHDATA2 : OP.PUSHDATA4)
 }
 
-/** Reads the script of an input: a signature, and the key if the output does not have it. */
+/** Parses an unlocking script: a signature, and the key if the lock has its hash. */
 const readUnlock = (script: Uint8Array, lock: Lock): Unlock | undefined => {
   const length = script[0] ?? 0
   if (length < 9 || length > 73) return undefined

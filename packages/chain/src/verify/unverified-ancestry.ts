@@ -1,6 +1,6 @@
 /**
- * The way back from a transaction to what needs no more proof: transactions that were verified before, and those that
- * come with a merkle path. Every transaction is visited once, whatever the number of ways to it.
+ * Ancestors of a transaction back to verified or proved ones. Each transaction is visited once, for any number of paths
+ * to it.
  */
 import { bytesKey, formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { BeefTransaction } from '../beef.ts'
@@ -8,7 +8,7 @@ import type { Bump } from '../merkle/bump.ts'
 import type { Transaction } from '../transaction.ts'
 import { checkForm, type Source } from './rules.ts'
 
-/** A transaction and what comes with it; a `Beef` is one. */
+/** A transaction and its ancestry; a `Beef` is one. */
 export interface Bundle {
   readonly subject: Txid
   /** Parents before children. */
@@ -20,11 +20,11 @@ export interface Bundle {
 /** A transaction that was verified before. */
 export interface KnownTransaction {
   readonly transaction: Transaction
-  /** Of the block that it is proved to be in; undefined when there is no proof of that yet. */
+  /** Height of its proof's block; undefined when unproved. */
   readonly height?: number | undefined
 }
 
-/** Says which of these were verified before: an answer for each, undefined for those that were not. */
+/** Looks up verified transactions: an answer per txid, undefined for the unverified. */
 export type KnownLookup = (txids: readonly Txid[]) => Promise<readonly (KnownTransaction | undefined)[]>
 
 export interface Proof {
@@ -33,13 +33,13 @@ export interface Proof {
 }
 
 export interface Ancestry {
-  /** All that were not verified before, parents first. */
+  /** Transactions to verify, parents first. */
   readonly transactions: readonly Transaction[]
-  /** Those among them whose inputs have to be judged. */
+  /** Unproved ones, whose inputs are verified. */
   readonly unproven: readonly Transaction[]
-  /** The merkle paths to check: of new transactions, and those that a known one had not, or had for another block. */
+  /** Merkle paths to check: of new transactions, and of known ones without a proof or with one of another block. */
   readonly proofs: readonly Proof[]
-  /** The source of an input of an unproven transaction. */
+  /** Source of an input of an unproven transaction. */
   sourceOf(txid: Txid): Source
 }
 
@@ -49,8 +49,8 @@ interface WantedTransaction {
 }
 
 /**
- * Refuses what is not there with `ERR_TX_UNKNOWN`, what has not the form of a transaction with `ERR_TX_INVALID`, and
- * more inputs to judge than the limit with `ERR_BEEF_LIMIT`.
+ * Throws `ERR_TX_UNKNOWN` for a missing ancestor, `ERR_TX_INVALID` for a malformed transaction, and `ERR_BEEF_LIMIT`
+ * for more inputs to verify than the limit.
  */
 export const collectAncestry = async (
   bundle: Bundle,
@@ -91,7 +91,7 @@ export const collectAncestry = async (
       for (const input of transaction.inputs) {
         const key = bytesKey(input.txid)
         if (sources.has(key)) continue
-        // Requested; the next round has the answer.
+        // Requested; resolved in the next round.
         sources.set(key, undefined)
         parents.push({ txid: input.txid, spender: transaction })
       }
@@ -110,12 +110,12 @@ export const collectAncestry = async (
 }
 
 /**
- * Ancestors to ask for beside the wanted transactions, for each transaction that was visited. A chain of n unknown ones
- * takes log n questions. In the common case the parents of the subject are known, and nothing beyond is asked for.
+ * Ancestors to look up besides the requested transactions, per visited transaction. A chain of n unknown ones takes log
+ * n look-ups. Commonly the subject's parents are known, and no ancestor is looked up.
  */
 const LOOK_AHEAD = 4
 
-/** The wanted transactions without an answer, and up to `more` of their ancestors in the bundle, breadth first. */
+/** Requested transactions without an answer, and up to `more` of their ancestors in the bundle, breadth first. */
 const unanswered = (
   bundle: Bundle,
   wanted: readonly WantedTransaction[],
@@ -137,8 +137,8 @@ const unanswered = (
 }
 
 /**
- * The merkle path of an entry: the one that it names, or one that is there for its txid although it names none. All
- * are put into one table, since the number of entries times that of paths is for a stranger to choose.
+ * Merkle path of an entry: its own, or any of the bundle that contains its txid. One table holds all, since entries
+ * times paths is a number that strangers choose.
  */
 const bumpFinder = ({ bumps }: Bundle): ((entry: BeefTransaction) => Bump | undefined) => {
   let table: Map<string, Bump> | undefined

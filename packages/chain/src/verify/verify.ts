@@ -1,10 +1,9 @@
 /**
- * Simplified payment verification: a transaction holds if its scripts and values do, and those of all it descends
- * from, back to transactions that a merkle path ties to a block, or that were verified before (D7).
+ * Simplified payment verification: scripts and values of a transaction and its ancestors, back to transactions with a
+ * merkle path, or verified before (D7).
  *
- * The verdict is that of `Transaction.verify` in @bsv/sdk; where it differs, `rules.ts` and the differential test say
- * why. The cheap is checked before the dear: the form and the values of everything, then proofs, then signatures, then
- * what the interpreter has to run.
+ * Verdicts equal those of `Transaction.verify` in @bsv/sdk; `rules.ts` and the differential test state the differences.
+ * Cheap checks come first: form and values, proofs, signatures, then the interpreter.
  */
 import { setImmediate } from 'node:timers/promises'
 import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
@@ -22,21 +21,21 @@ import {
   type Proof
 } from './unverified-ancestry.ts'
 
-/** What says which blocks there are; a `ChainTracker` of @bsv/sdk is one. Roots are as people see them. */
+/** Merkle roots of the chain, in display hex; a `ChainTracker` of @bsv/sdk is one. */
 export interface RootTracker {
   isValidRootForHeight(root: string, height: number): Promise<boolean>
   currentHeight(): Promise<number>
 }
 
-/** What one call may cost. */
+/** Limits on the cost of one call. */
 export interface VerifyLimits {
-  /** Inputs of transactions that no proof covers. */
+  /** Inputs of unproved transactions. */
   readonly inputs: number
-  /** Signatures that are checked here. One takes 50 µs. */
+  /** Signatures verified here, at 50 µs each. */
   readonly signatures: number
-  /** Bytes of all scripts that these inputs have, and spend. */
+  /** Bytes of the unlocking and locking scripts of these inputs. */
   readonly scriptBytes: number
-  /** Milliseconds of processor time of the interpreter, for scripts of no known form. */
+  /** Milliseconds of the interpreter's processor time, for scripts outside of the templates. */
   readonly interpreterMs: number
 }
 
@@ -51,23 +50,22 @@ export interface VerifyOptions {
   readonly tracker: RootTracker
   readonly known?: KnownLookup
   readonly limits?: Partial<VerifyLimits>
-  /** Runs scripts of no known form, instead of the interpreter that all share. */
+  /** Interpreter for scripts outside of the templates; the shared one by default. */
   readonly interpreter?: Interpreter | undefined
-  /** The client on whose behalf scripts are run, for the fairness of the interpreter. */
+  /** Client on whose behalf scripts run, for fairness. */
   readonly client?: string | undefined
 }
 
 export interface VerifiedTransactions {
-  /** What was not known and holds, parents first; the subject is the last, unless it was known. */
+  /** Newly verified transactions, parents first; the subject is last, unless it was known. */
   readonly transactions: readonly Transaction[]
-  /** Merkle paths that were checked: of these transactions, and of known ones that had none, or one of another block. */
+  /** Checked merkle paths: of these transactions, and of known ones without a proof or with one of another block. */
   readonly proofs: readonly Proof[]
 }
 
 /**
- * Verifies the subject of a BEEF. Throws `ERR_TX_INVALID` with `txid`, `input` and `reason`, `ERR_TX_UNKNOWN` when a
- * transaction is missing, `ERR_BEEF_LIMIT` when it would cost too much, and `ERR_INTERPRETER_BUSY` when the client has to
- * try again later.
+ * Verifies the subject of a BEEF. Throws `ERR_TX_INVALID` with `txid`, `input` and `reason`, `ERR_TX_UNKNOWN` for a
+ * missing transaction, `ERR_BEEF_LIMIT` beyond a limit, and `ERR_INTERPRETER_BUSY` when the client has to retry later.
  *
  * @example
  * import { DevChain } from '@quoin/dev-chain'
@@ -97,7 +95,7 @@ export const verifyBeef = async (beef: Bundle, options: VerifyOptions): Promise<
   return { transactions, proofs }
 }
 
-/** Verifies one transaction, all of whose parents are known. */
+/** Verifies one transaction whose parents are all known. */
 export const verifyTransaction = (
   transaction: Transaction,
   options: VerifyOptions & { readonly known: KnownLookup }
@@ -108,7 +106,7 @@ export const verifyTransaction = (
   return verifyBeef({ subject: txid, transactions: [subject], bumps: [], find }, options)
 }
 
-/** A transaction and the outputs that its inputs spend. */
+/** A transaction and its spent outputs. */
 interface Spends {
   readonly transaction: Transaction
   readonly spent: readonly Output[]
@@ -125,10 +123,10 @@ const checkSize = (spends: readonly Spends[], { scriptBytes }: VerifyLimits): vo
   }
 }
 
-/** Proofs, or signatures, in a row before others get their turn: about 5 ms. */
+/** Proofs or signatures between yields to the event loop: about 5 ms. */
 const SLICE = 100
 
-/** Every merkle path must lead to the root that the chain has at its height. */
+/** Checks each merkle path against the chain's root at its height. */
 const checkProofs = async ({ proofs, sourceOf }: Ancestry, tracker: RootTracker): Promise<void> => {
   const answers = new Map<string, boolean>()
   for (const [i, { txid, bump }] of proofs.entries()) {
@@ -144,7 +142,7 @@ const checkProofs = async ({ proofs, sourceOf }: Ancestry, tracker: RootTracker)
   }
 }
 
-/** Judges all inputs of a known form, and returns the others. */
+/** Evaluates inputs of the templates, and returns the others. */
 const checkSignatures = async (spends: readonly Spends[], { signatures }: VerifyLimits): Promise<Work[]> => {
   const rest: Work[] = []
   const batch = new SignatureBatch()
@@ -158,7 +156,7 @@ const checkSignatures = async (spends: readonly Spends[], { signatures }: Verify
         continue
       }
       if ('reason' in verdict) {
-        // What is wrong with those before it comes first.
+        // Errors of earlier inputs come first.
         await batch.verify()
         throw invalid(transaction, verdict.reason, input)
       }
