@@ -9,8 +9,8 @@ export {
 } from './config.ts'
 export type { ServerOptions } from './context.ts'
 export {
+  type IngestBeef,
   isAboutTheTransaction,
-  type Take,
   toTopics,
   withStoredChain,
   withTokens

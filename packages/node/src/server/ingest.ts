@@ -27,18 +27,18 @@ export const isAboutTheTransaction = (error: unknown): error is QuoinError =>
   error instanceof QuoinError && ERRORS[error.code].origin === 'transaction'
 
 /** Ingests the subject of a BEEF. */
-export type Take = (beef: Beef) => Promise<void>
+export type IngestBeef = (beef: Beef) => Promise<void>
 
 /** To topics. */
 export const toTopics =
-  ({ engine }: OpenNode, topics: readonly string[]): Take =>
+  ({ engine }: OpenNode, topics: readonly string[]): IngestBeef =>
   async beef => {
     await engine.admit({ beef, topics })
   }
 
 /** Waits for the interpreter where it is busy: an import is one client, which may have more than its share at once. */
 const patient =
-  (take: Take): Take =>
+  (take: IngestBeef): IngestBeef =>
   async beef => {
     for (;;) {
       try {
@@ -54,7 +54,7 @@ const patient =
  * Transactions with tokens go to the token pipeline too. A transaction that waits for another is in a queue, which the
  * pipeline works on when it settles.
  */
-export const withTokens = ({ tokens }: OpenNode, take: Take): Take =>
+export const withTokens = ({ tokens }: OpenNode, take: IngestBeef): IngestBeef =>
   tokens
     ? async beef => {
         await patient(take)(beef)

@@ -6,7 +6,7 @@ import { beefOfRecord, type FileRecord, fileSize, recordsOf } from '@quoin/chain
 import { QuoinError } from '@quoin/primitives'
 import { bytes, count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { FileProgress } from '@quoin/txo'
-import type { Config, OpenNode, Take } from '../../server/index.ts'
+import type { Config, IngestBeef, OpenNode } from '../../server/index.ts'
 import { configOf, server } from './settings.ts'
 import { signals } from './shutdown-signals.ts'
 import { duration } from './status.ts'
@@ -83,7 +83,7 @@ const catchUp = async ({ sync }: OpenNode): Promise<void> => {
 }
 
 /** To topics when some are named, and otherwise into the index alone. */
-const taker = async (node: OpenNode, config: Config, topics: readonly string[]): Promise<Take> => {
+const taker = async (node: OpenNode, config: Config, topics: readonly string[]): Promise<IngestBeef> => {
   const { toTopics, withTokens } = await server()
   if (topics.length > 0) return withTokens(node, toTopics(node, topics))
   if (config.index === 'off') {
@@ -96,7 +96,7 @@ const taker = async (node: OpenNode, config: Config, topics: readonly string[]):
 
 interface Work {
   readonly node: OpenNode
-  readonly take: Take
+  readonly take: IngestBeef
   readonly size: number
   readonly quiet: boolean
   isStopped(): boolean
