@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { compareBytes } from './bytes.ts'
-import { bytesKey, bytesOfKey } from './bytes-key.ts'
+import { bytesKey, bytesOfKey, compareBytes } from './bytes.ts'
 
 it('a key gives its bytes back, and sorts as they do', () => {
   const bytes = fc.uint8Array({ maxLength: 40 })

@@ -1,6 +1,8 @@
 /** Bytes, text, Bitcoin's wire primitives, errors, and small tools of asynchronous code. */
 export { Backoff, type BackoffOptions, backoffDelay } from './backoff.ts'
 export {
+  bytesKey,
+  bytesOfKey,
   compareBytes,
   copyOf,
   equalBytes,
@@ -13,7 +15,6 @@ export {
   toHex,
   writeHex
 } from './bytes.ts'
-export { bytesKey, bytesOfKey } from './bytes-key.ts'
 export * from './chars.ts'
 export * from './copies.ts'
 export { fetchReasonOf, hasCode, isRemote, isRetryable, QuoinError, reasonOf } from './error.ts'

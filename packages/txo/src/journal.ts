@@ -2,11 +2,12 @@
  * The journal: the log of changes that commits make, appended in the same batch. Subscribers follow it from any
  * position that is kept, so that nothing is lost or repeated across reconnects, restarts and processes.
  */
+
+import { randomBytes } from 'node:crypto'
 import { QuoinError } from '@quoin/primitives'
 import type { Batch, Log, Store } from '@quoin/store'
-import { newId } from './change-id.ts'
 import { type FollowOptions, JournalReader, JournalSubscription, PAGE } from './journal-reader.ts'
-import { changeFields, outputs } from './keys.ts'
+import { CHANGE_ID, changeFields, outputs } from './keys.ts'
 
 /** A transaction was written, got another block position, or was rolled back. */
 export type ChangeKind = 'saved' | 'moved' | 'removed'
@@ -141,4 +142,22 @@ export class Journal {
     }
     return entries.map(({ position }, i) => ({ ...stored[i]!, position }))
   }
+}
+
+/** A random id of this process. */
+const PROCESS = randomBytes(CHANGE_ID - 8)
+let lastMoment = 0
+
+/**
+ * An id of a journal entry, ascending within a process and distinct between processes: unix microseconds (8 bytes, greater
+ * than the last), then the id of the process (8 bytes).
+ */
+export const newId = (): Uint8Array => {
+  lastMoment = Math.max(lastMoment + 1, Math.round((performance.timeOrigin + performance.now()) * 1000))
+  const id = new Uint8Array(CHANGE_ID)
+  const view = new DataView(id.buffer)
+  view.setUint32(0, Math.floor(lastMoment / 2 ** 32))
+  view.setUint32(4, lastMoment % 2 ** 32)
+  id.set(PROCESS, 8)
+  return id
 }

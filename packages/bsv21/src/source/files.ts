@@ -6,7 +6,14 @@ import { beefOfRecord, type FileRecord, fileSize, recordsOf } from '@quoin/chain
 import { QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { FileProgress } from '@quoin/txo'
-import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction } from './source.ts'
+import {
+  type Delivery,
+  type FollowOptions,
+  IDLE_STATUS,
+  type Source,
+  type SourceStatus,
+  type SourceTransaction
+} from './source.ts'
 
 /** Limits of one delivery: transactions, and bytes. */
 const PART = 256
@@ -21,13 +28,7 @@ export class FileSource implements Source {
   readonly name: string
   readonly #path: string
   readonly #onWarning: ((error: QuoinError) => void) | undefined
-  #status: SourceStatus = {
-    state: 'idle',
-    at: undefined,
-    end: undefined,
-    transactions: 0,
-    lastError: undefined
-  }
+  #status = IDLE_STATUS
 
   constructor(path: string, { onWarning }: FileSourceOptions = {}) {
     this.name = `file ${path}`

@@ -26,7 +26,14 @@ import {
 } from './junglebus-messages.ts'
 import { JungleBusRest } from './junglebus-rest.ts'
 import { toSourceTransaction } from './junglebus-transaction.ts'
-import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction } from './source.ts'
+import {
+  type Delivery,
+  type FollowOptions,
+  IDLE_STATUS,
+  type Source,
+  type SourceStatus,
+  type SourceTransaction
+} from './source.ts'
 import { REPEATS, SubscriptionProgress } from './subscription-progress.ts'
 
 export interface JungleBusOptions {
@@ -56,7 +63,7 @@ export interface JungleBusOptions {
 /** Transactions of one delivery. */
 const PART = 1000
 /** Patience intervals without a block after which the source asks for the chain height. */
-const IDLE = 12
+const IDLE_INTERVALS = 12
 
 const { progress } = outputs.collections
 const { subscription: subscriptionField } = progressFields.collections
@@ -71,13 +78,7 @@ export class JungleBus implements Source {
   readonly #backoff: Backoff
   readonly #patience: number
   readonly #depth: number
-  #status: SourceStatus = {
-    state: 'idle',
-    at: undefined,
-    end: undefined,
-    transactions: 0,
-    lastError: undefined
-  }
+  #status = IDLE_STATUS
 
   constructor(options: JungleBusOptions) {
     const { subscription, fromBlock, reorgDepth = 6, patience = 5000, timeout } = options
@@ -195,7 +196,7 @@ export class JungleBus implements Source {
   /** Milliseconds until a check is due without publications. */
   #waitFor({ blocks, given }: SubscriptionProgress): number {
     if (blocks.next !== given) return 0
-    return blocks.incomplete(Number.POSITIVE_INFINITY) ? this.#patience : this.#patience * IDLE
+    return blocks.incomplete(Number.POSITIVE_INFINITY) ? this.#patience : this.#patience * IDLE_INTERVALS
   }
 
   /**
@@ -265,7 +266,7 @@ export class JungleBus implements Source {
    * while.
    */
   async #isBehind(run: SubscriptionProgress, signal: AbortSignal | undefined): Promise<boolean> {
-    if (performance.now() - run.lookedAt < this.#patience * IDLE) return false
+    if (performance.now() - run.lookedAt < this.#patience * IDLE_INTERVALS) return false
     run.lookedAt = performance.now()
     const tip = await this.#tip(signal)
     return tip !== undefined && run.isBehind(tip)

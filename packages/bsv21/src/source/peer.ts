@@ -22,13 +22,14 @@ import { outputs, progressFields } from '@quoin/txo'
 import { isDeployment, tokenOutputs } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
 import { tokenTransactionOf } from './journal-event.ts'
-import type {
-  Delivery,
-  FollowOptions,
-  Source,
-  SourceStatus,
-  SourceTransaction,
-  TransactionSource
+import {
+  type Delivery,
+  type FollowOptions,
+  IDLE_STATUS,
+  type Source,
+  type SourceStatus,
+  type SourceTransaction,
+  type TransactionSource
 } from './source.ts'
 import { eventsOf } from './sse.ts'
 
@@ -60,13 +61,7 @@ export class PeerSource implements Source, TransactionSource {
   readonly #backoff: Backoff
   readonly #onWarning: ((error: QuoinError) => void) | undefined
   readonly #onStatus: ((status: SourceStatus) => void) | undefined
-  #status: SourceStatus = {
-    state: 'idle',
-    at: undefined,
-    end: undefined,
-    transactions: 0,
-    lastError: undefined
-  }
+  #status = IDLE_STATUS
 
   constructor(url: string, options: PeerOptions = {}) {
     const { backoff = { first: 500, limit: 60_000 }, onWarning, onStatus } = options

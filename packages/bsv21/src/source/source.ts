@@ -52,6 +52,15 @@ export interface SourceStatus {
   readonly lastError: string | undefined
 }
 
+/** The status of a source before its first delivery. */
+export const IDLE_STATUS: SourceStatus = {
+  state: 'idle',
+  at: undefined,
+  end: undefined,
+  transactions: 0,
+  lastError: undefined
+}
+
 /** A source of single transactions by txid, for missing ancestors. */
 export interface TransactionSource {
   readonly name: string
