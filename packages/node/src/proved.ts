@@ -1,5 +1,5 @@
 /** Fingerprints of sound keyspaces, written by `npm run prove`. */
 export const PROVED: readonly string[] = [
   // store of node
-  'edad0dd655b87ec335bc445f9c'
+  'e0e98296fad4fc671d8b0fdda4'
 ]

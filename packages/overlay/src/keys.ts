@@ -74,6 +74,11 @@ export const overlay = keyspace(
       value: queueOf(text('role')),
       about: 'The lease of the process that delivers to a lookup service.'
     }),
+    taskLeases: collection({
+      key: ['q:lease:', alphabet('task', NAME, { max: 128 })],
+      value: queueOf(text('holder')),
+      about: 'The lease of the process that runs a task which runs in one process at a time.'
+    }),
     failedDeliveries: collection({
       key: ['q:deliver:', alphabet('service', NAME, { max: 128 })],
       value: queueOf(text('entry')),

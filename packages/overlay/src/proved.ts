@@ -3,7 +3,7 @@ export const PROVED: readonly string[] = [
   // cursor-fields
   'c31ce7c599e096c9261cd63c01',
   // overlay
-  '624710a08e1fcd7014ace73058',
+  'ef6480b00be56876484f2b9edc',
   // store of overlay
-  'ac6c8cde42adafc33fa4c2e9ec'
+  '62c6ed9151b1b443b0c87d19b7'
 ]

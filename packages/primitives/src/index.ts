@@ -53,6 +53,7 @@ export {
   type DrainOptions,
   drain,
   Task,
+  type TaskGate,
   type TaskOptions,
   type TaskPass,
   type TaskState,

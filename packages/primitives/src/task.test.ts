@@ -188,6 +188,67 @@ describe('Task', () => {
     expect(begun).toEqual([0, 1, 2])
     await task.stop()
   })
+
+  /** A gate that the test opens and closes. */
+  const newGate = () => {
+    const listeners = new Set<() => void>()
+    let open: AbortController | undefined
+    return {
+      get signal() {
+        return open?.signal
+      },
+      onOpen(listener: () => void) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+      open() {
+        open = new AbortController()
+        for (const listener of [...listeners]) listener()
+      },
+      close() {
+        open?.abort()
+        open = undefined
+      }
+    }
+  }
+
+  it('begins passes while its gate is open, also when it is woken', async () => {
+    const gate = newGate()
+    let passes = 0
+    const task = new Task({ name: 'gated', interval: 1, gate, work: async () => void passes++ }).start()
+    task.wake()
+    await sleep(10)
+    expect(passes).toBe(0)
+    gate.open()
+    await until(() => passes > 1)
+    gate.close()
+    await sleep(5)
+    const closed = passes
+    await sleep(10)
+    expect(passes).toBe(closed)
+    await task.stop()
+  })
+
+  it('ends a pass whose gate closes without a failure, and begins again when it opens', async () => {
+    const gate = newGate()
+    gate.open()
+    let begun = 0
+    const task = new Task({
+      name: 'source',
+      gate,
+      work: async signal => {
+        begun++
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+      }
+    }).start()
+    await until(() => begun === 1)
+    gate.close()
+    await until(() => !task.isRunning)
+    expect(task.state).toMatchObject({ state: 'untried', lastError: undefined })
+    gate.open()
+    await until(() => begun === 2)
+    await task.stop()
+  })
 })
 
 describe('Tasks', () => {

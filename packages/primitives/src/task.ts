@@ -8,6 +8,14 @@ import { reasonOf } from './error.ts'
 import { type Health, SourceHealth } from './source-health.ts'
 import { unref, withTimeout } from './timeout.ts'
 
+/** A condition for the passes of tasks: the lease of a process, for example. */
+export interface TaskGate {
+  /** Aborts when the gate closes; undefined while it is closed. */
+  readonly signal: AbortSignal | undefined
+  /** Calls the listener each time the gate opens; the result unsubscribes it. */
+  onOpen(listener: () => void): () => void
+}
+
 export interface TaskOptions {
   readonly name: string
   /** One step. A result above zero says that there may be more to do: the next step follows at once. */
@@ -27,6 +35,8 @@ export interface TaskOptions {
   readonly backoff?: BackoffOptions
   /** Milliseconds after which the signal of a pass is aborted. The pass still has to end by itself. */
   readonly deadline?: number
+  /** Passes begin while it is open, and their signal is aborted when it closes. `runOnce` does not wait for it. */
+  readonly gate?: TaskGate | undefined
   /** Unless given, passes that succeed and fail are recorded in a health of the task's own. */
   readonly health?: SourceHealth
   readonly onHealthChange?: (health: Health) => void
@@ -133,11 +143,18 @@ export class Task {
   }
 
   async #repeat(): Promise<void> {
-    const { interval, jitter = 0, isDelayed } = this.#options
+    const { interval, jitter = 0, isDelayed, gate } = this.#options
     if (isDelayed) await this.#pause(interval ?? 0)
     while (!this.signal.aborted) {
+      const open = gate?.signal
+      if (gate && !open) {
+        await this.#untilOpen(gate)
+        continue
+      }
       this.#isWoken = false
       const isDone = await this.runOnce()
+      // The pass was cut short.
+      if (open?.aborted) continue
       if (isDone && interval === undefined) return
       await this.#pause(isDone ? interval! * (1 + jitter * (2 * Math.random() - 1)) : this.#backoff.next())
     }
@@ -154,6 +171,16 @@ export class Task {
     clearTimeout(timer)
   }
 
+  /** Resolves when the gate opens, and when the task is woken or stopped. */
+  async #untilOpen(gate: TaskGate): Promise<void> {
+    let unsubscribe: () => void = () => undefined
+    await new Promise<void>(resolve => {
+      this.#resume = resolve
+      unsubscribe = gate.onOpen(resolve)
+    })
+    unsubscribe()
+  }
+
   #begin(): Promise<boolean> {
     const current = this.#pass().finally(() => {
       this.#current = undefined
@@ -164,9 +191,11 @@ export class Task {
 
   async #pass(): Promise<boolean> {
     if (this.signal.aborted) return false
-    const { deadline, concurrency, work } = this.#options
+    const { deadline, concurrency, work, gate } = this.#options
     const since = performance.now()
-    const signal = deadline ? AbortSignal.any([this.signal, AbortSignal.timeout(deadline)]) : this.signal
+    const open = gate?.signal
+    const limits = [...(open ? [open] : []), ...(deadline ? [AbortSignal.timeout(deadline)] : [])]
+    const signal = limits.length > 0 ? AbortSignal.any([this.signal, ...limits]) : this.signal
     let error: unknown
     try {
       await drain(() => work(signal), { concurrency, signal })
@@ -175,7 +204,7 @@ export class Task {
     } catch (caught) {
       error = caught ?? new Error('the work of the task was rejected without a reason')
       // An error of a pass that was stopped is the effect of stopping it.
-      if (!this.signal.aborted) this.health.failed(reasonOf(error))
+      if (!this.signal.aborted && !open?.aborted) this.health.failed(reasonOf(error))
     }
     const milliseconds = performance.now() - since
     this.#totals.passes++

@@ -38,6 +38,7 @@ export { storeRows } from './ordered/layout.ts'
 export { type RowOutcome, repairRow } from './ordered/repair-rows.ts'
 export { ask, askAll, type ReadPlan } from './plan.ts'
 export { pollQueue } from './polling.ts'
+export { LEASE_ATTEMPTS, ProcessLease, type ProcessLeaseOptions } from './process-lease.ts'
 export {
   type Failure,
   type ItemPage,
@@ -49,6 +50,7 @@ export {
 export { readOnlyUrl } from './read-only-url.ts'
 export { type FoundRow, type Join, MAX_LIMIT, type Search, type SearchPage } from './search.ts'
 export { openStore, type RangeLimits, type ScoreRange, Store, StoreReads } from './store.ts'
+export { TaskLease, type TaskLeaseOptions } from './task-lease.ts'
 export type {
   FieldsRead,
   HashAt,

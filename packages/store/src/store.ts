@@ -242,6 +242,11 @@ export class Store extends StoreReads {
     this.#engine = engine
   }
 
+  /** Whether several processes can write to the store: the engine is a server, whose clock ends their leases. */
+  get isShared(): boolean {
+    return !this.#engine.manifest.leaseClock
+  }
+
   /** The name of the engine: `lmdb`. */
   get engine(): string {
     return this.#engine.name

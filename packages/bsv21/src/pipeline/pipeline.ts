@@ -5,7 +5,15 @@
  */
 
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { drain, reasonOf, type Task, type TaskOptions, Tasks, type TokenId } from '@quoin/primitives'
+import {
+  drain,
+  reasonOf,
+  type Task,
+  type TaskGate,
+  type TaskOptions,
+  Tasks,
+  type TokenId
+} from '@quoin/primitives'
 import type { LiveChange } from '@quoin/txo'
 import type { Activation } from '../activation.ts'
 import type { FeePayments } from '../fee-payments.ts'
@@ -33,6 +41,8 @@ export interface PipelineOptions {
   readonly lifecycleSeconds?: number
   /** Whether other processes share the store: then all transactions go through the queues. */
   readonly isShared?: boolean
+  /** Open in the one process of those on a store that follows the sources. */
+  readonly gate?: TaskGate | undefined
   /** Unix seconds. */
   readonly now?: Clock
 }
@@ -108,7 +118,7 @@ export class Pipeline {
     if (feeAddresses) {
       this.#addStage('fees', { interval: POLL_MS, work: signal => this.#watchPayments(signal) })
     }
-    for (const [source, progress] of this.#sources) this.#addSource(source, progress)
+    for (const [source, progress] of this.#sources) this.#addSource(source, progress, options.gate)
   }
 
   #addStage(stage: string, options: Omit<TaskOptions, 'name'>): Task {
@@ -120,10 +130,11 @@ export class Pipeline {
   }
 
   /** Ingests a source to its end; restarts it after a failure. */
-  #addSource(source: Source, progress: Progress): void {
+  #addSource(source: Source, progress: Progress, gate: TaskGate | undefined): void {
     const { name } = source
     const task = this.#tasks.add({
       name,
+      gate,
       backoff: { first: RESTART_MS, limit: MAX_RESTART_MS, jitter: 0 },
       onHealthChange: healthLog(this.#logger, 'the token pipeline’s source', { source: name }),
       work: signal =>

@@ -3,13 +3,14 @@ import type { HeaderStore } from '@quoin/chain'
 import type { Route } from '@quoin/http'
 import type { AnyKeyspace } from '@quoin/keyspace'
 import type { Engine, Logger, PluginHost, SyncService } from '@quoin/overlay'
-import type { Store } from '@quoin/store'
+import type { Store, TaskLease } from '@quoin/store'
 import type { DevNetwork } from './dev-network.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Part, Parts } from './parts.ts'
 import type { NodeQueue } from './queues.ts'
 import type { StoreWatch } from './store-watch.ts'
+import type { LeaseName } from './task-leases.ts'
 import type { NodeTokens } from './tokens.ts'
 
 /** Declares the routes of another package on the store of a node. */
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly tokens?: NodeTokens
   /** The synchronisation with peers, for `/status` and the metrics. */
   readonly sync?: SyncService
+  /** The leases of tasks that run in one of the processes on the store. */
+  readonly leases?: Partial<Readonly<Record<LeaseName, TaskLease>>>
   /** The processes of plug-ins, for the admin plane and the metrics. */
   readonly plugins?: Pick<PluginHost, 'states'>
   /** Routes of other packages: `liquidityRoutes` of `@quoin/liquidity/routes`. */

@@ -1,7 +1,7 @@
 /** Syncs the headers of a node with their source, less often while the source fails. */
 import { type HeaderSource, type HeaderStore, syncHeaders } from '@quoin/chain'
 import { healthLog, type Logger } from '@quoin/overlay'
-import { SourceHealth, Task } from '@quoin/primitives'
+import { SourceHealth, Task, type TaskGate } from '@quoin/primitives'
 import { type PartState, sourceState } from './parts.ts'
 
 const INTERVAL_MS = 15_000
@@ -17,7 +17,7 @@ export class HeaderSync {
   /** Why the headers have not reached the tip of the source since the start. */
   #behind: string | undefined = 'not asked yet'
 
-  constructor(headers: HeaderStore, source: HeaderSource, logger: Logger) {
+  constructor(headers: HeaderStore, source: HeaderSource, logger: Logger, gate?: TaskGate) {
     const { name } = source
     this.name = name
     this.#headers = headers
@@ -33,6 +33,7 @@ export class HeaderSync {
       name: `headers ${name}`,
       interval: INTERVAL_MS,
       backoff: BACKOFF,
+      gate,
       health,
       work: signal => this.#sync(signal)
     })

@@ -14,7 +14,6 @@ import {
   chaintracksSource,
   HeaderStore,
   Interpreter,
-  MAX_SIDE_DEPTH,
   type ProofSource,
   proofService,
   type RootTracker
@@ -31,7 +30,7 @@ import {
   SyncService
 } from '@quoin/overlay'
 import { QuoinError, reasonOf } from '@quoin/primitives'
-import { claimLayouts, openStore, type Store } from '@quoin/store'
+import { claimLayouts, openStore, type Store, type TaskLease } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
 import { mountedRoutes } from '../optional-packages.ts'
@@ -40,13 +39,14 @@ import { DevNetwork } from './dev-network.ts'
 import { HeaderSync } from './header-sync.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { jsonLogger } from './log.ts'
-import type { Part } from './parts.ts'
+import { leasedState, type Part } from './parts.ts'
 import { pluginParts } from './plugin-parts.ts'
 import { openPluginHost, withHosted } from './plugins.ts'
 import { ProofWatch } from './proof-watch.ts'
 import { Reorgs } from './reorgs.ts'
 import { createServer, type Server } from './server.ts'
 import type { Config } from './settings.ts'
+import { taskLease } from './task-leases.ts'
 import { activationOf, type NodeTokens, openPipeline } from './tokens.ts'
 
 export interface NodeOptions {
@@ -88,7 +88,10 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     closing.add(await follow(chain, engine, config, logger))
     const proofs = watchProofs(chain, engine, logger)
     if (proofs) closing.add(() => proofs.close())
-    const peers = new SyncService(engine, { peers: config.peers, logger })
+    const hasPeers = Object.keys(config.peers).length > 0
+    const peersLease = taskLease(node.store, 'peers', logger)
+    closing.add(() => peersLease.close())
+    const peers = new SyncService(engine, { peers: config.peers, logger, gate: peersLease })
     closing.add(() => peers.stop())
     const server = createServer({
       engine,
@@ -103,11 +106,16 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(dev && { dev }),
         ...(node.tokens && { tokens: node.tokens }),
         sync: peers,
+        leases: {
+          ...(chain.lease && { chain: chain.lease }),
+          ...(hasPeers && { peers: peersLease }),
+          ...(node.tokens?.lease && { sources: node.tokens.lease })
+        },
         ...(node.plugins && { plugins: node.plugins }),
         parts: [
           ...(node.plugins ? pluginParts(node.plugins) : []),
-          ...(node.sync ? [sourcePart('headers of', node.sync)] : []),
-          ...(proofs ? [sourcePart('proofs of', proofs)] : [])
+          ...(node.sync ? [sourcePart('headers of', node.sync, chain.lease)] : []),
+          ...(proofs ? [sourcePart('proofs of', proofs, chain.lease)] : [])
         ],
         keyspaces: keyspaces.members,
         mounts: await mountedRoutes(),
@@ -116,9 +124,11 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     })
     closing.add(() => server.close())
     engine.start()
+    await node.tokens?.lease?.start()
     node.tokens?.pipeline.start()
     const { url, port } = await listening(server, config)
     // A peer that is slow or gone does not keep the node from listening.
+    if (hasPeers) await peersLease.start()
     peers.start()
     logger.info('listening', { url, store: node.store.engine, chain: config.chain })
     closing.last(() => logger.info('closed'))
@@ -155,6 +165,7 @@ const open = async (
   const keyspaces = nodeStore()
   await claimLayouts(store, keyspaces.members)
   const chain = await openChain(config, store, logger)
+  closing.add(async () => chain.lease?.close())
   closing.add(chain.close)
   const outputs = new OutputStore(store, {
     events: nodeEvents(),
@@ -187,6 +198,7 @@ const open = async (
   closing.add(() => interpreter.close())
   closing.add(() => engine.close())
   const pipeline = activation && openPipeline(config, activation, engine, tracker, logger)
+  if (pipeline?.lease) closing.add(() => pipeline.lease!.close())
   if (pipeline) closing.add(() => pipeline.pipeline.close())
   // Refuses submissions that wait for scripts, which may run for longer than a node takes to close.
   closing.add(() => interpreter.close())
@@ -241,6 +253,8 @@ class ShutdownSteps {
 interface Chain {
   /** Without them proofs are taken on trust. */
   readonly headers?: HeaderStore
+  /** Held by the process that follows the chain; there are headers then. */
+  readonly lease?: TaskLease
   readonly sync?: HeaderSync
   readonly dev?: DevNetwork
   readonly proofs?: ProofSource
@@ -250,31 +264,32 @@ interface Chain {
 const openChain = async (config: Config, store: Store, logger: Logger): Promise<Chain> => {
   if (config.chain === 'scripts-only') return { close: async () => undefined }
   const headers = await HeaderStore.open(store, { network: networkOf(config) })
+  const lease = taskLease(store, 'chain', logger)
   const proofs = config.proofs === undefined ? {} : { proofs: proofService(config.proofs) }
   if (config.chain === 'dev') {
     const dev = await DevNetwork.open(store, headers, logger)
-    return { headers, dev, proofs: dev.chain, close: () => dev.close() }
+    return { headers, lease, dev, proofs: dev.chain, close: () => dev.close() }
   }
   const [, kind, url] = /^((?:block-)?headers):(.+)$/.exec(config.chain) ?? []
-  if (!url) return { headers, ...proofs, close: async () => undefined }
+  if (!url) return { headers, lease, ...proofs, close: async () => undefined }
   const options = config.chainToken === undefined ? {} : { token: config.chainToken }
   const source =
     kind === 'headers' ? chaintracksSource(url, options) : blockHeadersServiceSource(url, options)
-  const sync = new HeaderSync(headers, source, logger)
-  return { headers, sync, ...proofs, close: () => sync.close() }
+  const sync = new HeaderSync(headers, source, logger, lease)
+  return { headers, lease, sync, ...proofs, close: () => sync.close() }
 }
 
-/** Follows the chain, beginning with the changes since the last run. Returns the function that ends it. */
+/** Begins to follow the chain: what happened while nobody looked first. Returns what ends it. */
 const follow = async (
-  { headers, sync, dev }: Chain,
+  { headers, lease, sync, dev }: Chain,
   engine: Engine,
   { blockTime }: Config,
   logger: Logger
 ): Promise<() => Promise<void>> => {
-  if (!headers) return async () => undefined
-  const reorgs = new Reorgs(headers, engine.proofs, logger)
-  // No reorg goes further back than this.
-  await reorgs.reconcile(Math.max(0, (await headers.currentHeight()) - MAX_SIDE_DEPTH))
+  if (!headers || !lease) return async () => undefined
+  await lease.start()
+  const reorgs = new Reorgs(headers, engine.proofs, logger, lease)
+  await reorgs.start()
   await dev?.start(engine, blockTime)
   sync?.start()
   return () => reorgs.close()
@@ -282,20 +297,20 @@ const follow = async (
 
 /** Begins to ask for proofs of transactions that wait, where there is a service to ask. */
 const watchProofs = (
-  { headers, dev, proofs }: Chain,
+  { headers, lease, dev, proofs }: Chain,
   engine: Engine,
   logger: Logger
 ): ProofWatch | undefined => {
   // The chain of the node itself brings them.
   if (!headers || !proofs || dev) return undefined
-  const watch = new ProofWatch(engine, headers, proofs, logger)
+  const watch = new ProofWatch(engine, headers, proofs, logger, lease)
   watch.start()
   return watch
 }
 
-const sourcePart = (kind: string, source: HeaderSync | ProofWatch): Part => ({
+const sourcePart = (kind: string, source: HeaderSync | ProofWatch, lease: TaskLease | undefined): Part => ({
   name: `${kind} ${source.name}`,
-  state: async () => source.state()
+  state: async () => leasedState(lease, () => source.state())
 })
 
 const refuseReadOnly = ({ store }: Config): void => {

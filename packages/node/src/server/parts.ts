@@ -2,7 +2,7 @@
  * The parts of a node, each with its state: from its last write, header, response or delivery, not
  * from the configuration. Readiness, `/status` and the metrics are made of these.
  */
-import { type Health, reasonOf, withTimeout } from '@quoin/primitives'
+import { type Health, reasonOf, type TaskGate, withTimeout } from '@quoin/primitives'
 import type { Context } from './context.ts'
 import { deliveryState } from './plugin-parts.ts'
 
@@ -64,6 +64,10 @@ export const sourceState = ({ state, ...health }: Health): PartState => {
   return { status: 'degraded', message, ...health }
 }
 
+/** The state of a part whose tasks run in the process that has the lease. */
+export const leasedState = (lease: TaskGate | undefined, state: () => PartState): PartState =>
+  lease && !lease.signal ? { status: 'ok', message: 'another process has the lease' } : state()
+
 export const nodeParts = ({ engine, headers, options, closing, store }: PartsContext): Part[] => [
   {
     name: 'accepting requests',
@@ -80,11 +84,11 @@ export const nodeParts = ({ engine, headers, options, closing, store }: PartsCon
   ...(headers ? [headersPart(headers)] : []),
   ...(options.sync?.sources ?? []).map(({ topic, peer, health }) => ({
     name: `peer ${topic} ${peer}`,
-    state: async () => sourceState(health.current)
+    state: async () => leasedState(options.leases?.peers, () => sourceState(health.current))
   })),
   ...(options.tokens?.sources ?? []).map(({ name, health }) => ({
     name: `source ${name}`,
-    state: async () => sourceState(health.current)
+    state: async () => leasedState(options.leases?.sources, () => sourceState(health.current))
   })),
   ...Array.from(engine.outbox.services, service => ({
     name: `lookup ${service}`,

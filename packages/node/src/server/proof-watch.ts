@@ -4,7 +4,15 @@
  */
 import { chain, formatHash, type HeaderStore, type ProofSource } from '@quoin/chain'
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { formatTxid, QuoinError, reasonOf, SourceHealth, Task, type Txid } from '@quoin/primitives'
+import {
+  formatTxid,
+  QuoinError,
+  reasonOf,
+  SourceHealth,
+  Task,
+  type TaskGate,
+  type Txid
+} from '@quoin/primitives'
 import { type PartState, sourceState } from './parts.ts'
 
 const PAGE = 500
@@ -25,7 +33,7 @@ export class ProofWatch {
   #askedAt: string | undefined
   #unsubscribe: () => void = () => undefined
 
-  constructor(engine: Engine, headers: HeaderStore, source: ProofSource, logger: Logger) {
+  constructor(engine: Engine, headers: HeaderStore, source: ProofSource, logger: Logger, gate?: TaskGate) {
     this.#engine = engine
     this.#headers = headers
     this.#source = source
@@ -36,10 +44,12 @@ export class ProofWatch {
       name: `proofs ${name}`,
       interval: INTERVAL_MS,
       backoff: BACKOFF,
+      gate,
       work: signal => this.#askAtNewTip(signal),
       // A pass without a new block asks nothing, and says nothing about the source.
       onPass: ({ error }) => {
-        if (error !== undefined && !this.#task.signal.aborted) this.#health.failed(reasonOf(error))
+        const isStopped = this.#task.signal.aborted || (gate && !gate.signal)
+        if (error !== undefined && !isStopped) this.#health.failed(reasonOf(error))
       }
     })
   }

@@ -1,7 +1,7 @@
 /** Reorgs: transactions whose blocks left the best chain get new proofs, become unmined, or are rolled back. */
-import type { HeaderStore } from '@quoin/chain'
+import { type HeaderStore, MAX_SIDE_DEPTH } from '@quoin/chain'
 import type { Logger } from '@quoin/overlay'
-import { reasonOf, Task } from '@quoin/primitives'
+import { reasonOf, Task, type TaskGate } from '@quoin/primitives'
 import type { Proofs } from '@quoin/txo'
 
 const RETRY_MS = 10_000
@@ -9,28 +9,46 @@ const RETRY_MS = 10_000
 export class Reorgs {
   readonly #proofs: Proofs
   readonly #logger: Logger
+  readonly #headers: HeaderStore
   readonly #task: Task
-  readonly #unsubscribe: () => void
+  readonly #gate: TaskGate
+  readonly #unsubscribe: readonly (() => void)[]
   /** The lowest height whose proofs are to be checked; undefined when all are. */
   #from: number | undefined
+  /** A process that begins checks the proofs of all blocks that a reorg can replace. */
+  #isBeginning = true
 
-  constructor(headers: HeaderStore, proofs: Proofs, logger: Logger) {
+  /** @param gate Open in the process that adds headers, which learns of the reorgs. */
+  constructor(headers: HeaderStore, proofs: Proofs, logger: Logger, gate: TaskGate) {
+    this.#headers = headers
     this.#proofs = proofs
     this.#logger = logger
-    this.#task = new Task({ name: 'reorgs', interval: RETRY_MS, work: () => this.#reconcile() }).start()
-    this.#unsubscribe = headers.onReorg(({ fork, removed }) => {
-      logger.warn('reorg', { fork, blocks: removed.length })
-      void this.reconcile(fork + 1)
-    })
+    this.#gate = gate
+    this.#task = new Task({ name: 'reorgs', interval: RETRY_MS, gate, work: () => this.#reconcile() })
+    this.#unsubscribe = [
+      headers.onReorg(({ fork, removed }) => {
+        logger.warn('reorg', { fork, blocks: removed.length })
+        this.#from = Math.min(fork + 1, this.#from ?? fork + 1)
+        void this.#task.runOnce()
+      }),
+      gate.onOpen(() => {
+        this.#isBeginning = true
+      })
+    ]
   }
 
-  /** Checks the proofs from a height on. Resolves after one attempt; a failed one is repeated. */
-  async reconcile(from: number): Promise<void> {
-    this.#from = Math.min(from, this.#from ?? from)
-    await this.#task.runOnce()
+  /** Resolves after the first attempt; a failed one is repeated. */
+  async start(): Promise<void> {
+    if (this.#gate.signal) await this.#task.runOnce()
+    this.#task.start()
   }
 
   async #reconcile(): Promise<void> {
+    if (this.#isBeginning) {
+      const recent = Math.max(0, (await this.#headers.currentHeight()) - MAX_SIDE_DEPTH)
+      this.#from = Math.min(recent, this.#from ?? recent)
+      this.#isBeginning = false
+    }
     const from = this.#from
     if (from === undefined) return
     this.#from = undefined
@@ -52,7 +70,7 @@ export class Reorgs {
   }
 
   close(): Promise<void> {
-    this.#unsubscribe()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
     return this.#task.stop()
   }
 }

@@ -11,14 +11,18 @@ import {
 import type { RootTracker } from '@quoin/chain'
 import { type Engine, healthLog, type Logger } from '@quoin/overlay'
 import { QuoinError, SourceHealth } from '@quoin/primitives'
+import type { TaskLease } from '@quoin/store'
 import type { OutputStore } from '@quoin/txo'
 import type { Config } from './settings.ts'
+import { taskLease } from './task-leases.ts'
 
 /** The tokens of a node, for routes and commands. */
 export interface NodeTokens {
   readonly activation: Activation
   readonly pipeline: Pipeline
   /** The health of each source that is on the network. */
+  /** Held by the process that follows the sources; undefined without sources. */
+  readonly lease?: TaskLease | undefined
   readonly sources: readonly { readonly name: string; readonly health: SourceHealth }[]
 }
 
@@ -30,7 +34,7 @@ export const activationOf = ({ bsv21 }: Config, outputs: OutputStore): Activatio
 
 /** The pipeline over an engine; it begins when it is started. */
 export const openPipeline = (
-  { bsv21, store }: Config,
+  { bsv21 }: Config,
   activation: Activation,
   engine: Engine,
   tracker: RootTracker | 'scripts only',
@@ -46,13 +50,15 @@ export const openPipeline = (
   }
   const jungleBus = jungleBusOf(bsv21, watch)
   const peers = bsv21.peers.map(url => new PeerSource(url, { onStatus: watch(url) }))
+  const lease = health.size > 0 ? taskLease(outputs.store, 'sources', logger) : undefined
   const pipeline = new Pipeline({
     engine,
     activation,
     logger,
     lifecycleSeconds: bsv21.lifecycle,
     sources: [...(jungleBus ? [jungleBus] : []), ...peers],
-    isShared: store.startsWith('redis'),
+    isShared: outputs.store.isShared,
+    gate: lease,
     fetch: fallbackSource([...(jungleBus ? [jungleBus.rest] : []), ...peers]),
     // Without headers nothing that is paid is proved.
     ...(jungleBus &&
@@ -61,7 +67,7 @@ export const openPipeline = (
         payments: new FeePayments({ outputs, tracker, source: jungleBus.rest, feeAddresses })
       })
   })
-  return { pipeline, sources: [...health].map(([name, each]) => ({ name, health: each })) }
+  return { pipeline, lease, sources: [...health].map(([name, each]) => ({ name, health: each })) }
 }
 
 const jungleBusOf = (

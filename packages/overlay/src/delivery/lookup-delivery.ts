@@ -5,13 +5,14 @@
  */
 
 import { hasCode, reasonOf, SourceHealth, type Topic, withTimeout } from '@quoin/primitives'
+import { LEASE_ATTEMPTS, ProcessLease } from '@quoin/store'
 import { type MembershipEntry, type OutputStore, topicsWithMembership } from '@quoin/txo'
+import { overlay } from '../keys.ts'
 import { healthLog, type Logger } from '../logger.ts'
 import type { HostedLookup, LookupService } from '../types.ts'
 import { byteLookup } from './byte-lookup.ts'
 import { Circuit } from './circuit.ts'
 import { deliverPage, type Outcome, type TopicEntry } from './deliver-page.ts'
-import { DelivererLease } from './deliverer-lease.ts'
 import { FailedEntries, type RetryOptions } from './failed-entries.ts'
 import { LogCursors } from './log-cursors.ts'
 import { isAbout } from './log-entry.ts'
@@ -29,6 +30,8 @@ const DEFAULT_CONCURRENCY = 8
 const CLOSING_MS = 2000
 /** Seconds that a failed entry is leased beyond the deadline of a call. */
 const RETRY_LEASE = 60
+/** Of the process that delivers. Longer than a call may take. */
+const LEASE = { item: 'deliverer', seconds: 30, renewMs: 10_000 }
 
 export interface DeliveryOptions {
   /** The topics whose changes are delivered to the service; all unless given. */
@@ -67,7 +70,7 @@ export class LookupDelivery {
   readonly #logger: Logger
   readonly #health: SourceHealth
   readonly #circuit = new Circuit()
-  readonly #lease: DelivererLease
+  readonly #lease: ProcessLease
   readonly #cursors: LogCursors
   readonly #failed: FailedEntries
   /** Topics that may have entries after their cursors, in the order in which they are read. */
@@ -105,8 +108,13 @@ export class LookupDelivery {
     this.#logger = options.logger
     this.#notifier = new Notifier(outputs, byteLookup(service), topic => this.#isSubscribed(topic))
     this.#health = new SourceHealth({ onChange: healthLog(options.logger, `the lookup service ${name}`, {}) })
-    this.#lease = new DelivererLease(outputs, name, options.logger, () => {
-      this.#isLoaded = false
+    const lease = outputs.store.queueAt(overlay.collections.deliverer, [name], { attempts: LEASE_ATTEMPTS })
+    this.#lease = new ProcessLease(lease, {
+      ...LEASE,
+      onAcquired: () => {
+        this.#isLoaded = false
+      },
+      onWarning: (event, reason) => options.logger.warn(event, { service: name, reason })
     })
     this.#cursors = new LogCursors(outputs, name)
     this.#failed = new FailedEntries(outputs, name, options.retry)

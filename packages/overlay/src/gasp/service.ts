@@ -1,5 +1,13 @@
 /** Syncs each topic with its peers at an interval, one peer of a topic at a time. */
-import { type HealthState, type Outpoint, QuoinError, reasonOf, SourceHealth, Tasks } from '@quoin/primitives'
+import {
+  type HealthState,
+  type Outpoint,
+  QuoinError,
+  reasonOf,
+  SourceHealth,
+  type TaskGate,
+  Tasks
+} from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
 import type { Engine } from '../engine.ts'
 import { healthLog, SILENT } from '../logger.ts'
@@ -15,6 +23,8 @@ export interface SyncServiceOptions extends TopicSyncOptions, HttpPeerOptions {
   readonly jitter?: number
   /** Milliseconds after which a peer that does not answer is stalled, 10,000 unless given. */
   readonly patience?: number
+  /** Open in the one process of those on a store that syncs. */
+  readonly gate?: TaskGate | undefined
 }
 
 /** The state of the sync of one topic with one peer. */
@@ -92,12 +102,14 @@ export class SyncService {
   readonly #topics: readonly (readonly Pair[])[]
   readonly #interval: number
   readonly #jitter: number
+  readonly #gate: TaskGate | undefined
   #tasks: Tasks | undefined
 
   constructor(engine: Engine, options: SyncServiceOptions) {
     const { peers, interval = 60_000, jitter = 0.2 } = options
     this.#interval = interval
     this.#jitter = jitter
+    this.#gate = options.gate
     this.#topics = Object.entries(peers).map(([topic, all]) =>
       all.map(peer => {
         const other = typeof peer === 'string' ? httpPeer(peer, options) : peer
@@ -115,6 +127,7 @@ export class SyncService {
         name: `sync ${pairs[0]?.sync.topic}`,
         interval: this.#interval,
         jitter: this.#jitter,
+        gate: this.#gate,
         work: async signal => {
           for (const pair of pairs) if (!signal.aborted) await pair.run(signal)
         }
