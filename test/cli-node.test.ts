@@ -444,7 +444,7 @@ describe('asking a node', () => {
     [['status', '--url', 'localhost'], '--url is an http or https address'],
     [['lookup', 'ls_first', '{'], 'the query is JSON'],
     [['submit', 'absent.beef', '--topic', 'tm_first'], 'cannot read absent.beef'],
-    [['submit', BIN, '--topic', 'tm_first'], 'this is no BEEF'],
+    [['submit', BIN, '--topic', 'tm_first'], 'invalid BEEF'],
     [['submit', 'x.beef'], "required option '--topic"]
   ])('%j is wrong, and says why', async (args, reason) => {
     const { status, stderr } = await quoin(...args)
@@ -493,7 +493,7 @@ describe('quoin import', () => {
     const one = write('one.bin', all[0]!.beef)
     const first = await importing(path, one, '--store', at)
     expect(first.status).toBe(1)
-    expect(first.stderr).toContain('line 31: this is no BEEF')
+    expect(first.stderr).toContain('line 31: invalid BEEF')
     expect(JSON.parse(first.stdout).files).toMatchObject([
       { imported: 29, failed: 2, from: 0 },
       { imported: 1, failed: 0, from: 0 }
