@@ -237,7 +237,7 @@ describe('quoin serve', () => {
     [['--port', 'http'], '--port: port is "http"; expected a whole number'],
     [['--chain', 'scripts-only', '--host', '0.0.0.0'], 'listens on loopback only'],
     [['--plugins', './absent.js'], 'absent.js is missing'],
-    [['--peers', 'tm_none=http://localhost:1'], 'there is no such topic'],
+    [['--peers', 'tm_none=http://localhost:1'], 'unknown topic'],
     [['--config', 'absent.yaml'], 'cannot read the configuration'],
     [['--prot', '1'], 'unknown option']
   ])('%j is refused with the reason, and exit code 2', async (args, reason) => {

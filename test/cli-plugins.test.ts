@@ -97,7 +97,7 @@ describe('quoin serve deployment-info.json', () => {
     expect(first.stderr).toContain(
       'mongo is not set, but ls_guestbook is hydrated with it; expected mongodb://…'
     )
-    expect(second.stderr).toContain('topicManagers.tm_x is "./X.ts"; there is no such file')
+    expect(second.stderr).toContain('topicManagers.tm_x is "./X.ts"; the file does not exist')
     expect(third.stderr).toContain('cannot read the configuration')
   })
 
@@ -231,7 +231,7 @@ describe('plug-ins without a project', () => {
   })
 
   it.each([
-    [['--plugins', '{"module":"./x.js","nam":"tm_x"}'], 'plugins[0]: there is no nam; did you mean name?'],
+    [['--plugins', '{"module":"./x.js","nam":"tm_x"}'], 'plugins[0]: unknown key nam; did you mean name?'],
     [['--plugins', 'tm_x=./absent.ts'], 'absent.ts is missing'],
     [['a.yaml', '--config', 'b.yaml'], 'two files with settings: a.yaml and --config b.yaml']
   ])('%j is refused with the reason, and exit code 2', async (args, reason) => {

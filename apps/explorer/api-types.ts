@@ -84,7 +84,7 @@ const typesOf = ({ paths, components }: Described): string => {
   return `${[
     '/** Written by `npm run explorer:types` from the description of the routes. */',
     ...schemas.map(([name, schema]) => `export type ${name} = ${typeOf(schema, '')}`),
-    '/** What each route takes, and what it answers. */',
+    '/** Requests and responses of the routes. */',
     `export interface Routes {\n${routes.map(([name, each]) => routeOf(name, each)).join('\n')}\n}`
   ].join('\n\n')}\n`
 }

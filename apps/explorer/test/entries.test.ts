@@ -69,7 +69,7 @@ describe('entries', () => {
       route =>
         route.fulfill({
           status: 404,
-          json: { code: 'ERR_ROUTE_NOT_FOUND', message: 'there is no such route' }
+          json: { code: 'ERR_ROUTE_NOT_FOUND', message: 'unknown route' }
         })
     )
     await page.reload()

@@ -137,7 +137,7 @@ describe('what an address holds', () => {
     await page.route('**/1sat/owner/*/tokens?*', route =>
       route.fulfill({
         status: 404,
-        json: { code: 'ERR_ROUTE_NOT_FOUND', message: 'there is no such route' }
+        json: { code: 'ERR_ROUTE_NOT_FOUND', message: 'unknown route' }
       })
     )
     await page.reload()

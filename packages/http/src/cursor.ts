@@ -2,5 +2,5 @@ import { Type } from '@sinclair/typebox'
 
 /** The schema of the cursor at the end of a page. */
 export const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'For the next page; null when there is none.'
+  description: 'For the next page; null on the last.'
 })

@@ -5,7 +5,7 @@ export type BlockHeader = {
   readonly hash: string
   readonly version: number
   readonly prevHash: string
-  /** The same, as wallets name it. */
+  /** `prevHash` under the name that wallets use. */
   readonly previousHash: string
   readonly merkleRoot: string
   readonly time: number
@@ -43,7 +43,7 @@ export type IndexedOutput = {
   /** `height + index/1e9` when mined, unix seconds when not. */
   readonly score: number
   readonly satoshis?: number
-  /** Only of what is mined. */
+  /** Present for mined outputs. */
   readonly blockHeight?: number
   readonly blockIdx?: number
   /** As people see it, 64 digits. */
@@ -54,10 +54,10 @@ export type IndexedOutput = {
 
 export type Keyspace = {
   readonly name: string
-  readonly about: string
+  readonly summary: string
   readonly collections: readonly {
     readonly name: string
-    readonly about: string
+    readonly summary: string
     /** The key as a pattern. */
     readonly key: string
     readonly parts: readonly (
@@ -249,10 +249,10 @@ export type Output = {
   readonly outpoint: string
   /** `height + index/1e9` when mined, unix seconds when not. */
   readonly score: number
-  /** What it was found under. */
+  /** The event that found it. */
   readonly key?: string
   readonly satoshis?: number | null
-  /** What spends it. */
+  /** The spender. */
   readonly spend?: string | null
   readonly events?: readonly string[]
   readonly topics?: readonly string[]
@@ -371,7 +371,7 @@ export type TokenDetails = {
     readonly is_active: boolean
     /** Why it is active, or not. */
     readonly reason: string
-    /** Satoshis: what is left of the credits. */
+    /** Satoshis that are left of the credits. */
     readonly balance: number
     readonly credits: number
     readonly debits: number
@@ -384,7 +384,7 @@ export type TokenDetails = {
   }
 }
 
-/** What each route takes, and what it answers. */
+/** Requests and responses of the routes. */
 
 export interface Routes {
   /** Takes a token off the blacklist. */
@@ -426,7 +426,7 @@ export interface Routes {
       readonly data: unknown
     }
   }
-  /** The same for people. */
+  /** The documentation of the routes as a page. */
   'GET /': {
     readonly path: undefined
     readonly query: undefined
@@ -466,7 +466,7 @@ export interface Routes {
       readonly configured: boolean
     }
   }
-  /** The topics that have names of their own; those of tokens are made when they are asked for. */
+  /** The topics, without the topics of tokens. */
   'GET /1sat/admin/api/topics/active': {
     readonly path: undefined
     readonly query: undefined
@@ -480,7 +480,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: readonly string[]
   }
-  /** A transaction with what proves it, as Atomic BEEF (BRC-95). */
+  /** A transaction with its ancestry and merkle paths, as Atomic BEEF (BRC-95). */
   'GET /1sat/beef/{txid}': {
     readonly path: {
       readonly txid: string
@@ -507,7 +507,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: Uint8Array
   }
-  /** Tokens in the order in which they were deployed, or those whose symbols begin with a text, in the order of the symbols. */
+  /** Tokens in the order of deployment, or by the beginning of their symbols in the order of the symbols. */
   'GET /1sat/bsv21/tokens': {
     readonly path: undefined
     readonly query: {
@@ -526,7 +526,7 @@ export interface Routes {
         readonly dec: number
         readonly icon?: string
       }[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
@@ -539,7 +539,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: TokenDetails
   }
-  /** Who has a token, the one with the most first. */
+  /** The holders of a token, the largest first. */
   'GET /1sat/bsv21/{token}/holders': {
     readonly path: {
       readonly token: string
@@ -554,7 +554,7 @@ export interface Routes {
         readonly address: string
         /** A whole number as text. */
         readonly amount: string
-        /** What is held, by what locks it. */
+        /** The amounts, by lock. */
         readonly locks: Readonly<
           Record<
             string,
@@ -566,11 +566,11 @@ export interface Routes {
           >
         >
       }[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
-  /** What of a token is for sale, and for how many satoshis. */
+  /** The listings of a token, with their prices in satoshis. */
   'GET /1sat/bsv21/{token}/listings': {
     readonly path: {
       readonly token: string
@@ -590,7 +590,7 @@ export interface Routes {
         /** For all of it. */
         readonly price: number
       }[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
@@ -622,7 +622,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: IndexedOutput
   }
-  /** Whether a token is indexed and why, and what waits to be. */
+  /** Whether a token is indexed and why, and its pending transactions. */
   'GET /1sat/bsv21/{token}/status': {
     readonly path: {
       readonly token: string
@@ -634,7 +634,7 @@ export interface Routes {
       readonly is_active: boolean
       /** Why it is active, or not. */
       readonly reason: string
-      /** Satoshis: what is left of the credits. */
+      /** Satoshis that are left of the credits. */
       readonly balance: number
       readonly credits: number
       readonly debits: number
@@ -653,7 +653,7 @@ export interface Routes {
       }
     }
   }
-  /** What was minted of a token, what there is, and what was burned; of what there is, what is for sale or under a contract. */
+  /** Minted, existing and burned amounts of a token; of the existing amount, the parts for sale and under contracts. */
   'GET /1sat/bsv21/{token}/supply': {
     readonly path: {
       readonly token: string
@@ -677,7 +677,7 @@ export interface Routes {
       readonly listings: number
     }
   }
-  /** What a transaction does with a token: the good outputs of it that it spends, and those that it makes. */
+  /** The valid outputs of a token that a transaction spends and creates. */
   'GET /1sat/bsv21/{token}/tx/{txid}': {
     readonly path: {
       readonly token: string
@@ -720,7 +720,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: unknown
   }
-  /** What an address has of a token. */
+  /** The balance of a token at an address. */
   'GET /1sat/bsv21/{token}/{lock}/{address}/balance': {
     readonly path: {
       readonly token: string
@@ -894,7 +894,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: string
   }
-  /** What an address has of every token, in the order of their ids. */
+  /** The balances of all tokens at an address, in the order of token ids. */
   'GET /1sat/owner/{address}/tokens': {
     readonly path: {
       readonly address: string
@@ -912,7 +912,7 @@ export interface Routes {
         readonly icon?: string
         /** A whole number as text. */
         readonly amount: string
-        /** What is held, by what locks it. */
+        /** The amounts, by lock. */
         readonly locks: Readonly<
           Record<
             string,
@@ -924,11 +924,11 @@ export interface Routes {
           >
         >
       }[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
-  /** What the unspent outputs of an address come to. */
+  /** The sum of the unspent outputs of an address. */
   'GET /1sat/owner/{owner}/balance': {
     readonly path: {
       readonly owner: string
@@ -1011,7 +1011,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: IndexedOutput
   }
-  /** What spends an output; null when nothing does that is known. */
+  /** The spender of an output; null when none is known. */
   'GET /1sat/txo/{outpoint}/spend': {
     readonly path: {
       readonly outpoint: string
@@ -1090,7 +1090,7 @@ export interface Routes {
       readonly data: unknown
     }
   }
-  /** A transaction with what proves it, as Atomic BEEF (BRC-95). */
+  /** A transaction with its ancestry and merkle paths, as Atomic BEEF (BRC-95). */
   'GET /beef/{txid}': {
     readonly path: {
       readonly txid: string
@@ -1124,7 +1124,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: readonly string[]
   }
-  /** The same for people. */
+  /** The documentation of the routes as a page. */
   'GET /docs': {
     readonly path: undefined
     readonly query: undefined
@@ -1149,7 +1149,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: string
   }
-  /** The same. */
+  /** Readiness, as `/health/ready` has it. */
   'GET /health': {
     readonly path: undefined
     readonly query: undefined
@@ -1179,7 +1179,7 @@ export interface Routes {
       readonly keyspaces: readonly Keyspace[]
     }
   }
-  /** What a raw key is, byte by byte. */
+  /** The meaning of a raw key, byte by byte. */
   'GET /keyspace/explain/{hex}': {
     readonly path: {
       readonly hex: string
@@ -1226,11 +1226,11 @@ export interface Routes {
     readonly body: undefined
     readonly answer: {
       readonly entries: readonly KvEntry[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
-  /** Changes of entries as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the entries that are live by it and the outpoints of those that no longer are. */
+  /** Changes of entries as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with its new live entries and the outpoints of ended ones. */
   'GET /kv/live': {
     readonly path: undefined
     readonly query: {
@@ -1258,7 +1258,7 @@ export interface Routes {
       readonly entries: readonly KvEntry[]
     }
   }
-  /** What the live entries of a key were before, each from the oldest to the newest. */
+  /** The history of the live entries of a key, each from the oldest value to the newest. */
   'GET /kv/{controller}/{key}/history': {
     readonly path: {
       readonly controller: string
@@ -1275,12 +1275,12 @@ export interface Routes {
         /** Of the live entry. */
         readonly outpoint: string
         readonly entries: readonly KvEntry[]
-        /** For the next page; none when there is none. */
+        /** For the next page; absent on the last. */
         readonly before: readonly string[]
       }[]
     }
   }
-  /** What a raw key of a node of the chain is, and what its value says: the one given, or this store's. */
+  /** The meaning of a raw key of the chain, and of its value: the one given, or this store's. */
   'GET /liquidity/explain/{key}': {
     readonly path: {
       readonly key: string
@@ -1292,7 +1292,7 @@ export interface Routes {
     readonly answer: {
       readonly profile: string
       readonly collection: string
-      readonly about: string
+      readonly summary: string
       readonly spans: readonly Readonly<Record<string, unknown>>[]
       readonly value?: unknown
     }
@@ -1310,7 +1310,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: {
       readonly positions: readonly LiquidityPosition[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
@@ -1324,11 +1324,11 @@ export interface Routes {
     readonly body: undefined
     readonly answer: {
       readonly pools: readonly LiquidityPool[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
-  /** A pool, what is in it, and its liquidity over the whole range. */
+  /** A pool, its reserves, and its liquidity over the whole range. */
   'GET /liquidity/pools/{pool}': {
     readonly path: {
       readonly pool: string
@@ -1392,11 +1392,11 @@ export interface Routes {
     readonly body: undefined
     readonly answer: {
       readonly positions: readonly LiquidityPosition[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
-  /** What a swap would give or cost. Exactly one of `pay` and `buy`. */
+  /** The result or the cost of a swap. Exactly one of `pay` and `buy`. */
   'GET /liquidity/pools/{pool}/quote': {
     readonly path: {
       readonly pool: string
@@ -1427,7 +1427,7 @@ export interface Routes {
       readonly more: boolean
     }
   }
-  /** A position, and what it is worth at the price of its pool. */
+  /** A position, and its value at the price of its pool. */
   'GET /liquidity/positions/{position}': {
     readonly path: {
       readonly position: string
@@ -1438,7 +1438,7 @@ export interface Routes {
       readonly position: LiquidityPosition
     }
   }
-  /** What all pools hold of each denom. */
+  /** The reserves of all pools, by denom. */
   'GET /liquidity/total': {
     readonly path: undefined
     readonly query: {
@@ -1491,7 +1491,7 @@ export interface Routes {
       >
     >
   }
-  /** Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has what follows a position, 410, or on an open stream an event `gone`. */
+  /** Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has the entries after a position: 410, or on an open stream an event `gone`. */
   'GET /live': {
     readonly path: undefined
     readonly query: {
@@ -1516,14 +1516,14 @@ export interface Routes {
     readonly body: undefined
     readonly answer: unknown
   }
-  /** What the node has, and how it does. */
+  /** Topics, lookups, chain, queues and health of the node. */
   'GET /status': {
     readonly path: undefined
     readonly query: undefined
     readonly body: undefined
     readonly answer: Status
   }
-  /** What the unspent outputs with any of these events come to. Where a balance is not kept, so many are added up at once, and the cursor leads to the rest. */
+  /** The sum of the unspent outputs with any of these events. Where no balance is kept, a page of them is summed, and the cursor leads to the rest. */
   'GET /txo/balance': {
     readonly path: undefined
     readonly query: {
@@ -1535,7 +1535,7 @@ export interface Routes {
       /** A whole number as text. */
       readonly satoshis: string
       readonly outputs: number
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
@@ -1565,7 +1565,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: {
       readonly outputs: readonly Output[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
@@ -1619,11 +1619,11 @@ export interface Routes {
     readonly body: undefined
     readonly answer: {
       readonly outputs: readonly Output[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
-  /** The outputs of a transaction, in order; with a topic, those that it admitted. */
+  /** The outputs of a transaction, in order; with a topic, the admitted ones. */
   'GET /txo/tx/{txid}': {
     readonly path: {
       readonly txid: string
@@ -1676,7 +1676,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: {
       readonly outputs: readonly Output[]
-      /** For the next page; null when there is none. */
+      /** For the next page; null on the last. */
       readonly cursor: string | null
     }
   }
@@ -1727,14 +1727,14 @@ export interface Routes {
       readonly topic: string
     }
   }
-  /** Tokens by their ids; those that are not known are left out. */
+  /** Tokens by their ids; unknown ones are left out. */
   'POST /1sat/bsv21/lookup': {
     readonly path: undefined
     readonly query: undefined
     readonly body: readonly string[]
     readonly answer: readonly TokenDetails[]
   }
-  /** Those of the outputs that are good outputs of the token. */
+  /** The valid outputs of the token among the given outputs. */
   'POST /1sat/bsv21/{token}/outputs': {
     readonly path: {
       readonly token: string
@@ -1750,7 +1750,7 @@ export interface Routes {
     readonly body: readonly string[]
     readonly answer: readonly IndexedOutput[]
   }
-  /** What addresses have of a token, together. */
+  /** The balance of a token at several addresses, summed. */
   'POST /1sat/bsv21/{token}/{lock}/balance': {
     readonly path: {
       readonly token: string
@@ -1803,7 +1803,7 @@ export interface Routes {
     readonly query: undefined
     readonly body: {
       readonly service: string
-      /** What the service understands. */
+      /** A query in the form of the service. */
       readonly query?: unknown
     }
     readonly answer: {
@@ -1898,7 +1898,7 @@ export interface Routes {
     readonly body: readonly string[]
     readonly answer: readonly (IndexedOutput | null)[]
   }
-  /** What spends outputs. */
+  /** The spenders of outputs. */
   'POST /1sat/txo/spends': {
     readonly path: undefined
     readonly query: undefined
@@ -1933,7 +1933,7 @@ export interface Routes {
       readonly data: unknown
     }
   }
-  /** The same, as overlay-express has it. */
+  /** `/admin/evict` in the form of overlay-express. */
   'POST /admin/evictOutpoint': {
     readonly path: undefined
     readonly query: undefined
@@ -2018,7 +2018,7 @@ export interface Routes {
       }[]
     }
   }
-  /** Replaces the last blocks by others, one more than there were, with the same transactions. */
+  /** Replaces the last blocks by one block more, with their transactions. */
   'POST /dev/reorg': {
     readonly path: undefined
     readonly query: {
@@ -2039,7 +2039,7 @@ export interface Routes {
     readonly query: undefined
     readonly body: {
       readonly service: string
-      /** What the service understands. */
+      /** A query in the form of the service. */
       readonly query?: unknown
     }
     readonly answer: {

@@ -24,7 +24,7 @@ const MAX_TICKS = 1000
 const SVG_TYPE = 'image/svg+xml'
 
 const tag = 'liquidity'
-const unknown = { 404: { description: 'There is no such thing.' } }
+const unknown = { 404: { description: 'Unknown.' } }
 const answer = (description: string, schema: ReturnType<typeof Type.Object>) => ({
   200: { description, content: { [JSON_TYPE]: schema } }
 })
@@ -112,7 +112,7 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
       method: 'get',
       path: '/liquidity/pools/:pool',
       name: 'liquidityPool',
-      summary: 'A pool, what is in it, and its liquidity over the whole range.',
+      summary: 'A pool, its reserves, and its liquidity over the whole range.',
       tag,
       params: { pool: Id },
       responses: {
@@ -207,11 +207,11 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
       method: 'get',
       path: '/liquidity/pools/:pool/quote',
       name: 'liquidityQuote',
-      summary: 'What a swap would give or cost. Exactly one of `pay` and `buy`.',
+      summary: 'The result or the cost of a swap. Exactly one of `pay` and `buy`.',
       tag,
       params: { pool: Id },
       query: { pay: Type.Optional(CoinText), buy: Type.Optional(CoinText) },
-      responses: { ...answer('What it comes to.', Quote), ...unknown },
+      responses: { ...answer('The quote.', Quote), ...unknown },
       async handle({ params, query: { pay, buy } }) {
         const given = pay ?? buy
         if (given === undefined || (pay !== undefined && buy !== undefined))
@@ -229,7 +229,7 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
       method: 'get',
       path: '/liquidity/positions/:position',
       name: 'liquidityPosition',
-      summary: 'A position, and what it is worth at the price of its pool.',
+      summary: 'A position, and its value at the price of its pool.',
       tag,
       params: { position: Id },
       responses: { ...answer('The position.', Type.Object({ position: PositionState })), ...unknown },
@@ -273,7 +273,7 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
       method: 'get',
       path: '/liquidity/total',
       name: 'liquidityTotal',
-      summary: 'What all pools hold of each denom.',
+      summary: 'The reserves of all pools, by denom.',
       tag,
       query: { limit: Limit },
       responses: answer(
@@ -291,14 +291,13 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
       method: 'get',
       path: '/liquidity/explain/:key',
       name: 'explainLiquidity',
-      summary:
-        "What a raw key of a node of the chain is, and what its value says: the one given, or this store's.",
+      summary: "The meaning of a raw key of the chain, and of its value: the one given, or this store's.",
       tag,
       params: { key: Type.String({ pattern: '^([0-9a-fA-F]{2}){1,512}$' }) },
       query: { value: Type.Optional(Type.String({ pattern: '^([0-9a-fA-F]{2}){0,16384}$' })) },
       responses: {
         ...answer(
-          'What it is.',
+          'The explained key.',
           Type.Object({
             profile: Type.String(),
             collection: Type.String(),

@@ -193,11 +193,11 @@ describe('what is wrong', () => {
     [{ options: { chain: 'headers:ftp://x' } }, 'expected dev, scripts-only, headers, headers:URL'],
     [
       { environment: { QUOIN_PROT: '1' } },
-      'the environment: there is no QUOIN_PROT; did you mean QUOIN_PORT?'
+      'the environment: unknown setting QUOIN_PROT; did you mean QUOIN_PORT?'
     ],
     [
       { environment: { QUOIN_XYZZYXYZZY: '1' } },
-      'there is no QUOIN_XYZZYXYZZY; there are QUOIN_STORE, QUOIN_HOST'
+      'unknown setting QUOIN_XYZZYXYZZY; expected QUOIN_STORE, QUOIN_HOST'
     ],
     [{ environment: { QUOIN_INDEX: 'p2pkh,pushdorp' } }, 'expected all, off, or a list of p2pkh, lock'],
     [{ environment: { QUOIN_PEERS: 'tm_a' } }, 'expected the names of topics (tm_…)'],
@@ -234,9 +234,9 @@ describe('what is wrong', () => {
   })
 
   it.each([
-    ['prot: 1', 'there is no prot; did you mean port?'],
-    ['admin-token: abc', 'there is no admin-token; did you mean adminToken?'],
-    ['limits: { pages: 1 }', 'there is no limits.pages; did you mean limits.page?'],
+    ['prot: 1', 'unknown setting prot; did you mean port?'],
+    ['admin-token: abc', 'unknown setting admin-token; did you mean adminToken?'],
+    ['limits: { pages: 1 }', 'unknown setting limits.pages; did you mean limits.page?'],
     ['limits: 5', 'expected settings of limits, each with its value'],
     ['- port', 'expected settings, each with its value'],
     ['port: "1"', 'port is "1"; expected a whole number'],
@@ -248,8 +248,8 @@ describe('what is wrong', () => {
     ],
     ['port: 1\nport: 2', 'line 2: Map keys must be unique'],
     ['port: [1', 'line 1'],
-    ['__proto__: { port: 1 }', 'there is no __proto__'],
-    ['a: &a [x, x]\nb: &b [*a, *a]\n', 'there is no a']
+    ['__proto__: { port: 1 }', 'unknown setting __proto__'],
+    ['a: &a [x, x]\nb: &b [*a, *a]\n', 'unknown setting a']
   ])('in a file: %j', (content, message) => {
     const [first] = problemsOf({ file: file(content) })
     expect(`${first!.source}: ${first!.message}`).toContain(message)

@@ -293,8 +293,8 @@ const short = (value: unknown): string => {
 const unknownKey = (key: string, known: readonly string[]): string => {
   const meant = nearest(key, known)
   return meant
-    ? `there is no ${key}; did you mean ${meant}?`
-    : `there is no ${key}; there are ${known.join(', ')}`
+    ? `unknown setting ${key}; did you mean ${meant}?`
+    : `unknown setting ${key}; expected ${known.join(', ')}`
 }
 
 const assemble = (given: ReadonlyMap<string, Given>): Config => {

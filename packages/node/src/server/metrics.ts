@@ -40,7 +40,7 @@ export class Metrics {
     })
     this.#submits = new Counter({
       name: 'quoin_submits_total',
-      help: 'Submissions that were answered, and those that were refused.',
+      help: 'Submissions, answered and refused.',
       labelNames: ['outcome'],
       registers
     })
@@ -236,7 +236,7 @@ export class Metrics {
     })
     new Gauge({
       name: 'quoin_sync_items',
-      help: 'Items to fetch from a peer, and those given up.',
+      help: 'Items to fetch from a peer, and abandoned ones.',
       labelNames: [...labelNames, 'state'],
       registers,
       async collect() {

@@ -315,18 +315,14 @@ const sourcePart = (kind: string, source: HeaderSync | ProofWatch, lease: TaskLe
 
 const refuseReadOnly = ({ store }: Config): void => {
   if (!store.endsWith('?read-only')) return
-  throw new QuoinError(
-    'ERR_CONFIG',
-    `store is ${store}, but a node writes what it takes in: leave out ?read-only`,
-    { store }
-  )
+  throw new QuoinError('ERR_CONFIG', `store is ${store}, but a node writes: leave out ?read-only`, { store })
 }
 
 const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
   const unknown = Object.keys(peers).find(topic => !topics.includes(topic))
   if (unknown === undefined) return
-  const known = topics.length > 0 ? `there are ${topics.join(', ')}` : 'no plug-in brings any'
-  throw new QuoinError('ERR_CONFIG', `peers are given for ${unknown}, but there is no such topic: ${known}`, {
+  const known = topics.length > 0 ? `expected ${topics.join(', ')}` : 'expected no peers without topics'
+  throw new QuoinError('ERR_CONFIG', `unknown topic in the peers: ${unknown}; ${known}`, {
     topic: unknown,
     topics
   })

@@ -66,7 +66,7 @@ const operationOf = (declared: Route, schemas: Map<string, unknown>): Operation 
   const bodyContent: Content | undefined =
     body && (body === BYTES ? { [BYTES_TYPE]: {} } : { [JSON_TYPE]: { schema: referred(body, schemas) } })
   const failure = {
-    description: 'What is wrong.',
+    description: 'An error, with its code and message.',
     content: { [JSON_TYPE]: { schema: referred(Failure, schemas) } }
   }
   const responses = Object.entries(declared.responses as Record<string, ResponseSpec>).map(
@@ -161,7 +161,7 @@ export const describedRoutes = (routes: readonly Route[]): Route[] => {
         method: 'get',
         path,
         name: path === '/' ? 'index' : 'docs',
-        summary: 'The same for people.',
+        summary: 'The documentation of the routes as a page.',
         tag: 'health',
         responses: { 200: { description: 'A page.', content: { 'text/html': Type.String() } } },
         handle() {

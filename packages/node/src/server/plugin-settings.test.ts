@@ -41,7 +41,7 @@ describe('an object', () => {
   it.each([
     [{}, 'plugins[0] has no module; expected the path of a file or the name of a package'],
     [{ module: 5 }, 'plugins[0].module is 5; expected the path'],
-    [{ module, nam: 'tm_x' }, 'plugins[0]: there is no nam; did you mean name?'],
+    [{ module, nam: 'tm_x' }, 'plugins[0]: unknown key nam; did you mean name?'],
     [{ module, concurrency: 0 }, 'plugins[0].concurrency is 0; expected a whole number from 1 to 1000'],
     [{ module, topics: ['x'] }, 'plugins[0].topics is ["x"]; expected a list of topics, tm_…'],
     [{ module, isolate: 'yes' }, 'plugins[0].isolate is "yes"; expected true or false'],

@@ -59,7 +59,7 @@ const entryProblems = (at: string, entry: unknown): string[] => {
   const unknown = Object.keys(entry).filter(key => !Object.hasOwn(ENTRY, key))
   const problems = unknown.map(key => {
     const meant = nearest(key, KEYS)
-    return `${at}: there is no ${key}; ${meant ? `did you mean ${meant}?` : `there are ${KEYS.join(', ')}`}`
+    return `${at}: unknown key ${key}; ${meant ? `did you mean ${meant}?` : `expected ${KEYS.join(', ')}`}`
   })
   if (!Object.hasOwn(entry, 'module'))
     problems.push(`${at} has no module; expected ${ENTRY.module['expects']}`)

@@ -214,10 +214,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   app.options('*', () => new Response(null, { status: 200, headers: { ...PREFLIGHT } }))
   app.notFound(c => {
     const id = nextId(c.req.header('x-request-id'))
-    const error = new QuoinError(
-      'ERR_ROUTE_NOT_FOUND',
-      'there is no such route; /openapi.json has all of them'
-    )
+    const error = new QuoinError('ERR_ROUTE_NOT_FOUND', 'unknown route; /openapi.json lists all routes')
     return answered(failed(error, id), id, c.req.method, 'none', performance.now())
   })
   app.onError((error, c) => {

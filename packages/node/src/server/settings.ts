@@ -78,7 +78,7 @@ const schema = Type.Object(
       {
         description:
           'which blocks there are: dev (mined by this node), headers:URL (a Chaintracks service), block-headers:URL ' +
-          '(a Block Headers Service), headers (whatever is stored), scripts-only (proofs are taken on trust)',
+          '(a Block Headers Service), headers (the stored ones), scripts-only (proofs are taken on trust)',
         argument: 'source',
         expects: 'dev, scripts-only, headers, headers:URL or block-headers:URL, with an http or https URL',
         default: 'dev'
@@ -92,7 +92,7 @@ const schema = Type.Object(
       })
     ),
     blockTime: whole(0, 86_400, {
-      description: 'seconds after which the chain dev mines what waits; 0 mines only when it is told to',
+      description: 'seconds after which the chain dev mines pending transactions; 0 mines on request only',
       default: 10
     }),
     chainToken: token('the bearer token for the service that the headers come from'),
@@ -143,7 +143,7 @@ const schema = Type.Object(
       ],
       {
         description:
-          'what is found by owner and by what its scripts say: all, off, or only these kinds of script',
+          'outputs to index by owner and by the data of their scripts: all, off, or only these kinds of script',
         argument: 'kinds',
         expects: `all, off, or a list of ${[...PARSERS.keys()].join(', ')}`,
         default: 'all'
@@ -267,11 +267,11 @@ const schema = Type.Object(
       default: 0
     }),
     journal: whole(0, 1e9, {
-      description: 'changes that are kept for those who follow them',
+      description: 'changes that the journal keeps for streams and followers',
       default: 100_000
     }),
     logLevel: choice(LEVELS, {
-      description: 'what is logged at least: info, warn, error, or silent for nothing',
+      description: 'lowest level to log: info, warn, error, or silent for none',
       argument: 'level',
       default: 'info'
     }),

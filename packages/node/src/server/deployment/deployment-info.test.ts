@@ -87,9 +87,9 @@ describe('a project', () => {
     [{ topicManagers: { tm_meter: 5 } }, 'topicManagers.tm_meter is 5; expected the path of a module'],
     [
       { topicManagers: { tm_meter: './absent.ts' } },
-      `topicManagers.tm_meter is "./absent.ts"; there is no such file: ${join(folder, 'absent.ts')}`
+      `topicManagers.tm_meter is "./absent.ts"; the file does not exist: ${join(folder, 'absent.ts')}`
     ],
-    [{ topicManagers: { tm_meter: './backend' } }, 'there is no such file'],
+    [{ topicManagers: { tm_meter: './backend' } }, 'the file does not exist'],
     [
       { lookupServices: { ls_meter: './x.ts' } },
       'lookupServices.ls_meter is "./x.ts"; expected an object with'
@@ -100,7 +100,7 @@ describe('a project', () => {
     ],
     [
       { lookupServices: { ls_meter: { serviceFactory: './backend/src/Lookup.ts', hydrateWith: 'redis' } } },
-      'lookupServices.ls_meter.hydrateWith is "redis"; expected "mongo", "knex", or no such key'
+      'lookupServices.ls_meter.hydrateWith is "redis"; expected "mongo", "knex", or the key absent'
     ],
     [{ configs: {} }, 'configs is {}; expected a list of configurations'],
     [{ configs: [5] }, 'configs[0] is 5; expected an object'],

@@ -62,7 +62,7 @@ export const parseDeploymentInfo = (text: string, path: string): DeploymentInfo 
     const isPath = typeof module === 'string' && module !== ''
     if (!expectKey(at, module, isPath, 'the path of a module, relative to this file')) return
     const target = resolve(directory, module as string)
-    if (!isFile(target)) problems.push(`${at} is ${shown(module)}; there is no such file: ${target}`)
+    if (!isFile(target)) problems.push(`${at} is ${shown(module)}; the file does not exist: ${target}`)
     else if (isNamed)
       plugins.push({
         module: target,
@@ -85,7 +85,7 @@ export const parseDeploymentInfo = (text: string, path: string): DeploymentInfo 
       // The generators of LARS and CARS call the factory without a database where the key is absent.
       const isDatabase = hydrateWith === 'mongo' || hydrateWith === 'knex'
       const isNone = hydrateWith === undefined || hydrateWith === null || hydrateWith === 'none'
-      expectKey(`${at}.hydrateWith`, hydrateWith, isDatabase || isNone, '"mongo", "knex", or no such key')
+      expectKey(`${at}.hydrateWith`, hydrateWith, isDatabase || isNone, '"mongo", "knex", or the key absent')
       add(`${at}.serviceFactory`, name, 'ls', serviceFactory, isDatabase ? hydrateWith : undefined)
     }
   }

@@ -48,7 +48,7 @@ const evictions = ({ engine, logger }: Context): Route[] => {
       handle: ({ body, id }) => evict(parseOutpoint(body.outpoint), id)
     }),
     route({
-      ...admin('post', 'evictOutpoint', 'evictOutpoint', 'The same, as overlay-express has it.'),
+      ...admin('post', 'evictOutpoint', 'evictOutpoint', '`/admin/evict` in the form of overlay-express.'),
       body: Type.Object({ txid: Txid, outputIndex: Type.Integer({ minimum: 0, maximum: 0xffffffff }) }),
       handle: ({ body, id }) => evict(makeOutpoint(parseTxid(body.txid), body.outputIndex), id)
     })
@@ -152,7 +152,7 @@ const queues = ({ engine, queues: all, limits }: Context): Route[] => {
 
 const headers = (store: HeaderStore): Route[] => {
   const shown = (header: ChainHeader | undefined) => {
-    if (!header) throw new QuoinError('ERR_NOT_FOUND', 'there is no such header')
+    if (!header) throw new QuoinError('ERR_NOT_FOUND', 'unknown header')
     return headerJson(header)
   }
   return [

@@ -29,13 +29,16 @@ export const beefRoutes = ({ engine }: Context): Route[] => {
       },
       async handle({ params: { txid } }) {
         const answer = await handle(parseTxid(txid)).catch(missing)
-        if (!answer) throw new QuoinError('ERR_NOT_FOUND', `there is none of ${txid}`)
+        if (!answer) throw new QuoinError('ERR_NOT_FOUND', `not stored for transaction ${txid}`)
         return answer
       }
     })
   return [
-    served('/beef/:txid', 'beef', 'A transaction with what proves it, as Atomic BEEF (BRC-95).', async txid =>
-      bytes(await transactions.beef(txid, { atomic: true }))
+    served(
+      '/beef/:txid',
+      'beef',
+      'A transaction with its ancestry and merkle paths, as Atomic BEEF (BRC-95).',
+      async txid => bytes(await transactions.beef(txid, { atomic: true }))
     ),
     served('/beef/:txid/tx', 'rawTransaction', 'A transaction alone.', async txid => {
       const found = await transactions.get(txid)

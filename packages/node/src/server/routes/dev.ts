@@ -30,7 +30,7 @@ const fund = (dev: DevNetwork): Route =>
     }),
     responses: {
       200: {
-        description: 'What was paid is the first output; the BEEF is atomic, in hex.',
+        description: 'The payment is the first output; the BEEF is atomic, in hex.',
         content: {
           [JSON_TYPE]: Type.Object({ txid: Type.String(), vout: Type.Integer(), beef: Type.String() })
         }
@@ -69,7 +69,7 @@ const reorg = (dev: DevNetwork): Route =>
     method: 'post',
     path: '/dev/reorg',
     name: 'devReorg',
-    summary: 'Replaces the last blocks by others, one more than there were, with the same transactions.',
+    summary: 'Replaces the last blocks by one block more, with their transactions.',
     tag: 'dev',
     query: { depth: Type.Integer({ minimum: 1, maximum: 100, default: 1 }) },
     responses: {

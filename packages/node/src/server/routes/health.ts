@@ -163,7 +163,7 @@ export const healthRoutes = (context: Context): Route[] => {
         })
     }),
     report('/health/ready', 'healthReady', 'Whether to send requests here.'),
-    report('/health', 'health', 'The same.'),
+    report('/health', 'health', 'Readiness, as `/health/ready` has it.'),
     status(context),
     metrics(context)
   ]
@@ -182,11 +182,11 @@ const status = (context: Context): Route => {
     method: 'get',
     path: '/status',
     name: 'status',
-    summary: 'What the node has, and how it does.',
+    summary: 'Topics, lookups, chain, queues and health of the node.',
     tag: 'health',
     responses: {
       200: {
-        description: 'For people, and for programs that know what they look for.',
+        description: 'The status; fields depend on the parts of the node.',
         content: { [JSON_TYPE]: Status }
       }
     },

@@ -35,13 +35,12 @@ export const keyspaceRoutes = ({ options }: Context): Route[] => {
       method: 'get',
       path: '/keyspace/explain/:hex',
       name: 'explainKey',
-      summary: 'What a raw key is, byte by byte.',
+      summary: 'The meaning of a raw key, byte by byte.',
       tag: 'keyspace',
       params: { hex: Type.String({ pattern: '^([0-9a-fA-F]{2}){0,2048}$' }) },
       responses: {
         200: {
-          description:
-            'Whether it is a key of anything, and of what; if of nothing, what it comes nearest to.',
+          description: 'The collection of the key, or the nearest collection.',
           content: { [JSON_TYPE]: Explained }
         }
       },

@@ -124,7 +124,7 @@ const Named = {
   params: { controller: Controller, key: Key },
   query: { protocolID: Type.Optional(ProtocolID) }
 }
-const NONE = { 404: { description: 'There is no such entry.' } }
+const NONE = { 404: { description: 'Unknown entry.' } }
 
 const entry = (context: Context): Route =>
   route({
@@ -154,7 +154,7 @@ const TIPS = 100
 const tipsOf = async ({ engine: { outputs } }: Context, selected: EntrySelection): Promise<Outpoint[]> => {
   const { rows } = await findEntries(outputs, queryOf(selected, { limit: TIPS }))
   if (rows.length > 0) return rows.map(({ outpoint }) => outpoint)
-  throw new QuoinError('ERR_NOT_FOUND', 'there is no such entry')
+  throw new QuoinError('ERR_NOT_FOUND', 'unknown entry')
 }
 
 const STEPS = 1000
@@ -164,7 +164,7 @@ const history = (context: Context): Route =>
     method: 'get',
     path: '/kv/:controller/:key/history',
     name: 'entryHistory',
-    summary: 'What the live entries of a key were before, each from the oldest to the newest.',
+    summary: 'The history of the live entries of a key, each from the oldest value to the newest.',
     tag: 'kv',
     params: Named.params,
     query: {
@@ -176,7 +176,7 @@ const history = (context: Context): Route =>
     },
     responses: {
       200: {
-        description: 'The newest of each; `before` leads to those that came before them.',
+        description: 'The newest values of each; `before` leads to earlier ones.',
         content: {
           [JSON_TYPE]: Type.Object({
             histories: Type.Array(
@@ -184,7 +184,7 @@ const history = (context: Context): Route =>
                 outpoint: Type.String({ description: 'Of the live entry.' }),
                 entries: Type.Array(Entry),
                 before: Type.Array(Type.String(), {
-                  description: 'For the next page; none when there is none.'
+                  description: 'For the next page; absent on the last.'
                 })
               })
             )
@@ -223,13 +223,13 @@ const following = (context: Context): Route =>
     path: '/kv/live',
     name: 'liveEntries',
     summary:
-      'Changes of entries as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the entries that are live by it and the outpoints of those that no longer are.',
+      'Changes of entries as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with its new live entries and the outpoints of ended ones.',
     tag: 'kv',
     query: { ...Selectors, after: Type.Optional(Position) },
     headers: { 'last-event-id': Type.Optional(Position) },
     responses: {
       200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
-      410: { description: 'The position is no longer there.' }
+      410: { description: 'The journal no longer has the position.' }
     },
     handle({ query: { after, ...selected }, headers }) {
       const isSelected = selects(queryOf(selected))

@@ -30,13 +30,13 @@ export const liveRoutes = (context: Context): Route[] => {
       path: '/live',
       name: 'live',
       summary:
-        'Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has what follows a position, 410, or on an open stream an event `gone`.',
+        'Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has the entries after a position: 410, or on an open stream an event `gone`.',
       tag: 'live',
       query,
       headers: { 'last-event-id': Type.Optional(Position) },
       responses: {
         200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
-        410: { description: 'The position is no longer there.' }
+        410: { description: 'The journal no longer has the position.' }
       },
       async handle({ query: { events, topics, after: asked }, headers }) {
         const after = headers['last-event-id'] ?? asked

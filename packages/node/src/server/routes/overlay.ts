@@ -59,7 +59,7 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
       )
     },
     body: BYTES,
-    responses: { 200: { description: 'What each topic did.', content: { [JSON_TYPE]: Steak } } },
+    responses: { 200: { description: 'The admission of each topic.', content: { [JSON_TYPE]: Steak } } },
     async handle({ headers, body, client }) {
       const since = performance.now()
       try {
@@ -102,7 +102,7 @@ const lookup = ({ engine, metrics }: Context): Route =>
     headers: { 'x-aggregation': Type.Optional(Type.String()) },
     body: Type.Object({
       service: Type.String({ maxLength: 128 }),
-      query: Type.Optional(Type.Unknown({ description: 'What the service understands.' }))
+      query: Type.Optional(Type.Unknown({ description: 'A query in the form of the service.' }))
     }),
     responses: {
       200: { description: 'Outputs.', content: { [JSON_TYPE]: LookupAnswer, [BYTES_TYPE]: undefined } }
@@ -202,7 +202,7 @@ const plugins = ({ engine }: Context): Route[] => [
     name: 'listTopicManagers',
     summary: 'The topics, by name.',
     tag: 'overlay',
-    responses: { 200: { description: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
+    responses: { 200: { description: 'Name and description of each.', content: { [JSON_TYPE]: MetaData } } },
     handle: async () => json(await engine.topicMetaData())
   }),
   route({
@@ -211,7 +211,7 @@ const plugins = ({ engine }: Context): Route[] => [
     name: 'listLookupServiceProviders',
     summary: 'The lookup services, by name.',
     tag: 'overlay',
-    responses: { 200: { description: 'What each is.', content: { [JSON_TYPE]: MetaData } } },
+    responses: { 200: { description: 'Name and description of each.', content: { [JSON_TYPE]: MetaData } } },
     handle: async () => json(await engine.lookupMetaData())
   }),
   route({
@@ -266,7 +266,7 @@ const arcIngest = ({ engine, options: { arcToken } }: Context): Route[] => {
         }
       },
       async handle({ body: { txid, merklePath } }) {
-        if (!merklePath) return json({ status: 'success', message: 'there is no proof in it' })
+        if (!merklePath) return json({ status: 'success', message: 'the request has no proof' })
         await engine.handleNewMerkleProof(parseTxid(txid), Bump.parse(fromHex(merklePath)))
         return json({ status: 'success', message: 'the proof was taken' })
       }

@@ -32,7 +32,7 @@ const Including = {
   include: Type.Optional(
     Type.Array(Type.Union(INCLUDES.map(each => Type.Literal(each))), {
       maxItems: INCLUDES.length,
-      description: 'What to answer of each output, repeated: `include=satoshis&include=spend`.'
+      description: 'Fields of each output, repeated: `include=satoshis&include=spend`.'
     })
   ),
   tags: Type.Optional(
@@ -44,9 +44,9 @@ const Output = Type.Object(
   {
     outpoint: Type.String({ description: '`txid.vout`' }),
     score: Type.Number({ description: '`height + index/1e9` when mined, unix seconds when not.' }),
-    key: Type.Optional(Type.String({ description: 'What it was found under.' })),
+    key: Type.Optional(Type.String({ description: 'The event that found it.' })),
     satoshis: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
-    spend: Type.Optional(Type.Union([Txid, Type.Null()], { description: 'What spends it.' })),
+    spend: Type.Optional(Type.Union([Txid, Type.Null()], { description: 'The spender.' })),
     events: Type.Optional(Type.Array(Type.String())),
     topics: Type.Optional(Type.Array(Type.String())),
     block: Type.Optional(
@@ -120,13 +120,13 @@ const byTransaction = ({ engine: { outputs } }: Context): Route =>
     method: 'get',
     path: '/txo/tx/:txid',
     name: 'outputsOfTransaction',
-    summary: 'The outputs of a transaction, in order; with a topic, those that it admitted.',
+    summary: 'The outputs of a transaction, in order; with a topic, the admitted ones.',
     tag: 'txo',
     params: { txid: Txid },
     query: { topic: Type.Optional(TopicName), ...Including },
     responses: {
       200: {
-        description: 'What is known of them.',
+        description: 'The outputs.',
         content: { [JSON_TYPE]: Type.Object({ txid: Txid, outputs: Type.Array(Output) }) }
       },
       404: { description: 'The transaction is not known.' }
@@ -151,7 +151,7 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route =>
     params: { outpoint: Outpoint },
     query: Including,
     responses: {
-      200: { description: 'What is known of it.', content: { [JSON_TYPE]: Output } },
+      200: { description: 'The output.', content: { [JSON_TYPE]: Output } },
       404: { description: 'It is not known.' }
     },
     handle: async ({ params, query }) =>
@@ -174,7 +174,7 @@ const balance = ({ engine: { outputs }, limits }: Context): Route =>
     path: '/txo/balance',
     name: 'balance',
     summary:
-      'What the unspent outputs with any of these events come to. Where a balance is not kept, so many are added up at once, and the cursor leads to the rest.',
+      'The sum of the unspent outputs with any of these events. Where no balance is kept, a page of them is summed, and the cursor leads to the rest.',
     tag: 'txo',
     query: {
       events: eventsOf(limits.events, 'Repeated: `events=own:1A…&events=own:1B…`.'),

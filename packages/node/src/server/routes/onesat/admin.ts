@@ -92,7 +92,7 @@ const actives = ({ engine }: TokenContext): Route[] => [
     method: 'get',
     path: `${BASE}/topics/active`,
     name: 'oneSatActiveTopics',
-    summary: 'The topics that have names of their own; those of tokens are made when they are asked for.',
+    summary: 'The topics, without the topics of tokens.',
     tag: '1sat',
     responses: { 200: { description: 'Names.', content: { [JSON_TYPE]: Texts } } },
     handle: () => json([...engine.topics.keys()])

@@ -72,7 +72,7 @@ export const StatusJson = Type.Object({
   token_id: Type.String(),
   is_active: Type.Boolean(),
   reason: Type.String({ description: 'Why it is active, or not.' }),
-  balance: Type.Integer({ description: 'Satoshis: what is left of the credits.' }),
+  balance: Type.Integer({ description: 'Satoshis that are left of the credits.' }),
   credits: Type.Integer(),
   debits: Type.Integer(),
   output_count: Type.Integer(),
@@ -127,10 +127,10 @@ const lookup = (context: TokenContext): Route =>
     method: 'post',
     path: `${BASE}/lookup`,
     name: 'oneSatTokens',
-    summary: 'Tokens by their ids; those that are not known are left out.',
+    summary: 'Tokens by their ids; unknown ones are left out.',
     tag: '1sat',
     body: Type.Array(TokenIdText, { maxItems: MAX_TOKENS }),
-    responses: { 200: { description: 'What is known.', content: { [JSON_TYPE]: Type.Array(Details) } } },
+    responses: { 200: { description: 'The known tokens.', content: { [JSON_TYPE]: Type.Array(Details) } } },
     async handle({ body }) {
       const found = await context.tokens.tokens(body.map(parseTokenId))
       const known = found.filter(each => each !== undefined)
@@ -146,7 +146,7 @@ const details = (context: TokenContext): Route =>
     summary: 'A token as it was deployed, and whether it is indexed.',
     tag: '1sat',
     params: { token: TokenIdText },
-    responses: { 200: { description: 'What is known.', content: { [JSON_TYPE]: Details } }, ...NO_TOKEN },
+    responses: { 200: { description: 'The token.', content: { [JSON_TYPE]: Details } }, ...NO_TOKEN },
     handle: async ({ params }) => json(await detailsOf(context, await knownToken(context, params.token)))
   })
 
@@ -162,8 +162,7 @@ const ofTransaction = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/tx/:txid`,
     name: 'oneSatTokenTransaction',
-    summary:
-      'What a transaction does with a token: the good outputs of it that it spends, and those that it makes.',
+    summary: 'The valid outputs of a token that a transaction spends and creates.',
     tag: '1sat',
     params: { token: TokenIdText, txid: TxidText },
     query: {
@@ -245,7 +244,7 @@ const validations = (context: TokenContext): Route[] => {
     return loaded.flatMap((each, i) => (each?.topics?.includes(topic) && !spenders[i] ? [each] : []))
   }
   const query = {
-    unspent: Type.Boolean({ default: false, description: 'Only what is not spent.' }),
+    unspent: Type.Boolean({ default: false, description: 'Unspent outputs only.' }),
     ...wanted()
   }
   return [
@@ -253,7 +252,7 @@ const validations = (context: TokenContext): Route[] => {
       method: 'post',
       path: `${BASE}/:token/outputs`,
       name: 'oneSatValidOutputs',
-      summary: 'Those of the outputs that are good outputs of the token.',
+      summary: 'The valid outputs of the token among the given outputs.',
       tag: '1sat',
       params: { token: TokenIdText },
       query,
@@ -290,7 +289,7 @@ const validations = (context: TokenContext): Route[] => {
 
 const Lock = Type.Union(
   HOLDER_LOCKS.map(lock => Type.Literal(lock)),
-  { description: 'What locks the outputs: a key, a key and a cosigner, or an offer to sell.' }
+  { description: 'The lock of the outputs: a key, a key and a cosigner, or an offer to sell.' }
 )
 const Addresses = Type.Array(Address, { minItems: 1, maxItems: MAX_ADDRESSES })
 
@@ -312,7 +311,7 @@ const balances = ({ tokens }: TokenContext): Route[] => {
       method: 'get',
       path: `${BASE}/:token/:lock/:address/balance`,
       name: 'oneSatTokenBalance',
-      summary: 'What an address has of a token.',
+      summary: 'The balance of a token at an address.',
       tag: '1sat',
       params: { token: TokenIdText, lock: Lock, address: Address },
       responses,
@@ -322,7 +321,7 @@ const balances = ({ tokens }: TokenContext): Route[] => {
       method: 'post',
       path: `${BASE}/:token/:lock/balance`,
       name: 'oneSatTokenBalances',
-      summary: 'What addresses have of a token, together.',
+      summary: 'The balance of a token at several addresses, summed.',
       tag: '1sat',
       params: { token: TokenIdText, lock: Lock },
       body: Addresses,

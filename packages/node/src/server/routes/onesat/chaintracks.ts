@@ -14,7 +14,7 @@ const HeaderJson = Type.Object(
     hash: Type.String(),
     version: Type.Integer(),
     prevHash: Type.String(),
-    previousHash: Type.String({ description: 'The same, as wallets name it.' }),
+    previousHash: Type.String({ description: '`prevHash` under the name that wallets use.' }),
     merkleRoot: Type.String(),
     time: Type.Integer(),
     bits: Type.Integer(),
@@ -92,9 +92,9 @@ const chain = (headers: HeaderStore): Route[] => [
 const single = (headers: HeaderStore): Route[] => {
   const found = (header: ChainHeader | undefined, what: string) => {
     if (header) return json(shown(header))
-    throw new QuoinError('ERR_NOT_FOUND', `there is no block ${what}`)
+    throw new QuoinError('ERR_NOT_FOUND', `unknown block ${what}`)
   }
-  const responses = { 200: HeaderResponse, 404: { description: 'There is none.' } }
+  const responses = { 200: HeaderResponse, 404: { description: 'Unknown block.' } }
   return [
     route({
       method: 'get',

@@ -11,7 +11,7 @@ export const IndexedOutput = Type.Object(
     outpoint: Type.String({ description: '`txid_vout`' }),
     score: Type.Number({ description: '`height + index/1e9` when mined, unix seconds when not.' }),
     satoshis: Type.Optional(Type.Integer()),
-    blockHeight: Type.Optional(Type.Integer({ description: 'Only of what is mined.' })),
+    blockHeight: Type.Optional(Type.Integer({ description: 'Present for mined outputs.' })),
     blockIdx: Type.Optional(Type.Integer()),
     spend: Type.Optional(Txid),
     events: Type.Optional(Type.Array(Type.String())),
@@ -32,7 +32,7 @@ export const wanted = (otherwise: { readonly spend?: boolean; readonly all?: boo
   return {
     tags: Type.Optional<TArray<TString>>({ ...List, description: 'Data under these tags, with commas.' }),
     sats: flag('satoshis', all),
-    spend: flag('what spends it', spend),
+    spend: flag('its spender', spend),
     events: flag('events', all),
     block: flag('its place in the chain', all)
   }

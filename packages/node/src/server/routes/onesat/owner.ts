@@ -34,7 +34,7 @@ const txos = (context: Context): Route => {
     from: Type.Optional(Score),
     limit: Type.Optional(Type.Integer({ minimum: 1, description: 'As many as there are, unless given.' })),
     rev: Type.Boolean({ default: false, description: 'The greatest score first.' }),
-    unspent: Type.Boolean({ default: true, description: 'Only what is not spent.' }),
+    unspent: Type.Boolean({ default: true, description: 'Unspent outputs only.' }),
     refresh: Type.Optional(Type.Boolean({ description: 'Has no effect: the node is in step by itself.' })),
     ...wanted({ all: true })
   }
@@ -119,7 +119,7 @@ const balance = ({ engine: { outputs } }: Context): Route =>
     method: 'get',
     path: '/1sat/owner/:owner/balance',
     name: 'oneSatOwnerBalance',
-    summary: 'What the unspent outputs of an address come to.',
+    summary: 'The sum of the unspent outputs of an address.',
     tag: '1sat',
     params: { owner: Owner },
     responses: {

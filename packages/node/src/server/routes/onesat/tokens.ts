@@ -41,7 +41,7 @@ const search = ({ tokens, limits }: TokenContext): Route =>
     path: `${BASE}/tokens`,
     name: 'tokens',
     summary:
-      'Tokens in the order in which they were deployed, or those whose symbols begin with a text, in the order of the symbols.',
+      'Tokens in the order of deployment, or by the beginning of their symbols in the order of the symbols.',
     tag: '1sat',
     query: {
       sym: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
@@ -73,7 +73,7 @@ const status = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/status`,
     name: 'tokenStatus',
-    summary: 'Whether a token is indexed and why, and what waits to be.',
+    summary: 'Whether a token is indexed and why, and its pending transactions.',
     tag: '1sat',
     params,
     responses: {
@@ -101,7 +101,7 @@ const supply = (context: TokenContext): Route =>
     path: `${BASE}/:token/supply`,
     name: 'tokenSupply',
     summary:
-      'What was minted of a token, what there is, and what was burned; of what there is, what is for sale or under a contract.',
+      'Minted, existing and burned amounts of a token; of the existing amount, the parts for sale and under contracts.',
     tag: '1sat',
     params,
     responses: {
@@ -131,7 +131,7 @@ const supply = (context: TokenContext): Route =>
   })
 
 const Locks = Type.Record(Type.String(), Type.Object({ amount: Amount, outputs: Type.Integer() }), {
-  description: 'What is held, by what locks it.'
+  description: 'The amounts, by lock.'
 })
 const locksJson = (locks: Holder['locks']) =>
   Object.fromEntries(
@@ -149,14 +149,14 @@ const holdings = (context: TokenContext): Route =>
     method: 'get',
     path: '/1sat/owner/:address/tokens',
     name: 'holdings',
-    summary: 'What an address has of every token, in the order of their ids.',
+    summary: 'The balances of all tokens at an address, in the order of token ids.',
     tag: '1sat',
     params: { address: Address },
     query: paging(context),
     responses: {
       200: {
         description:
-          'A page. It may have few tokens or none, and a cursor all the same, when the address has had many that it has no more.',
+          'A page. With a cursor it may still have few tokens or none, when the address has spent many.',
         content: {
           [JSON_TYPE]: Type.Object({
             tokens: Type.Array(
@@ -199,7 +199,7 @@ const holders = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/holders`,
     name: 'tokenHolders',
-    summary: 'Who has a token, the one with the most first.',
+    summary: 'The holders of a token, the largest first.',
     tag: '1sat',
     params,
     query: paging(context),
@@ -240,7 +240,7 @@ const listings = (context: TokenContext): Route =>
     method: 'get',
     path: `${BASE}/:token/listings`,
     name: 'tokenListings',
-    summary: 'What of a token is for sale, and for how many satoshis.',
+    summary: 'The listings of a token, with their prices in satoshis.',
     tag: '1sat',
     params,
     query: paging(context),
@@ -317,7 +317,7 @@ const following = (context: TokenContext): Route =>
     headers: { 'last-event-id': Type.Optional(Position) },
     responses: {
       200: { description: 'A stream of events.', content: { 'text/event-stream': Type.String() } },
-      410: { description: 'The position is no longer there.' }
+      410: { description: 'The journal no longer has the position.' }
     },
     handle({ params: { token }, query: { after }, headers }) {
       const topic = topicOf(parseTokenId(token))

@@ -35,7 +35,7 @@ const search = ({ engine: { outputs }, limits }: Context): Route =>
       to: Type.Optional(Type.Number({ description: 'The greatest score.' })),
       limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
       rev: Type.Boolean({ default: false, description: 'The greatest score first.' }),
-      unspent: Type.Boolean({ default: false, description: 'Only what is not spent.' }),
+      unspent: Type.Boolean({ default: false, description: 'Unspent outputs only.' }),
       ...wanted()
     },
     responses: Found,
@@ -76,7 +76,7 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
     params: { outpoint: OutpointText },
     query: wanted({ spend: true }),
     responses: {
-      200: { description: 'What is known of it.', content: { [JSON_TYPE]: IndexedOutput } },
+      200: { description: 'The output.', content: { [JSON_TYPE]: IndexedOutput } },
       404: { description: 'It is not known.' }
     },
     handle: async ({ params, query }) =>
@@ -86,7 +86,7 @@ const byOutpoint = ({ engine: { outputs } }: Context): Route[] => [
     method: 'get',
     path: '/1sat/txo/:outpoint/spend',
     name: 'oneSatSpend',
-    summary: 'What spends an output; null when nothing does that is known.',
+    summary: 'The spender of an output; null when none is known.',
     tag: '1sat',
     params: { outpoint: OutpointText },
     responses: { 200: { description: 'The transaction.', content: { [JSON_TYPE]: Spend } } },
@@ -122,7 +122,7 @@ const byOutpoints = ({ engine: { outputs } }: Context): Route[] => [
     method: 'post',
     path: '/1sat/txo/spends',
     name: 'oneSatSpends',
-    summary: 'What spends outputs.',
+    summary: 'The spenders of outputs.',
     tag: '1sat',
     body: Outpoints,
     responses: { 200: { description: 'In the order asked.', content: { [JSON_TYPE]: Type.Array(Spend) } } },
