@@ -54,10 +54,10 @@ export type IndexedOutput = {
 
 export type Keyspace = {
   readonly name: string
-  readonly summary: string
+  readonly about: string
   readonly collections: readonly {
     readonly name: string
-    readonly summary: string
+    readonly about: string
     /** The key as a pattern. */
     readonly key: string
     readonly parts: readonly (
@@ -1275,7 +1275,7 @@ export interface Routes {
         /** Of the live entry. */
         readonly outpoint: string
         readonly entries: readonly KvEntry[]
-        /** For the next page; absent on the last. */
+        /** For the next page; empty on the last. */
         readonly before: readonly string[]
       }[]
     }
@@ -1292,7 +1292,7 @@ export interface Routes {
     readonly answer: {
       readonly profile: string
       readonly collection: string
-      readonly summary: string
+      readonly about: string
       readonly spans: readonly Readonly<Record<string, unknown>>[]
       readonly value?: unknown
     }

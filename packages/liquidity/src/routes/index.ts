@@ -301,7 +301,7 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
           Type.Object({
             profile: Type.String(),
             collection: Type.String(),
-            summary: Type.String(),
+            about: Type.String(),
             spans: Type.Array(Type.Record(Type.String(), Type.Unknown())),
             value: Type.Optional(Type.Unknown())
           })

@@ -22,7 +22,7 @@ export const keyspaceRoutes = ({ options }: Context): Route[] => {
         200: {
           description: 'As it is declared.',
           content: {
-            [JSON_TYPE]: Type.Object({ keyspaces: Type.Array(ResponseSpec) })
+            [JSON_TYPE]: Type.Object({ keyspaces: Type.Array(KeyspaceDescription) })
           }
         }
       },
@@ -66,14 +66,14 @@ const withVerdicts = (each: AnyKeyspace) => ({
   verdicts: each.proof.verdicts.map(({ property, holds, checks }) => ({ property, holds, checks }))
 })
 
-const ResponseSpec = Type.Object(
+const KeyspaceDescription = Type.Object(
   {
     name: Type.String(),
-    summary: Type.String(),
+    about: Type.String(),
     collections: Type.Array(
       Type.Object({
         name: Type.String(),
-        summary: Type.String(),
+        about: Type.String(),
         key: Type.String({ description: 'The key as a pattern.' }),
         parts: Type.Array(
           Type.Union([

@@ -184,7 +184,7 @@ const history = (context: Context): Route =>
                 outpoint: Type.String({ description: 'Of the live entry.' }),
                 entries: Type.Array(Entry),
                 before: Type.Array(Type.String(), {
-                  description: 'For the next page; absent on the last.'
+                  description: 'For the next page; empty on the last.'
                 })
               })
             )
