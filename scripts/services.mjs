@@ -1,10 +1,11 @@
 /**
- * Provides the programs that tests start: `redis-server` 7 or later, Chromium and a C compiler. On Debian and Ubuntu it
+ * Provides the programs that tests start: `redis-server` 7 or later, PostgreSQL 13 or later, Chromium
+ * and a C compiler. On Debian and Ubuntu it
  * installs missing ones, as root or with a `sudo` that asks for no password; elsewhere it prints the command to run. The
  * tests start servers of their own, so the services of installed packages are kept from starting.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** Compiles nothing, with the headers of the C library, which a compiler may lack. */
@@ -21,6 +22,11 @@ const versionOf = (command, pattern) => {
   return stdout?.match(pattern)?.[1]
 }
 
+/** Debian keeps the programs of each version in a folder of its own, off the PATH. */
+const POSTGRES = '/usr/lib/postgresql'
+const postgresFolders = () =>
+  existsSync(POSTGRES) ? readdirSync(POSTGRES).map(version => `${POSTGRES}/${version}/bin/`) : []
+
 /** The programs, each with its packages. */
 const PROGRAMS = [
   {
@@ -29,6 +35,16 @@ const PROGRAMS = [
     version: () => versionOf('redis-server', /\bv=(\d+\.\d+\.\d+)/),
     packages: { debian: 'redis-server', alpine: 'redis', brew: 'redis' },
     service: 'redis-server'
+  },
+  {
+    name: 'postgres',
+    major: 13,
+    version: () =>
+      ['', ...postgresFolders()]
+        .map(folder => versionOf(`${folder}postgres`, /\b(\d+\.\d+)/))
+        .find(version => version !== undefined),
+    packages: { debian: 'postgresql', alpine: 'postgresql', brew: 'postgresql' },
+    service: 'postgresql'
   },
   {
     name: 'chromium',

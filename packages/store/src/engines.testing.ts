@@ -7,6 +7,7 @@ import type { StoreContract } from '@quoin/store-contract'
 import type { Engine } from './engine.ts'
 import { openModel } from './model.testing.ts'
 import { openEngine } from './open.ts'
+import { type PostgresServer, sharedPostgres } from './postgres/server.testing.ts'
 import { type RedisServer, startRedis } from './redis/server.testing.ts'
 
 export interface Harness extends Pick<StoreContract, 'open' | 'reopen' | 'openBackup'> {
@@ -54,10 +55,33 @@ const onRedis = (): Harness => {
   }
 }
 
+/** On the server of this process; each engine has a schema of its own. */
+const onPostgres = (): Harness => {
+  let server: PostgresServer | undefined
+  let schemas = 0
+  const urls = new Map<Engine, string>()
+  const openAt = async (url: string): Promise<Engine> => {
+    const engine = await openEngine(url)
+    urls.set(engine, url)
+    return engine
+  }
+  return {
+    start: async () => {
+      server = await sharedPostgres()
+    },
+    open: () => openAt(`${server!.url}?schema=t${process.pid}_${++schemas}`),
+    reopen: async engine => {
+      await engine.close()
+      return openAt(urls.get(engine)!)
+    }
+  }
+}
+
 export const ENGINES: Readonly<Record<string, Harness>> = {
   model: { open: async () => openModel(), openBackup: async backup => openModel({ backup }) },
   memory: { open: () => openEngine('memory:') },
   lmdb: inFolders('lmdb'),
   level: inFolders('level'),
-  redis: onRedis()
+  redis: onRedis(),
+  postgres: onPostgres()
 }

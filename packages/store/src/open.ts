@@ -4,7 +4,8 @@ import type { Engine } from './engine.ts'
 import { type ReconnectOptions, reconnecting } from './reconnecting-engine.ts'
 import { parseFilesUrl } from './url.ts'
 
-const EXAMPLES = 'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HOST:PORT'
+const EXAMPLES =
+  'memory:, lmdb:PATH, level:PATH, redis://HOST:PORT, rediss://HOST:PORT, postgres://HOST/DATABASE'
 
 export interface OpenOptions {
   /** `false` fails where there is no store yet, instead of making one. Of servers it means nothing. */
@@ -25,6 +26,10 @@ export const openEngine = async (url: string, { create, reconnect }: OpenOptions
   if (url === 'memory:') return (await import('./ordered/memory.ts')).openMemory()
   if (/^rediss?(-cluster)?:/.test(url)) {
     const engine = await (await import('./redis/index.ts')).openRedis(url)
+    return reconnect ? reconnecting(engine, reconnect) : engine
+  }
+  if (/^postgres(ql)?:/.test(url)) {
+    const engine = await (await import('./postgres/index.ts')).openPostgres(url)
     return reconnect ? reconnecting(engine, reconnect) : engine
   }
   throw new QuoinError('ERR_STORE_URL', `unknown store URL ${JSON.stringify(url)}; expected ${EXAMPLES}`, {

@@ -3,13 +3,13 @@
  * as a power cut would, and come back with the same port and data. None outlives the process that started it.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ATTEMPTS, exitOf, freePort, guard, HOST, hasEnded, PortTaken } from '../server-process.testing.ts'
 
 export interface RedisOptions {
   readonly appendonly?: boolean
@@ -37,18 +37,10 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-const HOST = '127.0.0.1'
 const START_MS = 20_000
 const STOP_MS = 5_000
 const REPLY_MS = 2_000
 const POLL_MS = 10
-const ATTEMPTS = 10
-
-/** Kills the server named last on its input, and removes its folder, as soon as that input ends: see `guard`. */
-const GUARD =
-  'while read -r line; do pid=$line; done; [ -z "$pid" ] || kill -9 "$pid"; [ -z "$1" ] || rm -rf "$1"'
-
-class PortTaken extends Error {}
 
 /** Starts a server; on other ports, when those that were free are taken by the time it wants them. */
 export const startRedis = async (options: RedisOptions = {}): Promise<RedisServer> => {
@@ -159,28 +151,6 @@ class Server implements RedisServer {
   }
 }
 
-const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
-
-/** Children do not keep this process alive, but whoever waits for their end does. */
-const exitOf = (child: ChildProcess): Promise<unknown> => {
-  child.ref()
-  return once(child, 'exit')
-}
-
-/**
- * A shell that waits for the end of its input. That comes with the end of this process however it ends, also where no
- * exit handler runs. In a session of its own, as Ctrl-C must not end it first.
- */
-const guard = (dir: string): ChildProcess => {
-  const child = spawn('sh', ['-c', GUARD, 'guard', dir], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true
-  })
-  child.unref()
-  ;(child.stdin as unknown as { unref(): void }).unref()
-  return child
-}
-
 /**
  * Cuts off what a kill left at the end of the log, as an operator should. Redis does so itself when it loads the log,
  * but leaves the beginning of a transaction that was cut off in the middle of a command: it is carried out together
@@ -194,21 +164,6 @@ const mendLog = (dir: string): void => {
     encoding: 'utf8'
   })
   if (status !== 0) throw new Error(`redis-check-aof: ${stdout}`)
-}
-
-/** From below the ports that systems give to outgoing connections, which might take it before a restart does. */
-const freePort = async (): Promise<number> => {
-  for (let attempt = 1; ; attempt++) {
-    const port = randomInt(10_000, 32_000)
-    const probe = createServer()
-    try {
-      await once(probe.listen(port, HOST), 'listening')
-      await new Promise(resolve => probe.close(resolve))
-      return port
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error
-    }
-  }
 }
 
 /** One command on a connection of its own; with QUIT behind it, the end of the connection is the end of the reply. */

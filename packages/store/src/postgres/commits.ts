@@ -1,0 +1,133 @@
+/**
+ * Commits batches, in the order in which they come: a transaction for those that came while the last one ran. One that
+ * PostgreSQL rolled back in favour of another process is committed again.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { QuoinError } from '@quoin/primitives'
+import { BatchDecoder } from '../batch-decoder.ts'
+import type { Answer } from '../engine.ts'
+import { BatchRows } from './batch-rows.ts'
+import type { Database } from './database.ts'
+import { isConflict } from './errors.ts'
+
+/** Of one transaction. */
+const GROUP_BATCHES = 500
+const GROUP_BYTES = 4 * 1024 * 1024
+/** Times that a transaction is tried. */
+const ATTEMPTS = 20
+/** Milliseconds; the pause before an attempt is random, and grows with each. */
+const PAUSE_MS = 5
+
+interface Submission {
+  readonly batch: Uint8Array
+  readonly resolve: (answers: Answer[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The answers of a batch, or its refusal. */
+type Outcome = Answer[] | QuoinError
+
+export class Commits {
+  readonly #database: Database
+  readonly #schema: string
+  readonly #waiting: Submission[] = []
+  #running: Promise<void> | undefined
+
+  constructor(database: Database, schema: string) {
+    this.#database = database
+    this.#schema = schema
+  }
+
+  commit(batch: Uint8Array): Promise<Answer[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ batch, resolve, reject })
+      this.#running ??= this.#run()
+    })
+  }
+
+  async settled(): Promise<void> {
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // Batches of the same turn of the event loop share a transaction.
+    await undefined
+    while (this.#waiting.length > 0) await this.#commitGroup(this.#nextGroup())
+    this.#running = undefined
+  }
+
+  /** A batch that scans goes by itself: it locks rows that nobody has named. */
+  #nextGroup(): Submission[] {
+    let bytes = 0
+    let length = 0
+    for (const { batch } of this.#waiting) {
+      if (length > 0 && (bytes + batch.length > GROUP_BYTES || new BatchDecoder(batch).hasScan)) break
+      bytes += batch.length
+      length++
+      if (length === GROUP_BATCHES || new BatchDecoder(batch).hasScan) break
+    }
+    return this.#waiting.splice(0, length)
+  }
+
+  async #commitGroup(group: readonly Submission[]): Promise<void> {
+    try {
+      const outcomes = await this.#outcomes(group.map(({ batch }) => batch))
+      for (const [i, { resolve, reject }] of group.entries()) {
+        const outcome = outcomes[i]!
+        if (outcome instanceof QuoinError) reject(outcome)
+        else resolve(outcome)
+      }
+    } catch (error) {
+      // Where the server refused the group, the fault may be of one batch: each is tried by itself.
+      if (group.length > 1 && !isOfAll(error)) {
+        for (const each of group) await this.#commitGroup([each])
+      } else for (const { reject } of group) reject(error)
+    }
+  }
+
+  /** The transaction of a group, again after conflicts and while the server is away. */
+  async #outcomes(batches: readonly Uint8Array[]): Promise<Outcome[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#database.patiently(() => this.#transaction(batches))
+      } catch (error) {
+        if (!isConflict(error) || attempt === ATTEMPTS) throw error
+        await sleep(PAUSE_MS * attempt * Math.random())
+      }
+    }
+  }
+
+  #transaction(batches: readonly Uint8Array[]): Promise<Outcome[]> {
+    const decoders = batches.map(batch => new BatchDecoder(batch))
+    const rows = new BatchRows(this.#schema)
+    return this.#database.transaction(async query => {
+      for (const decoder of decoders) {
+        decoder.firstFailing(rows.announcedConditions)
+        decoder.run(rows.announcedOperations)
+      }
+      await rows.load(
+        query,
+        decoders.some(({ hasScan }) => hasScan)
+      )
+      const result = decoders.map((decoder): Outcome => {
+        const failing = decoder.firstFailing(rows.conditions)
+        return failing >= 0 ? decoder.refusal(failing) : decoder.run(rows.operations)
+      })
+      const { hasChanges } = rows
+      if (hasChanges) await rows.write(query)
+      return { result, hasChanges }
+    })
+  }
+}
+
+const OF_ALL: ReadonlySet<string> = new Set([
+  'ERR_STORE_CONNECTION',
+  'ERR_STORE_READ_ONLY',
+  'ERR_STORE_FULL',
+  'ERR_STORE_REPLICAS',
+  'ERR_STORE_BUSY'
+])
+
+/** The state of the server, or a commit that may have been done. */
+const isOfAll = (error: unknown): boolean =>
+  !(error instanceof QuoinError) || OF_ALL.has(error.code) || error.details['outcome'] !== undefined

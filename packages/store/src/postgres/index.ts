@@ -1,0 +1,2 @@
+/** The engine on PostgreSQL. */
+export { openPostgres, type PostgresOptions } from './postgres.ts'

@@ -1,0 +1,144 @@
+/** The engine on PostgreSQL: structures as rows of tables, and transactions of the server. */
+import { QuoinError } from '@quoin/primitives'
+import type { Answer, Engine, EngineStats, LastWrite, Manifest, Reads } from '../engine.ts'
+import { Commits } from './commits.ts'
+import { Database, type Query } from './database.ts'
+import { PostgresReads } from './reads.ts'
+import { openSchema } from './schema.ts'
+import { serverStats } from './stats.ts'
+import { parsePostgresUrl } from './url.ts'
+
+export interface PostgresOptions {
+  /** Milliseconds that a call waits for a server that is away, before it fails with ERR_STORE_CONNECTION. */
+  readonly timeout?: number
+  /** Milliseconds in which a connection is made. */
+  readonly connectTimeout?: number
+}
+
+/** Opens the store at a URL: `postgres://user@localhost:5432/quoin`. */
+export const openPostgres = async (text: string, options: PostgresOptions = {}): Promise<Engine> => {
+  const { timeout = 10_000, connectTimeout = 5000 } = options
+  const url = parsePostgresUrl(text)
+  const database = await Database.open(url, { timeout, connectTimeout: Math.min(connectTimeout, timeout) })
+  try {
+    await openSchema(database.read, url.schema)
+    await database.requireSyncedCommits()
+    return new PostgresEngine(database, url.schema)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+class PostgresEngine implements Engine {
+  readonly name = 'postgres'
+  readonly manifest: Manifest = {
+    syncReads: false,
+    snapshots: 'held',
+    filters: false,
+    leaseClock: false,
+    backups: false,
+    replication: false
+  }
+  readonly reads: Reads
+  readonly syncReads = undefined
+  readonly #database: Database
+  readonly #schema: string
+  readonly #commits: Commits
+  /** Reads and snapshots under way: `close` waits for them. */
+  readonly #reading = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+  lastWrite: LastWrite | undefined
+
+  constructor(database: Database, schema: string) {
+    this.#database = database
+    this.#schema = schema
+    this.#commits = new Commits(database, schema)
+    this.reads = new PostgresReads(this.#read, schema)
+  }
+
+  async now(): Promise<number> {
+    const [row] = await this.#read('SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)')
+    return row![0] as number
+  }
+
+  async commit(batch: Uint8Array): Promise<Answer[]> {
+    this.#refuseClosed()
+    return this.#recorded(this.#commits.commit(batch))
+  }
+
+  async commitMany(batches: readonly Uint8Array[]): Promise<void> {
+    this.#refuseClosed()
+    const commits = batches.map(batch => this.#commits.commit(batch))
+    await this.#recorded(Promise.allSettled(commits).then(() => Promise.all(commits)))
+  }
+
+  async #recorded<T>(commit: Promise<T>): Promise<T> {
+    try {
+      const result = await commit
+      this.lastWrite = { at: Date.now() }
+      return result
+    } catch (error) {
+      if (error instanceof QuoinError && !REFUSALS.has(error.code)) this.lastWrite = { at: Date.now(), error }
+      throw error
+    }
+  }
+
+  async probe(): Promise<void> {
+    const [row] = await this.#read("SELECT current_setting('transaction_read_only')")
+    if (row![0] === 'on') {
+      throw new QuoinError(
+        'ERR_STORE_READ_ONLY',
+        'the server takes no writes: it is a standby, or set to read-only; name its primary instead'
+      )
+    }
+  }
+
+  async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
+    this.#refuseClosed()
+    return this.#track(this.#database.snapshot(query => read(new PostgresReads(query, this.#schema))))
+  }
+
+  async backup(_directory: string): Promise<void> {
+    throw new QuoinError(
+      'ERR_STORE_OPTION',
+      'a PostgreSQL store is backed up by PostgreSQL itself: pg_dump, or pg_basebackup and the archived WAL'
+    )
+  }
+
+  async stats(): Promise<EngineStats> {
+    return serverStats(this.name, this.#read, this.#schema)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.settled()
+    while (this.#reading.size > 0) await Promise.allSettled(this.#reading)
+    await this.#database.close()
+  }
+
+  readonly #read: Query = async (sql, values) => {
+    this.#refuseClosed()
+    return this.#track(this.#database.read(sql, values))
+  }
+
+  async #track<T>(reading: Promise<T>): Promise<T> {
+    this.#reading.add(reading)
+    try {
+      return await reading
+    } finally {
+      this.#reading.delete(reading)
+    }
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing) throw new QuoinError('ERR_STORE_CLOSED', 'the store is closed')
+  }
+}
+
+/** A condition that failed: the server works. */
+const REFUSALS: ReadonlySet<string> = new Set(['ERR_STORE_PRECONDITION', 'ERR_STORE_LEASE_LOST'])

@@ -1,0 +1,177 @@
+/**
+ * Real PostgreSQL servers for tests: on loopback, on a free port, with their data in a temporary folder, under the user
+ * `postgres` where the tests run as root. None outlives the process that started it.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ATTEMPTS, exitOf, freePort, guard, HOST, hasEnded, PortTaken } from '../server-process.testing.ts'
+
+export interface PostgresServer {
+  readonly port: number
+  /** Of an empty database, for its superuser, who needs no password. */
+  readonly url: string
+  readonly dir: string
+  readonly process: ChildProcess
+  /** Ends it without warning. */
+  kill(): Promise<void>
+  /** Starts it again on its port and data; one that still runs is killed first. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** Other settings of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+const START_MS = 30_000
+const POLL_MS = 10
+const DEBIAN = '/usr/lib/postgresql'
+/** Fast where a test does not ask for durability; a page of WAL is small. */
+const SETTINGS = {
+  listen_addresses: HOST,
+  unix_socket_directories: '',
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '60',
+  shared_buffers: '64MB',
+  deadlock_timeout: '100ms'
+}
+
+/** Debian keeps the programs of each version in a folder of its own, off the PATH. */
+const programs = (): string => {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
+  return versions.length > 0 ? join(DEBIAN, versions[0]!, 'bin/') : ''
+}
+
+/** PostgreSQL refuses to run as root. */
+const unprivileged = (): { uid: number; gid: number } | undefined => {
+  if (process.getuid?.() !== 0) return undefined
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+export const startPostgres = async (options: PostgresOptions = {}): Promise<PostgresServer> => {
+  for (let attempt = 1; ; attempt++) {
+    const server = new Server(options, await freePort())
+    try {
+      await server.restart()
+      return server
+    } catch (error) {
+      await server.stop()
+      if (!(error instanceof PortTaken) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+let shared: Promise<PostgresServer> | undefined
+
+/** The one server of this process, which ends with it. */
+export const sharedPostgres = (): Promise<PostgresServer> => {
+  shared ??= startPostgres()
+  return shared
+}
+
+class Server implements PostgresServer {
+  readonly port: number
+  readonly url: string
+  readonly dir: string
+  readonly #data: string
+  readonly #log: string
+  readonly #guard: ChildProcess
+  readonly #settings: readonly string[]
+  readonly #user = unprivileged()
+  #process: ChildProcess | undefined
+
+  constructor({ settings = {} }: PostgresOptions, port: number) {
+    this.port = port
+    this.url = `postgres://postgres@${HOST}:${port}/postgres`
+    this.dir = mkdtempSync(join(tmpdir(), 'quoin-postgres-'))
+    this.#data = join(this.dir, 'data')
+    this.#log = join(this.dir, 'log')
+    this.#guard = guard(this.dir)
+    this.#settings = Object.entries({ ...SETTINGS, port: String(port), ...settings }).flatMap(
+      ([name, value]) => ['-c', `${name}=${value}`]
+    )
+    mkdirSync(this.#data, { mode: 0o700 })
+    if (this.#user) for (const each of [this.dir, this.#data]) chownSync(each, this.#user.uid, this.#user.gid)
+    execFileSync(
+      `${programs()}initdb`,
+      ['-D', this.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      { stdio: ['ignore', 'ignore', 'inherit'], cwd: this.dir, ...this.#user }
+    )
+  }
+
+  get process(): ChildProcess {
+    return this.#process!
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL')
+  }
+
+  async restart(): Promise<void> {
+    if (hasEnded(this.#guard)) throw new Error('this server was stopped for good')
+    await this.kill()
+    const log = openSync(this.#log, 'w')
+    const child = spawn(`${programs()}postgres`, ['-D', this.#data, ...this.#settings], {
+      stdio: ['ignore', log, log],
+      cwd: this.dir,
+      ...this.#user
+    })
+    closeSync(log)
+    child.unref()
+    this.#process = child
+    await once(child, 'spawn')
+    this.#guard.stdin!.write(`${child.pid}\n`)
+    child.once('exit', () => this.#guard.stdin!.write('\n'))
+
+    const deadline = Date.now() + START_MS
+    while (!this.#isReady(child.pid!)) {
+      if (hasEnded(child) || Date.now() > deadline) {
+        const said = readFileSync(this.#log, 'utf8')
+        if (said.includes('Address already in use')) throw new PortTaken(said)
+        throw new Error(`postgres ${this.port} does not start: ${said}`)
+      }
+      await sleep(POLL_MS)
+    }
+  }
+
+  async stop(): Promise<void> {
+    // Does not wait for clients, and leaves no shared memory behind.
+    await this.#end('SIGINT')
+    if (hasEnded(this.#guard)) return
+    const ended = exitOf(this.#guard)
+    this.#guard.stdin!.end()
+    await ended
+  }
+
+  /** https://www.postgresql.org/docs/current/storage-file-layout.html: postmaster.pid has the state in its last line. */
+  #isReady(pid: number): boolean {
+    const file = join(this.#data, 'postmaster.pid')
+    if (!existsSync(file)) return false
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+    return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGINT'): Promise<void> {
+    const child = this.#process
+    if (child?.pid === undefined || hasEnded(child)) return
+    const ended = exitOf(child)
+    child.kill(signal)
+    await ended
+  }
+}
