@@ -183,7 +183,9 @@ interface Statements {
 
 const statements = new Map<string, Statements>()
 
-type Shape = Pick<Table<never>, 'name' | 'keys'> & { readonly columns: readonly Omit<Column<never>, 'encode'>[] }
+type Shape = Pick<Table<never>, 'name' | 'keys'> & {
+  readonly columns: readonly Omit<Column<never>, 'encode'>[]
+}
 
 const statementsOf = (schema: string, table: Shape): Statements => {
   const name = `${schema}.${table.name}`
