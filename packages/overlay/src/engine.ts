@@ -69,6 +69,11 @@ export interface EngineOptions {
   readonly lookupTimeout?: number
   /** Milliseconds that a submission waits for the lookup services of its topics, 250 unless given; 0 is not at all. */
   readonly lookupWait?: number
+  /**
+   * Whether this process delivers to lookup services and works on re-evaluations, as it does unless given; otherwise another
+   * process on the store does.
+   */
+  readonly isWorker?: boolean
   /** By lookup service: the topics whose entries it gets, and the submissions that wait for it. */
   readonly delivery?: Readonly<Record<string, DeliveryOptions>>
 }
@@ -121,14 +126,16 @@ export class Engine {
   readonly failures = new Failures()
   readonly #context: SubmissionContext
   readonly #reevaluations: ReevaluationQueue
+  readonly #isWorker: boolean
   readonly #throttle = new TickThrottle()
   /** By txid. */
   readonly #mutex = new KeyedMutex()
 
   constructor(options: EngineOptions) {
-    const { outputs, topics = {}, lookups = {}, logger = SILENT, index = false } = options
+    const { outputs, topics = {}, lookups = {}, logger = SILENT, index = false, isWorker = true } = options
     const tracker = options.tracker === 'scripts only' ? TRUSTING : options.tracker
     this.outputs = outputs
+    this.#isWorker = isWorker
     this.interpreter = options.interpreter ?? sharedInterpreter()
     this.proofs = new Proofs(outputs, tracker, options.proofs)
     this.indexer = new Indexer(outputs, tracker, {
@@ -142,7 +149,8 @@ export class Engine {
       logger,
       delivery: options.delivery,
       timeout: options.lookupTimeout ?? 10_000,
-      wait: options.lookupWait ?? 250
+      wait: options.lookupWait ?? 250,
+      isWorker
     })
     this.#reevaluations = new ReevaluationQueue(
       outputs,
@@ -167,6 +175,7 @@ export class Engine {
 
   /** Resumes deliveries and re-evaluations that a previous process left. */
   start(): void {
+    if (!this.#isWorker) return
     this.outbox.start()
     this.#reevaluations.start()
   }
@@ -174,7 +183,7 @@ export class Engine {
   /** Waits for submissions, re-evaluations and deliveries in progress. */
   async close(): Promise<void> {
     await this.#mutex.idle()
-    await this.#reevaluations.close()
+    if (this.#isWorker) await this.#reevaluations.close()
     await this.outbox.close()
   }
 
@@ -216,8 +225,8 @@ export class Engine {
   }
 
   /** Runs due re-evaluations: after each submission, and every second once started. */
-  settle(): Promise<void> {
-    return this.#reevaluations.settle()
+  async settle(): Promise<void> {
+    if (this.#isWorker) await this.#reevaluations.settle()
   }
 
   async #reevaluate(txid: Txid): Promise<boolean> {

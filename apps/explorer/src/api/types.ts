@@ -291,6 +291,10 @@ export type Status = {
     readonly startedAt: string
     readonly uptimeMs: number
   }
+  /** The parts of a node that this process runs. */
+  readonly roles: readonly ('api' | 'worker' | 'sources')[]
+  /** Tasks that run in one of the processes on the store, and whether this process runs them. */
+  readonly leases: Readonly<Record<string, boolean>>
   readonly parts: readonly Part[]
   readonly store: {
     readonly engine: string

@@ -82,7 +82,8 @@ export class Pipeline {
   readonly #dispatcher: Dispatcher
   readonly #worker: TokenWorker
   readonly #ready: ReadyTokens
-  readonly #tasks = new Tasks()
+  readonly #stages = new Tasks()
+  readonly #following = new Tasks()
   readonly #dispatchTask: Task
   readonly #tokenTask: Task
   readonly #stopping = new AbortController()
@@ -122,7 +123,7 @@ export class Pipeline {
   }
 
   #addStage(stage: string, options: Omit<TaskOptions, 'name'>): Task {
-    return this.#tasks.add({
+    return this.#stages.add({
       name: stage,
       onHealthChange: healthLog(this.#logger, 'the token pipeline’s stage', { stage }),
       ...options
@@ -132,7 +133,7 @@ export class Pipeline {
   /** Ingests a source to its end; restarts it after a failure. */
   #addSource(source: Source, progress: Progress, gate: TaskGate | undefined): void {
     const { name } = source
-    const task = this.#tasks.add({
+    const task = this.#following.add({
       name,
       gate,
       backoff: { first: RESTART_MS, limit: MAX_RESTART_MS, jitter: 0 },
@@ -145,14 +146,22 @@ export class Pipeline {
     })
   }
 
-  start(): void {
-    this.#tasks.start()
+  /** Starts the stages and the sources, or one of the two where another process on the store has the other. */
+  start({
+    stages = true,
+    sources = true
+  }: {
+    readonly stages?: boolean
+    readonly sources?: boolean
+  } = {}): void {
+    if (stages) this.#stages.start()
+    if (sources) this.#following.start()
   }
 
   /** Stops the tasks after their current batches. */
   async close(): Promise<void> {
     this.#stopping.abort()
-    await this.#tasks.stop()
+    await Promise.all([this.#stages.stop(), this.#following.stop()])
   }
 
   /** Progress of the sources, and numbers of ready and idle tokens. */

@@ -15,6 +15,7 @@ import { type DeploymentInfo, readDeploymentInfo } from './deployment/deployment
 import { deploymentEnvironment, type VariableUse } from './deployment/environment.ts'
 import { nearest } from './nearest-word.ts'
 import { moduleSpecs, parsePlugins, pluginProblems, pluginsRelativeTo } from './plugin-settings.ts'
+import { rolesProblem } from './roles.ts'
 import { HIDDEN, withoutPassword, withoutSecrets } from './secrets.ts'
 import { type Config, SETTINGS, type Setting } from './settings.ts'
 
@@ -328,6 +329,14 @@ const checkTogether = (config: Config, sourceOf: (key: string) => string): Probl
       setting: 'host',
       source: sourceOf('host'),
       message: `host is ${host}, but with scripts-only proofs are taken on trust: it listens on loopback only, 127.0.0.1`
+    })
+  }
+  const roles = rolesProblem(config.roles, config)
+  if (roles !== undefined) {
+    problems.push({
+      setting: 'roles',
+      source: sourceOf('roles'),
+      message: `roles is ${config.roles.join(', ')}: ${roles}`
     })
   }
   return problems

@@ -9,6 +9,7 @@ import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Part, Parts } from './parts.ts'
 import type { NodeQueue } from './queues.ts'
+import type { Role } from './roles.ts'
 import type { StoreWatch } from './store-watch.ts'
 import type { LeaseName } from './task-leases.ts'
 import type { NodeTokens } from './tokens.ts'
@@ -33,6 +34,8 @@ export interface ServerOptions {
   readonly tokens?: NodeTokens
   /** The synchronisation with peers, for `/status` and the metrics. */
   readonly sync?: SyncService
+  /** The roles of the process, all unless given. Without `api` it has the routes of its health only. */
+  readonly roles?: readonly Role[]
   /** The leases of tasks that run in one of the processes on the store. */
   readonly leases?: Partial<Readonly<Record<LeaseName, TaskLease>>>
   /** The processes of plug-ins, for the admin plane and the metrics. */

@@ -85,13 +85,20 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
   try {
     const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
     const { engine, headers, dev } = node
-    closing.add(await follow(chain, engine, config, logger))
-    const proofs = watchProofs(chain, engine, logger)
+    const { roles } = config
+    const hasSources = roles.includes('sources')
+    if (hasSources) closing.add(await follow(chain, engine, config, logger))
+    const proofs = hasSources ? watchProofs(chain, engine, logger) : undefined
     if (proofs) closing.add(() => proofs.close())
-    const hasPeers = Object.keys(config.peers).length > 0
+    const hasPeers = hasSources && Object.keys(config.peers).length > 0
     const peersLease = taskLease(node.store, 'peers', logger)
     closing.add(() => peersLease.close())
-    const peers = new SyncService(engine, { peers: config.peers, logger, gate: peersLease })
+    const peers = new SyncService(engine, {
+      peers: config.peers,
+      interval: config.sync.interval * 1000,
+      logger,
+      gate: peersLease
+    })
     closing.add(() => peers.stop())
     const server = createServer({
       engine,
@@ -105,16 +112,17 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(config.backups !== undefined && { backups: config.backups }),
         ...(dev && { dev }),
         ...(node.tokens && { tokens: node.tokens }),
-        sync: peers,
+        ...(hasSources && { sync: peers }),
+        roles,
         leases: {
-          ...(chain.lease && { chain: chain.lease }),
+          ...(hasSources && chain.lease && { chain: chain.lease }),
           ...(hasPeers && { peers: peersLease }),
-          ...(node.tokens?.lease && { sources: node.tokens.lease })
+          ...(hasSources && node.tokens?.lease && { sources: node.tokens.lease })
         },
         ...(node.plugins && { plugins: node.plugins }),
         parts: [
           ...(node.plugins ? pluginParts(node.plugins) : []),
-          ...(node.sync ? [sourcePart('headers of', node.sync, chain.lease)] : []),
+          ...(hasSources && node.sync ? [sourcePart('headers of', node.sync, chain.lease)] : []),
           ...(proofs ? [sourcePart('proofs of', proofs, chain.lease)] : [])
         ],
         keyspaces: keyspaces.members,
@@ -124,12 +132,14 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     })
     closing.add(() => server.close())
     engine.start()
-    await node.tokens?.lease?.start()
-    node.tokens?.pipeline.start()
+    if (hasSources) await node.tokens?.lease?.start()
+    node.tokens?.pipeline.start({ stages: roles.includes('worker'), sources: hasSources })
     const { url, port } = await listening(server, config)
     // A peer that is slow or gone does not keep the node from listening.
-    if (hasPeers) await peersLease.start()
-    peers.start()
+    if (hasPeers) {
+      await peersLease.start()
+      peers.start()
+    }
     logger.info('listening', { url, store: node.store.engine, chain: config.chain })
     closing.last(() => logger.info('closed'))
     return { ...node, url, port }
@@ -192,6 +202,7 @@ const open = async (
     lookupTimeout: config.limits.lookupTimeout,
     lookupWait: config.limits.lookupWait,
     interpreter,
+    isWorker: config.roles.includes('worker'),
     logger
   } satisfies EngineOptions)
   // Submissions that end with the engine may start its processes again.

@@ -86,11 +86,13 @@ export const nodeParts = ({ engine, headers, options, closing, store }: PartsCon
     name: `peer ${topic} ${peer}`,
     state: async () => leasedState(options.leases?.peers, () => sourceState(health.current))
   })),
-  ...(options.tokens?.sources ?? []).map(({ name, health }) => ({
-    name: `source ${name}`,
-    state: async () => leasedState(options.leases?.sources, () => sourceState(health.current))
-  })),
-  ...Array.from(engine.outbox.services, service => ({
+  ...(options.roles?.includes('sources') === false ? [] : (options.tokens?.sources ?? [])).map(
+    ({ name, health }) => ({
+      name: `source ${name}`,
+      state: async () => leasedState(options.leases?.sources, () => sourceState(health.current))
+    })
+  ),
+  ...Array.from(options.roles?.includes('worker') === false ? [] : engine.outbox.services, service => ({
     name: `lookup ${service}`,
     state: async () => deliveryState({ service, ...(await engine.outbox.delivery(service).state()) })
   })),

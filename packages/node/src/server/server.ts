@@ -101,7 +101,8 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
     closing: closing.signal
   }
   const routes = allRoutes(context)
-  const app = appOf([...explorerRoutes(routes), ...routes], context)
+  const hasApi = options.roles?.includes('api') ?? true
+  const app = appOf([...(hasApi ? explorerRoutes(routes) : []), ...routes], context)
   const node = nodeServer((request, env) => app.fetch(request, env))
   return {
     routes,

@@ -8,6 +8,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from './limits.ts'
 import { LEVELS } from './log.ts'
 import { PluginSetting } from './plugin-settings.ts'
+import { ROLES } from './roles.ts'
 
 /** The annotations of a setting's schema. */
 interface About {
@@ -74,6 +75,16 @@ const schema = Type.Object(
       '^[A-Za-z0-9.:_-]+$'
     ),
     port: whole(0, 65_535, { description: 'the port to listen on; 0 takes any that is free', default: 8080 }),
+    roles: Type.Array(Type.Union(ROLES.map(role => Type.Literal(role))), {
+      description:
+        'the roles of this process over the store: api (HTTP and submissions), worker (token queues, deliveries and ' +
+        're-evaluation), sources (headers, proofs, peers and sources of tokens, each in one process at a time)',
+      argument: 'roles',
+      expects: `a list of ${ROLES.join(', ')}`,
+      default: ROLES,
+      minItems: 1,
+      uniqueItems: true
+    }),
     chain: text(
       {
         description:
@@ -131,6 +142,15 @@ const schema = Type.Object(
         expects: 'the names of topics (tm_…), each with a list of http or https URLs',
         default: {}
       }
+    ),
+    sync: Type.Object(
+      {
+        interval: whole(1, 86_400, {
+          description: 'seconds between the end of a sync of a topic with its peers and the next',
+          default: 60
+        })
+      },
+      { additionalProperties: false }
     ),
     index: Type.Union(
       [

@@ -30,8 +30,8 @@ const DEFAULT_CONCURRENCY = 8
 const CLOSING_MS = 2000
 /** Seconds that a failed entry is leased beyond the deadline of a call. */
 const RETRY_LEASE = 60
-/** Of the process that delivers. Longer than a call may take. */
-const LEASE = { item: 'deliverer', seconds: 30, renewMs: 10_000 }
+/** Of the process that delivers. */
+const LEASE = { item: 'deliverer', seconds: 10, renewMs: 3000 }
 
 export interface DeliveryOptions {
   /** The topics whose changes are delivered to the service; all unless given. */
@@ -65,6 +65,7 @@ export class LookupDelivery {
   readonly #outputs: OutputStore
   readonly #options: DeliveryOptions
   readonly #timeout: number
+  readonly #isWorker: boolean
   readonly #isHosted: boolean
   readonly #notifier: Notifier
   readonly #logger: Logger
@@ -98,12 +99,18 @@ export class LookupDelivery {
     name: string,
     service: LookupService | HostedLookup,
     outputs: OutputStore,
-    options: DeliveryOptions & { readonly timeout: number; readonly logger: Logger }
+    options: DeliveryOptions & {
+      readonly timeout: number
+      readonly logger: Logger
+      /** Whether this process delivers. */
+      readonly isWorker: boolean
+    }
   ) {
     this.name = name
     this.#outputs = outputs
     this.#options = options
     this.#timeout = options.timeout
+    this.#isWorker = options.isWorker
     this.#isHosted = 'takesBytes' in service
     this.#logger = options.logger
     this.#notifier = new Notifier(outputs, byteLookup(service), topic => this.#isSubscribed(topic))
@@ -249,7 +256,7 @@ export class LookupDelivery {
 
   /** Begins a run unless one is in progress. A pause ends with its timer or by an operator (`isForced`). */
   #run(isForced = false): void {
-    if (this.#running || this.#isClosed || (this.#isPaused && !isForced)) return
+    if (!this.#isWorker || this.#running || this.#isClosed || (this.#isPaused && !isForced)) return
     clearTimeout(this.#timer)
     this.#isPaused = false
     this.#running = this.#lease

@@ -17,6 +17,8 @@ export interface OutboxOptions {
   readonly timeout: number
   /** Milliseconds that a submission waits for the services of its topics. */
   readonly wait: number
+  /** Whether this process delivers; otherwise another process on the store does. */
+  readonly isWorker: boolean
 }
 
 export interface NamedDeliveryState extends DeliveryState {
@@ -29,6 +31,7 @@ const POLL_MS = 1000
 export class LookupOutbox {
   readonly #outputs: OutputStore
   readonly #wait: number
+  readonly #isWorker: boolean
   readonly #deliveries = new Map<string, LookupDelivery>()
   /** A failed read is reported by the part `store` of the node. */
   readonly #task = new Task({ name: 'outbox', interval: POLL_MS, isDelayed: true, work: () => this.#poll() })
@@ -38,15 +41,16 @@ export class LookupOutbox {
   constructor(outputs: OutputStore, lookups: ReadonlyMap<string, AnyLookup>, options: OutboxOptions) {
     this.#outputs = outputs
     this.#wait = options.wait
-    const { timeout, logger, delivery = {} } = options
+    this.#isWorker = options.isWorker
+    const { timeout, logger, isWorker, delivery = {} } = options
     for (const [name, service] of lookups) {
       if (isQuoinLookup(service)) continue
       this.#deliveries.set(
         name,
-        new LookupDelivery(name, service, outputs, { ...delivery[name], timeout, logger })
+        new LookupDelivery(name, service, outputs, { ...delivery[name], timeout, logger, isWorker })
       )
     }
-    if (this.#deliveries.size === 0) return
+    if (this.#deliveries.size === 0 || !isWorker) return
     outputs.onMembership(topics => {
       for (const each of this.#deliveries.values()) each.wake(topics)
     })
@@ -54,7 +58,7 @@ export class LookupOutbox {
 
   /** Begins the delivery of entries from before this process, and of entries of other processes. */
   start(): void {
-    if (this.#deliveries.size === 0) return
+    if (this.#deliveries.size === 0 || !this.#isWorker) return
     for (const each of this.#deliveries.values()) each.rediscover()
     this.#task.start()
   }
@@ -66,7 +70,8 @@ export class LookupOutbox {
 
   /** Resolves when the services of these topics have the entries of their logs, or the time is over. */
   settled(topics: readonly Topic[]): Promise<void> | undefined {
-    if (this.#deliveries.size === 0 || this.#wait === 0 || topics.length === 0) return undefined
+    const isWaiting = this.#isWorker && this.#wait > 0 && topics.length > 0
+    if (this.#deliveries.size === 0 || !isWaiting) return undefined
     return this.#settled(topics)
   }
 

@@ -4,6 +4,8 @@ import { ask, askJson } from './http.ts'
 
 interface Status {
   readonly service: { readonly name: string; readonly version: string; readonly uptimeMs: number }
+  readonly roles: readonly string[]
+  readonly leases: Readonly<Record<string, boolean>>
   readonly store: { readonly engine: string; readonly bytes: number }
   readonly journal: { readonly position: number }
   readonly chain: { readonly height: number; readonly hash: string } | null
@@ -61,7 +63,7 @@ export const status = async (url: string, json: boolean): Promise<number> => {
 
 const report = (
   url: string,
-  { service, store, journal, chain, topics, lookups, queues, sync, tokens }: Status,
+  { service, roles, leases, store, journal, chain, topics, lookups, queues, sync, tokens }: Status,
   health: Health
 ): void => {
   const ready = health.ready ? paint('green', 'ready') : paint('red', 'not ready')
@@ -74,6 +76,11 @@ const report = (
   print(
     table([
       ['  up', duration(service.uptimeMs / 1000)],
+      ['  roles', roles.join(', ')],
+      ...Object.entries(leases).map(([name, isHeld]) => [
+        `  lease ${name}`,
+        isHeld ? 'held' : 'held by another process'
+      ]),
       ['  store', `${store.engine}, ${bytes(store.bytes)}`],
       ['  chain', chain ? `height ${count(chain.height)}, ${chain.hash}` : 'none: proofs are taken on trust'],
       ['  changes', count(journal.position)],

@@ -5,6 +5,7 @@ import { JSON_TYPE, json, type Route, route } from '@quoin/http'
 import { Type } from '@sinclair/typebox'
 import { version } from '../../package-files.ts'
 import type { Context } from '../context.ts'
+import { ROLES, type Role } from '../roles.ts'
 
 const Service = Type.Object({
   name: Type.String(),
@@ -62,6 +63,12 @@ const Peer = Type.Object({
 const Status = Type.Object(
   {
     service: Service,
+    roles: Type.Array(Type.Union(ROLES.map(role => Type.Literal(role))), {
+      description: 'The parts of a node that this process runs.'
+    }),
+    leases: Type.Record(Type.String(), Type.Boolean(), {
+      description: 'Tasks that run in one of the processes on the store, and whether this process runs them.'
+    }),
     parts: Type.Array(PartSchema),
     store: Type.Object({ engine: Type.String(), bytes: Type.Integer() }),
     journal: Type.Object({ position: Type.Integer({ description: 'Of the last change.' }) }),
@@ -124,7 +131,7 @@ export const healthRoutes = (context: Context): Route[] => {
         ready,
         service: serviceOf(context),
         checks,
-        context: {}
+        context: { roles: rolesOf(context) }
       }
     }
   }
@@ -159,7 +166,7 @@ export const healthRoutes = (context: Context): Route[] => {
           ready: !context.closing.aborted,
           service: serviceOf(context),
           checks: [],
-          context: {}
+          context: { roles: rolesOf(context) }
         })
     }),
     report('/health/ready', 'healthReady', 'Whether to send requests here.'),
@@ -175,6 +182,8 @@ const serviceOf = ({ options, started }: Context) => ({
   startedAt: new Date(started).toISOString(),
   uptimeMs: Date.now() - started
 })
+
+const rolesOf = ({ options }: Context): readonly Role[] => options.roles ?? ROLES
 
 const status = (context: Context): Route => {
   const { engine, headers, queues, metrics: counted } = context
@@ -202,6 +211,13 @@ const status = (context: Context): Route => {
       ])
       return json({
         service: serviceOf(context),
+        roles: rolesOf(context),
+        leases: Object.fromEntries(
+          Object.entries(context.options.leases ?? {}).map(([name, lease]) => [
+            name,
+            lease.signal !== undefined
+          ])
+        ),
         parts,
         store: { engine: name, bytes },
         journal: { position },

@@ -16,6 +16,7 @@ import { syncRoutes } from './sync.ts'
 import { txoRoutes } from './txo.ts'
 
 export const allRoutes = (context: Context): readonly Route[] => {
+  if (context.options.roles?.includes('api') === false) return healthRoutes(context)
   const routes = [
     ...overlayRoutes(context),
     ...syncRoutes(context),

@@ -1,0 +1,20 @@
+/** The roles of a process: the parts of a node that it runs, over a store that other processes run the others on. */
+import { parseFilesUrl } from '@quoin/store'
+
+export const ROLES = ['api', 'worker', 'sources'] as const
+export type Role = (typeof ROLES)[number]
+
+/** The problem with the roles of a configuration; undefined when there is none. */
+export const rolesProblem = (
+  roles: readonly Role[],
+  { store, chain }: { readonly store: string; readonly chain: string }
+): string | undefined => {
+  const missing = ROLES.filter(role => !roles.includes(role))
+  if (missing.length === 0) return undefined
+  const without = `the process is without ${missing.join(' and ')}`
+  if (store === 'memory:' || parseFilesUrl(store))
+    return `${without}, and ${store} has no other process that writes; use all roles, or a store on a server (redis://HOST:PORT)`
+  if (chain === 'dev')
+    return `${without}, and the chain dev is mined by the process that takes submissions; use all roles, or headers:URL`
+  return undefined
+}
