@@ -570,7 +570,7 @@ describe('quoin import', () => {
   it.concurrent.each([
     [['absent.ndjson'], 'cannot read absent.ndjson'],
     [['.'], 'is not a file'],
-    [[BIN, '--index', 'off', '--chain', 'scripts-only'], 'there is nothing to do']
+    [[BIN, '--index', 'off', '--chain', 'scripts-only'], 'nothing to import']
   ])('%j is wrong, and says why', async (args, reason) => {
     const { status, stderr } = await quoin('import', ...args, '--store', 'memory:')
     expect(status).toBe(2)

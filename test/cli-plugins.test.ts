@@ -288,7 +288,7 @@ describe('quoin lookups', () => {
     for (const [i, reason] of [
       '--from with a position needs --topic',
       'invalid --from yesterday: expected zero or a position',
-      'no lookup service ls_none has deliveries: there are ls_guestbook',
+      'no lookup service ls_none has deliveries: expected ls_guestbook',
       'ls_kvstore is written in the commits of the node',
       'no admin token: expected --token or QUOIN_ADMIN_TOKEN',
       'the token is wrong'

@@ -83,17 +83,17 @@ describe('quoin store', () => {
   it.each([
     [['stats'], 'missing required argument'],
     [['stats', 'nonsense'], 'unknown store URL "nonsense"; expected memory:, lmdb:PATH'],
-    [['stats', `lmdb:${at('none')}`], 'there is no lmdb store in'],
-    [['stats', `level:${at('none')}`], 'there is no level store in'],
+    [['stats', `lmdb:${at('none')}`], 'no lmdb store in'],
+    [['stats', `level:${at('none')}`], 'no level store in'],
     [['stats', `level:${at('live')}`], `open it as lmdb:${at('live')}`],
-    [['backup', `lmdb:${at('none')}`, at('copy')], 'there is no lmdb store in'],
+    [['backup', `lmdb:${at('none')}`, at('copy')], 'no lmdb store in'],
     [['backup', 'memory:', at('copy')], 'has no files to back up'],
     [['backup', `lmdb:${at('live')}`, at('level')], 'is not empty'],
-    [['restore', at('none'), `lmdb:${at('copy')}`], 'there is no directory'],
-    [['restore', at('level'), `lmdb:${at('copy')}`], 'there is no finished backup'],
+    [['restore', at('none'), `lmdb:${at('copy')}`], 'directory does not exist'],
+    [['restore', at('level'), `lmdb:${at('copy')}`], 'no finished backup'],
     [['restore', at('backup'), `lmdb:${at('live')}`], 'is not empty'],
     [['restore', at('backup'), 'redis://localhost'], 'restored to lmdb:PATH or level:PATH'],
-    [['verify', at('none')], 'there is no directory']
+    [['verify', at('none')], 'directory does not exist']
   ])('%j is refused: exit 2, the reason on standard error, nothing made', async (args, reason) => {
     const { status, stdout, stderr } = await quoin(...args)
     expect(stderr).toContain(reason)
@@ -185,7 +185,7 @@ describe('quoin store backup, verify, restore', () => {
     rmSync(at('unfinished/backup.json'))
     expect(await quoin('verify', at('unfinished'))).toMatchObject({
       status: 1,
-      stdout: expect.stringContaining('there is no finished backup')
+      stdout: expect.stringContaining('no finished backup')
     })
     writeFileSync(at('unfinished/backup.json'), '{')
     expect((await quoin('verify', at('unfinished'))).status).toBe(1)

@@ -74,7 +74,7 @@ describe('the operator', () => {
     page.once('dialog', dialog => void dialog.accept())
     await page.getByLabel('Outpoint').fill(`${'ab'.repeat(32)}.0`)
     await page.getByRole('button', { name: 'Evict' }).click()
-    await page.getByText('the output is not known').waitFor()
+    await page.getByText('unknown output').waitFor()
     const kept = await fetch(`${shown.demo.url}/txo/outpoint/${shown.demo.messages[0]!.outpoint}`)
     expect(kept.status).toBe(200)
   })

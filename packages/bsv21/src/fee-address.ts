@@ -48,10 +48,10 @@ const readExtendedKey = (xpub: string): ExtendedKey => {
   const isWhole =
     bytes?.length === 82 && equalBytes(sha256d(bytes.subarray(0, 78)).subarray(0, 4), bytes.subarray(78))
   if (!isWhole || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) !== XPUB_VERSION) {
-    throw notAKey('it is no extended public key (xpub…)')
+    throw notAKey('expected an extended public key (xpub…)')
   }
   const key = bytes.slice(45, 78)
-  if (!secp256k1.publicKeyVerify(key)) throw notAKey('the key in it is no point of the curve')
+  if (!secp256k1.publicKeyVerify(key)) throw notAKey('its key is not a point of the curve')
   return { key, chainCode: bytes.slice(13, 45) }
 }
 

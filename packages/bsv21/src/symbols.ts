@@ -75,7 +75,7 @@ const readPlace = (cursor: string, prefix: string): Place => {
   const [, text, within] = CURSOR.exec(cursor) ?? []
   const symbol = text === undefined ? undefined : Buffer.from(text, 'base64url').toString()
   if (!symbol?.startsWith(prefix) || writePlace({ symbol, within }) !== cursor) {
-    throw new QuoinError('ERR_STORE_CURSOR', 'not a cursor of this search')
+    throw new QuoinError('ERR_STORE_CURSOR', 'invalid cursor: expected one of this search')
   }
   return { symbol, within }
 }

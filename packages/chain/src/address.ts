@@ -33,7 +33,7 @@ export const startsP2pkh = (script: Uint8Array, at: number): boolean =>
  * formatAddress(hash) // '1HdvFwjcMgRdB8Cwgzcaady1GYd7a9Ffyc'
  */
 export const p2pkh = (hash: Uint8Array): Uint8Array => {
-  if (hash.length !== 20) throw addressError('a hash has 20 bytes', hash.length)
+  if (hash.length !== 20) throw addressError('invalid length of a key hash, expected 20 bytes', hash.length)
   const script = new Uint8Array(P2PKH_LENGTH)
   script[0] = OP.DUP
   script[1] = OP.HASH160
@@ -45,7 +45,7 @@ export const p2pkh = (hash: Uint8Array): Uint8Array => {
 }
 
 export const formatAddress = (hash: Uint8Array, network: Network = 'main'): string => {
-  if (hash.length !== 20) throw addressError('a hash has 20 bytes', hash.length)
+  if (hash.length !== 20) throw addressError('invalid length of a key hash, expected 20 bytes', hash.length)
   const bytes = new Uint8Array(25)
   bytes[0] = VERSIONS[network]
   bytes.set(hash, 1)
@@ -55,13 +55,13 @@ export const formatAddress = (hash: Uint8Array, network: Network = 'main'): stri
 
 export const parseAddress = (text: string): { readonly hash: Uint8Array; readonly network: Network } => {
   const bytes = text.length <= 35 ? fromBase58(text) : undefined
-  if (bytes?.length !== 25) throw addressError('not an address', text)
+  if (bytes?.length !== 25) throw addressError('invalid address', text)
   const checksum = sha256d(bytes.subarray(0, 21))
   for (let i = 0; i < 4; i++) {
-    if (bytes[21 + i] !== checksum[i]) throw addressError('the checksum of the address is wrong', text)
+    if (bytes[21 + i] !== checksum[i]) throw addressError('invalid checksum of the address', text)
   }
   const network = bytes[0] === VERSIONS.main ? 'main' : bytes[0] === VERSIONS.test ? 'test' : undefined
-  if (network === undefined) throw addressError('an address of no known network', text)
+  if (network === undefined) throw addressError('address of an unknown network', text)
   return { hash: bytes.slice(1, 21), network }
 }
 

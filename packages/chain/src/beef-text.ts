@@ -17,7 +17,7 @@ export const beefOf = (bytes: Uint8Array): Uint8Array =>
 export const parseBeefText = (text: string): Uint8Array => {
   const trimmed = text.trim()
   const bytes = trimmed.startsWith('{') ? fromJson(trimmed) : fromText(trimmed)
-  if (!isBeef(bytes)) throw malformed('it does not begin like one')
+  if (!isBeef(bytes)) throw malformed('expected it to begin with 0100beef, 0200beef or 01010101')
   return bytes
 }
 
@@ -26,7 +26,7 @@ const fromJson = (text: string): Uint8Array => {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw malformed('the text begins like JSON and is not JSON', cause)
+    throw malformed('the text begins with { and is not JSON', cause)
   }
   const { beef } = value as { readonly beef?: unknown }
   if (typeof beef === 'string') return fromText(beef)
@@ -46,7 +46,7 @@ const decode = (bytes: Uint8Array): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw malformed('it does not begin like one', cause)
+    throw malformed('expected it to begin with 0100beef, 0200beef or 01010101', cause)
   }
 }
 

@@ -286,61 +286,65 @@ describe('a BEEF is refused', () => {
   })
 
   it.each([
-    ['of no transaction', raw(2, [], []), 'a BEEF of no transaction'],
-    ['with a transaction twice', raw(1, [bump], [proved, proved]), 'a transaction twice'],
+    ['of no transaction', raw(2, [], []), 'BEEF without a transaction'],
+    ['with a transaction twice', raw(1, [bump], [proved, proved]), 'duplicate transaction'],
     [
       'with a transaction and its txid',
       raw(2, [bump], [proved, { entry: founder, format: 2 }]),
-      'a transaction twice'
+      'duplicate transaction'
     ],
-    ['with a bump that is not there', raw(1, [bump], [{ entry: founder, index: 1 }]), 'no such bump'],
+    ['with a bump that is not there', raw(1, [bump], [{ entry: founder, index: 1 }]), 'invalid bump index'],
     [
       'with the bump of another transaction',
       raw(2, [other.bump!], [proved]),
-      'a bump that does not prove its transaction'
+      'bump that does not prove its transaction'
     ],
     [
       'with a child before its parent',
       raw(2, [bump], [{ entry: child }, proved]),
-      'a transaction before its parent'
+      'transaction before its parent'
     ],
     [
       'with a child before the txid of its parent',
       raw(2, [], [{ entry: child }, { entry: founder, format: 2 }]),
-      'a transaction before its parent'
+      'transaction before its parent'
     ],
     [
       'with an unknown format, V1',
       raw(1, [bump], [{ entry: founder, format: 2 }]),
-      'an unknown format of a transaction'
+      'unknown transaction format'
     ],
     [
       'with an unknown format, V2',
       raw(2, [bump], [{ entry: founder, format: 3 }]),
-      'an unknown format of a transaction'
+      'unknown transaction format'
     ],
     [
       'that is atomic and has no subject',
       raw(1, [bump], [proved], child.txid),
-      'an Atomic BEEF without its subject'
+      'Atomic BEEF without its subject'
     ],
     [
       'that is atomic and has the txid of its subject only',
       raw(2, [], [{ entry: child, format: 2 }], child.txid),
-      'an Atomic BEEF without its subject'
+      'Atomic BEEF without its subject'
     ],
     [
       'that is atomic and has a descendant of its subject',
       raw(1, [bump], [proved, { entry: child }], founder.txid),
-      'an Atomic BEEF with an unrelated transaction'
+      'Atomic BEEF with a transaction that is not an ancestor of its subject'
     ],
     [
       'that is atomic and has a stranger to its subject',
       raw(2, [bump], [proved, { entry: other, format: 2 }, { entry: child }], child.txid),
-      'an Atomic BEEF with an unrelated transaction'
+      'Atomic BEEF with a transaction that is not an ancestor of its subject'
     ],
-    ['of another version', fromHex('0300beef0000'), 'not a BEEF'],
-    ['that is atomic twice', Uint8Array.of(...HEADS[2]!, ...child.txid, ...HEADS[2]!), 'not a BEEF']
+    ['of another version', fromHex('0300beef0000'), 'invalid BEEF: unknown version'],
+    [
+      'that is atomic twice',
+      Uint8Array.of(...HEADS[2]!, ...child.txid, ...HEADS[2]!),
+      'invalid BEEF: unknown version'
+    ]
   ])('%s', (_, bytes, message) => {
     expect(refusal(bytes)).toMatchObject({ code: 'ERR_BEEF_FORMAT', message })
   })
@@ -481,22 +485,26 @@ describe('writeBeef', () => {
   const only = { txid: founder.txid, transaction: undefined, bump: undefined }
 
   it.each([
-    ['a txid only in V1', () => written(1, [only]), 'BEEF V1 has no room for a txid alone'],
-    ['a transaction twice', () => written(2, [founder, only]), 'a transaction twice'],
+    [
+      'a txid only in V1',
+      () => written(1, [only]),
+      'BEEF V1 cannot hold a txid alone: expected the transaction, or V2'
+    ],
+    ['duplicate transaction', () => written(2, [founder, only]), 'duplicate transaction'],
     [
       'a bump that proves something else',
       () => written(2, [{ ...founder, bump: other.bump }]),
-      'the bump does not prove a txid'
+      'the bump does not prove the txid'
     ],
     [
-      'an Atomic BEEF without its subject',
+      'Atomic BEEF without its subject',
       () => written(1, [founder], other.txid),
-      'an Atomic BEEF without its subject'
+      'Atomic BEEF without its subject'
     ],
     [
       'an Atomic BEEF with strangers',
       () => written(1, [founder, other], founder.txid),
-      'an Atomic BEEF with an unrelated transaction'
+      'Atomic BEEF with a transaction that is not an ancestor of its subject'
     ]
   ])('refuses %s', (_, write, message) => {
     expect(write).toThrow(expect.objectContaining({ code: 'ERR_BEEF_FORMAT', message }))
@@ -512,7 +520,7 @@ describe('writeBeef', () => {
     expect(() => written(1, entries)).toThrow(
       expect.objectContaining({
         code: 'ERR_BEEF_FORMAT',
-        message: 'transactions that are ancestors of one another'
+        message: 'cycle of transactions'
       })
     )
   })

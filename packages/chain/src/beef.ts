@@ -110,7 +110,7 @@ export class Beef {
     for (const [place, { txid, bump }] of this.#sent.entries()) {
       if (parents[place]!.every(parent => parent < place)) continue
       // Parents of a proved transaction may stand anywhere, since verification does not need them.
-      if (!bump) throw beefError('a transaction before its parent', { txid: formatTxid(txid) })
+      if (!bump) throw beefError('transaction before its parent', { txid: formatTxid(txid) })
       ordered = false
     }
     return ordered ? this.#sent : sorted(this.#sent, parents)
@@ -132,7 +132,7 @@ const readBeef = (bytes: Uint8Array, limits: BeefLimits): Beef => {
   let magic = reader.u32()
   const subject = magic === ATOMIC ? (reader.bytes(32) as Txid) : undefined
   if (subject) magic = reader.u32()
-  if (magic !== V1 && magic !== V2) throw reader.error('not a BEEF')
+  if (magic !== V1 && magic !== V2) throw reader.error('invalid BEEF: unknown version')
   const bumps = readBumps(reader, limits)
   const transactions = readTransactions(reader, bumps, magic === V1 ? readV1 : readV2, limits)
   reader.end()
@@ -149,7 +149,7 @@ const readTransactions = (
 ): BeefTransaction[] => {
   const count = reader.count(LEAST_TRANSACTION, 'transactions')
   within(limits, 'transactions', count)
-  if (count === 0) throw reader.error('a BEEF of no transaction')
+  if (count === 0) throw reader.error('BEEF without a transaction')
   const transactions: BeefTransaction[] = []
   let inputs = 0
   for (let i = 0; i < count; i++) {
@@ -157,7 +157,7 @@ const readTransactions = (
     inputs += entry.transaction?.inputCount ?? 0
     within(limits, 'inputs', inputs)
     if (entry.bump && !entry.bump.proves(entry.txid)) {
-      throw reader.error('a bump that does not prove its transaction', { txid: formatTxid(entry.txid) })
+      throw reader.error('bump that does not prove its transaction', { txid: formatTxid(entry.txid) })
     }
     transactions.push(entry)
   }
@@ -167,14 +167,14 @@ const readTransactions = (
 const readV1: ReadEntry = (reader, bumps) => {
   const transaction = readTransaction(reader)
   const format = reader.u8()
-  if (format > RAW_WITH_BUMP) throw reader.error('an unknown format of a transaction', { format })
+  if (format > RAW_WITH_BUMP) throw reader.error('unknown transaction format', { format })
   const bump = format === RAW_WITH_BUMP ? readBumpIndex(reader, bumps) : undefined
   return { txid: transaction.txid, transaction, bump }
 }
 
 const readV2: ReadEntry = (reader, bumps) => {
   const format = reader.u8()
-  if (format > TXID_ONLY) throw reader.error('an unknown format of a transaction', { format })
+  if (format > TXID_ONLY) throw reader.error('unknown transaction format', { format })
   if (format === TXID_ONLY) {
     return { txid: reader.bytes(32) as Txid, transaction: undefined, bump: undefined }
   }
@@ -186,7 +186,7 @@ const readV2: ReadEntry = (reader, bumps) => {
 const readBumpIndex = (reader: Reader, bumps: readonly Bump[]): Bump => {
   const index = reader.varint()
   const bump = bumps[index]
-  if (bump === undefined) throw reader.error('no such bump', { index, bumps: bumps.length })
+  if (bump === undefined) throw reader.error('invalid bump index', { index, bumps: bumps.length })
   return bump
 }
 
@@ -218,7 +218,10 @@ export const writeBeef = ({ version, atomic, transactions }: BeefParts): Uint8Ar
   writer.varint(entries.length)
   for (const { txid, transaction, bump } of entries) {
     if (transaction === undefined) {
-      if (version === 1) throw beefError('BEEF V1 has no room for a txid alone', { txid: formatTxid(txid) })
+      if (version === 1)
+        throw beefError('BEEF V1 cannot hold a txid alone: expected the transaction, or V2', {
+          txid: formatTxid(txid)
+        })
       writer.u8(TXID_ONLY)
       writer.bytes(txid)
       continue
@@ -278,7 +281,7 @@ const readBumps = (reader: Reader, limits: BeefLimits): Bump[] => {
 const placesOf = (entries: readonly BeefTransaction[]): TxidIndex => {
   const places = new TxidIndex(entries.map(({ txid }) => txid))
   for (const [place, { txid }] of entries.entries()) {
-    if (places.of(txid) !== place) throw beefError('a transaction twice', { txid: formatTxid(txid) })
+    if (places.of(txid) !== place) throw beefError('duplicate transaction', { txid: formatTxid(txid) })
   }
   return places
 }
@@ -289,7 +292,7 @@ const sorted = (
 ): readonly BeefTransaction[] => {
   if (parents.every((of, place) => of.every(parent => parent < place))) return entries
   const order = parentsFirst(parents)
-  if (order === undefined) throw beefError('transactions that are ancestors of one another')
+  if (order === undefined) throw beefError('cycle of transactions')
   return order.map(place => entries[place]!)
 }
 
@@ -302,11 +305,11 @@ const checkAtomic = (
 ): void => {
   const place = places.of(subject)
   if (place === undefined || entries[place]!.transaction === undefined) {
-    throw beefError('an Atomic BEEF without its subject', { txid: formatTxid(subject) })
+    throw beefError('Atomic BEEF without its subject', { txid: formatTxid(subject) })
   }
   const stranger = ancestryOf(place, parents).indexOf(0)
   if (stranger >= 0) {
-    throw beefError('an Atomic BEEF with an unrelated transaction', {
+    throw beefError('Atomic BEEF with a transaction that is not an ancestor of its subject', {
       txid: formatTxid(entries[stranger]!.txid)
     })
   }

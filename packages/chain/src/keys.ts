@@ -74,7 +74,10 @@ const storedTransaction = value<StoredTransaction>({
   },
   decode(encoded) {
     if (!(encoded[0]! <= 1)) {
-      throw new QuoinError('ERR_VALUE_DECODE', `a stored transaction begins with 0 or 1, not ${encoded[0]}`)
+      throw new QuoinError(
+        'ERR_VALUE_DECODE',
+        `invalid stored transaction: expected the first byte 0 or 1, not ${encoded[0]}`
+      )
     }
     return { verified: encoded[0] === 1, raw: encoded.subarray(1) }
   }

@@ -72,7 +72,7 @@ const check = async (
       subject,
       found: read
         ? `a transaction that hashes to ${formatTxid(read.txid)}`
-        : 'bytes that are not a transaction',
+        : 'bytes that do not parse as a transaction',
       expected: `a transaction that hashes to ${subject}`,
       advice: 'submit the transaction again (quoin submit), or restore a backup'
     })
@@ -83,7 +83,7 @@ const check = async (
     findings.push({
       kind: 'proof-damaged',
       subject,
-      found: 'bytes that are no BUMP',
+      found: 'bytes that do not parse as a BUMP',
       expected: 'the proof of the transaction, or none'
     })
   } else if (bump && !(isOwn && raw)) {

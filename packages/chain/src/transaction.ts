@@ -54,7 +54,7 @@ export class Transaction {
     this.outputCount = reader.count(LEAST_OUTPUT, 'outputs')
     this.#outputsAt = reader.offset - start
     for (let i = 0; i < this.outputCount; i++) {
-      if (reader.u53() > MAX_SATOSHIS) throw reader.error('more satoshis than there are', { output: i })
+      if (reader.u53() > MAX_SATOSHIS) throw reader.error('more than 21e14 satoshis', { output: i })
       reader.skip(reader.varint())
     }
     this.lockTime = reader.u32()
@@ -160,7 +160,8 @@ export const writeTransaction = ({ version, inputs, outputs, lockTime }: Transac
   writer.u32(whole('version', version))
   writer.varint(inputs.length)
   for (const { txid, vout, script, sequence } of inputs) {
-    if (txid.length !== 32) throw new QuoinError(CODE, 'a txid has 32 bytes', { given: txid.length })
+    if (txid.length !== 32)
+      throw new QuoinError(CODE, 'invalid length of a txid: expected 32 bytes', { given: txid.length })
     writer.bytes(txid)
     writer.u32(whole('output number', vout))
     writer.sized(script)
@@ -177,5 +178,8 @@ export const writeTransaction = ({ version, inputs, outputs, lockTime }: Transac
 
 const whole = (name: string, value: number, most = MAX_U32): number => {
   if (Number.isInteger(value) && value >= 0 && value <= most) return value
-  throw new QuoinError(CODE, `not a ${name}: ${value}`, { given: value, most })
+  throw new QuoinError(CODE, `invalid ${name}: ${value}; expected a whole number up to ${most}`, {
+    given: value,
+    most
+  })
 }

@@ -99,7 +99,7 @@ export class TransactionStore {
   saveProofIn(batch: Batch, txid: Txid, bump: Bump): void {
     const index = bump.offsetOf(txid)
     if (index === undefined) {
-      throw new QuoinError('ERR_PROOF_INVALID', 'the proof is not of this transaction', {
+      throw new QuoinError('ERR_PROOF_INVALID', 'the proof is of other transactions', {
         txid: formatTxid(txid)
       })
     }

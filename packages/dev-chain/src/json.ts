@@ -39,7 +39,7 @@ export const readSnapshot = (json: DevChainJson): Snapshot => {
     Number.isSafeInteger(json.reorgs) &&
     Array.isArray(json.blocks) &&
     Array.isArray(json.mempool)
-  if (!isOne) throw new QuoinError('ERR_HEADER_FORMAT', 'not a development chain')
+  if (!isOne) throw new QuoinError('ERR_HEADER_FORMAT', 'invalid snapshot: expected a development chain')
   const rules = NETWORKS.regtest
   const headers = json.blocks.map(({ header }) => parseHeader(fromHex(header)))
   if (!headers[0] || !equalBytes(headers[0].raw, rules.genesis)) {

@@ -127,5 +127,5 @@ const sumOf = (outputs: readonly Output[]): number => outputs.reduce((sum, { sat
 
 const unknownOutput = (source: Txid, vout: number): QuoinError => {
   const txid = formatTxid(source)
-  return new QuoinError('ERR_TX_UNKNOWN', `there is no output ${txid}.${vout}`, { txid, vout })
+  return new QuoinError('ERR_TX_UNKNOWN', `unknown output ${txid}.${vout}`, { txid, vout })
 }

@@ -50,7 +50,7 @@ const regroup = (items: Iterable<number>, from: number, to: number, pad: boolean
 /** Parses an address in lower case, as the chain writes it. */
 export const parseAddress = (text: string): Address => {
   const refused = (): QuoinError =>
-    new QuoinError('ERR_LIQUIDITY_VALUE', 'not a bech32 address', { given: text.slice(0, 120) })
+    new QuoinError('ERR_LIQUIDITY_VALUE', 'invalid bech32 address', { given: text.slice(0, 120) })
   const [, prefix = '', data] = /^([!-@[-~]{1,83})1([02-9ac-hj-np-z]{6,420})$/.exec(text) ?? []
   if (data === undefined) throw refused()
   const words = Array.from(data, char => ALPHABET.indexOf(char))

@@ -50,7 +50,7 @@ const arithmetic = (digits: number) => {
     parse: (given: string): bigint => {
       const [, minus, whole, fraction = ''] = text.exec(given) ?? []
       if (whole === undefined)
-        throw new QuoinError('ERR_DECIMAL', `not a decimal of at most ${digits} places`, {
+        throw new QuoinError('ERR_DECIMAL', `invalid decimal: expected at most ${digits} places`, {
           given: given.slice(0, 120)
         })
       const size = BigInt(whole) * unit + BigInt(fraction.padEnd(digits, '0'))

@@ -167,7 +167,7 @@ export const time = (number: number): Field<Time> => {
         const rest = nanos.read(source)
         const value = whole * SECOND + rest
         if (rest < 0n || rest >= SECOND || value < NEVER || value >= TIME_END)
-          throw source.error(`field ${number} is not a moment from year 1 to 9999`)
+          throw source.error(`field ${number} is not a time from year 1 to 9999`)
         return value
       })
     }

@@ -28,7 +28,9 @@ export const parseTime = (text: string): Time => {
   const millis = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`)
   // Date.parse reads the 30th of February as the 1st of March; formatting the result reveals it.
   if (Number.isNaN(millis) || new Date(millis).toISOString().slice(0, 19) !== seconds || millis < firstMillis)
-    throw new QuoinError('ERR_LIQUIDITY_VALUE', 'not a moment in UTC', { given: text.slice(0, 80) })
+    throw new QuoinError('ERR_LIQUIDITY_VALUE', 'invalid time: expected UTC as 2024-01-01T00:00:00Z', {
+      given: text.slice(0, 80)
+    })
   return BigInt(millis) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 

@@ -66,7 +66,7 @@ export class BatchDecoder {
       const item = shortHex(this.bytes())
       return new QuoinError(
         'ERR_STORE_LEASE_LOST',
-        `item ${item} of queue ${key} is no longer leased to you`,
+        `item ${item} of queue ${key} is not leased any more: its lease has expired`,
         { key, item, check: index }
       )
     }
@@ -84,7 +84,7 @@ export class BatchDecoder {
   #step(steps: readonly (DecodedStep | undefined)[]): DecodedStep {
     const code = this.#bytes[this.#at++]!
     const step = steps[code]
-    if (!step) throw new Error(`unreachable: no such code in a batch: ${code}`)
+    if (!step) throw new Error(`unreachable: unknown code in a batch: ${code}`)
     return step
   }
 

@@ -59,7 +59,7 @@ export class Bulk {
     const encoded = batch.take()
     if (!encoded) return
     if (new BatchDecoder(encoded).operations.length < encoded.length - 4) {
-      throw new QuoinError('ERR_STORE_OPTION', 'what is written in bulk has no conditions')
+      throw new QuoinError('ERR_STORE_OPTION', 'bulk writes cannot have conditions')
     }
     this.#batches.push(encoded)
     this.#bytes += encoded.length

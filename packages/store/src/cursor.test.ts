@@ -19,7 +19,10 @@ const read = (cursor: unknown): ReturnType<typeof readCursor> | undefined => {
     return readCursor(cursor as string)
   } catch (error) {
     expect(error).toBeInstanceOf(QuoinError)
-    expect(error).toMatchObject({ code: 'ERR_STORE_CURSOR', message: 'not a cursor of this store' })
+    expect(error).toMatchObject({
+      code: 'ERR_STORE_CURSOR',
+      message: 'invalid cursor: expected one of this store'
+    })
     return undefined
   }
 }

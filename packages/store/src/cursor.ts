@@ -18,7 +18,8 @@ export const writeCursor = ({ score, member }: ScoredMember): string => {
 
 /** Accepts only the output of `writeCursor`. */
 export const readCursor = (cursor: string): ScoredMember => {
-  const refuse = (): QuoinError => new QuoinError('ERR_STORE_CURSOR', 'not a cursor of this store')
+  const refuse = (): QuoinError =>
+    new QuoinError('ERR_STORE_CURSOR', 'invalid cursor: expected one of this store')
   if (typeof cursor !== 'string' || cursor.length > 2 * MAX_KEY || !/^[A-Za-z0-9_-]{12,}$/.test(cursor)) {
     throw refuse()
   }

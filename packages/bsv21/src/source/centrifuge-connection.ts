@@ -102,7 +102,7 @@ export class CentrifugeConnection {
     clearTimeout(this.#renewal)
     this.#socket?.end()
     this.#publications.length = 0
-    this.#failure ??= this.#error('ERR_SOURCE_CONNECTION', 'is no longer listened to')
+    this.#failure ??= this.#error('ERR_SOURCE_CONNECTION', 'has no listener any more')
     this.#wake()
   }
 

@@ -95,11 +95,11 @@ export class JungleBusRest implements TransactionSource {
     const found = await this.#json(path, signal)
     // Go encodes an empty slice as null.
     if (found === null) return []
-    if (!Array.isArray(found)) throw this.#service.failure(path, 'answers with something that is not a list')
+    if (!Array.isArray(found)) throw this.#service.failure(path, 'answered with a value that is not a list')
     return found.map(each => {
       const { transaction_id: id, block_height: height, block_index: index } = fieldsOf(each)
       if (typeof id !== 'string' || !/^[0-9a-f]{64}$/.test(id)) {
-        throw this.#service.failure(path, 'answers with something that is no transaction')
+        throw this.#service.failure(path, 'answered with a value that is not a transaction')
       }
       const isMined = isHeight(height) && height > 0 && Number.isSafeInteger(index) && Number(index) >= 0
       return {
@@ -128,7 +128,9 @@ export class JungleBusRest implements TransactionSource {
     try {
       return read()
     } catch (error) {
-      throw this.#service.failure(path, `answers with nonsense: ${reasonOf(error)}`, { cause: error })
+      throw this.#service.failure(path, `answered with an invalid transaction: ${reasonOf(error)}`, {
+        cause: error
+      })
     }
   }
 }

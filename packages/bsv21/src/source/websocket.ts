@@ -42,7 +42,7 @@ export const openSocket = async (url: string, options: SocketOptions): Promise<F
     socket.terminate()
     told(error)
   }
-  const abort = (): void => over(lost(name, 'it is no longer wanted'))
+  const abort = (): void => over(lost(name, 'the connection was cancelled'))
   options.signal?.addEventListener('abort', abort)
   socket.on('error', (error: Error) => over(lost(name, error.message)))
   socket.on('close', (code: number, reason: Buffer) => over(closed(name, code, reason.toString())))

@@ -83,7 +83,7 @@ export class Addition {
     if (!parent) {
       throw new QuoinError(
         'ERR_HEADER_UNKNOWN',
-        `the parent of header ${formatHash(header.hash)} is not known`,
+        `the parent of header ${formatHash(header.hash)} is unknown`,
         {
           hash: formatHash(header.hash),
           previous: formatHash(header.previous)

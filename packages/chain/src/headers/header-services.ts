@@ -49,7 +49,7 @@ export const blockHeadersServiceSource = (
   const isOnLongestChain = async (header: Header, signal: AbortSignal | undefined): Promise<boolean> => {
     const path = `${api}/header/state/${formatHash(header.hash)}`
     const state = record(service.json(path, await service.ask(path, { signal })))
-    if (typeof state.state !== 'string') throw service.failure(path, 'answered with no state of a header')
+    if (typeof state.state !== 'string') throw service.failure(path, 'answered without the state of a header')
     return state.state === 'LONGEST_CHAIN'
   }
 
@@ -68,7 +68,7 @@ export const blockHeadersServiceSource = (
       if (answer.status === 404) return EMPTY
       const found = service.json(path, answer)
       if (!Array.isArray(found) || found.length > count + MAX_RIVALS) {
-        throw service.failure(path, 'answered with no list of so many headers')
+        throw service.failure(path, 'answered with an invalid list of headers')
       }
       const lines = longestLines(found.map(each => headerOf(service, path, each)))
       if (lines.length > MAX_RIVALS || (lines[0]?.length ?? 0) > count) {
@@ -78,14 +78,14 @@ export const blockHeadersServiceSource = (
         if (lines.length === 1 || (await isOnLongestChain(line.at(-1)!, signal))) return joined(line)
       }
       if (lines.length === 0) return EMPTY
-      throw service.failure(path, 'has no header of its longest chain there')
+      throw service.failure(path, 'has no header of its longest chain at these heights')
     },
     async isValidRootForHeight(root, height) {
       const path = `${api}/merkleroot/verify`
       const body = [{ blockHeight: height, merkleRoot: root }]
       const state = record(service.json(path, await service.ask(path, { body }))).confirmationState
       if (state !== 'CONFIRMED' && state !== 'INVALID' && state !== 'UNABLE_TO_VERIFY') {
-        throw service.failure(path, 'answered with no confirmation')
+        throw service.failure(path, 'answered without a confirmation state')
       }
       return state === 'CONFIRMED'
     },
@@ -121,7 +121,7 @@ const isHash = (value: unknown): value is string => typeof value === 'string' &&
 
 const asTip = (service: Service, path: string, value: unknown): SourceTip => {
   const tip = record(value)
-  if (!isU32(tip.height) || !isHash(tip.hash)) throw service.failure(path, 'answered with no tip')
+  if (!isU32(tip.height) || !isHash(tip.hash)) throw service.failure(path, 'answered without a tip')
   return { height: tip.height, hash: parseHash(tip.hash) }
 }
 
@@ -130,13 +130,16 @@ const headersOf = (service: Service, path: string, answer: Answer, count: number
   const { type, bytes } = answer
   if (!/\bjson\b/.test(type)) {
     if (bytes.length % HEADER_LENGTH !== 0 || bytes.length > count * HEADER_LENGTH) {
-      throw service.failure(path, `answered with ${bytes.length} bytes, which are not so many headers`)
+      throw service.failure(
+        path,
+        `answered with ${bytes.length} bytes; expected whole headers, no more than requested`
+      )
     }
     return bytes
   }
   const value = service.json(path, answer)
   const list = Array.isArray(value) ? value : value === null ? [] : [value]
-  if (list.length > count) throw service.failure(path, 'answered with more headers than were asked for')
+  if (list.length > count) throw service.failure(path, 'answered with more headers than requested')
   return joined(list.map(each => headerOf(service, path, each)))
 }
 
@@ -171,7 +174,7 @@ const headerOf = (service: Service, path: string, value: unknown): Header => {
     nonce
   })
   if (!isHash(hash) || formatHash(header.hash) !== hash.toLowerCase()) {
-    throw service.failure(path, 'answered with a header that has another hash', { hash })
+    throw service.failure(path, 'answered with a header that does not have the stated hash', { hash })
   }
   return header
 }

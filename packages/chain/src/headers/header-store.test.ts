@@ -265,7 +265,7 @@ describe('the main network', () => {
     const headers = await HeaderStore.open(store, { network: 'regtest', checkpoint })
     await expect(headers.add(bad)).rejects.toMatchObject({
       ...INVALID,
-      details: { reason: 'the network has another block there' }
+      details: { reason: 'the network has another block at this checkpoint' }
     })
     expect((await headers.add(good)).tip.height).toBe(3)
     await store.close()

@@ -265,7 +265,7 @@ const checkpointed = ({ header: given, height, work }: Checkpoint): ChainHeader 
   if (!isHeight(height) || !header.hasProofOfWork) {
     throw new QuoinError(
       'ERR_HEADER_INVALID',
-      'a checkpoint is a header with its proof of work, and its height',
+      'invalid checkpoint: expected a header with proof of work, and its height',
       {
         height,
         hash: formatHash(header.hash)

@@ -80,7 +80,7 @@ const plain = (bytes: Uint8Array): Uint8Array =>
 
 export const parseHeader = (bytes: Uint8Array): Header => {
   if (!(bytes instanceof Uint8Array) || bytes.length !== HEADER_LENGTH) {
-    throw formatError(`a header has ${HEADER_LENGTH} bytes`, bytes?.length)
+    throw formatError(`invalid length of a header: expected ${HEADER_LENGTH} bytes`, bytes?.length)
   }
   return new Header(plain(bytes))
 }
@@ -88,7 +88,7 @@ export const parseHeader = (bytes: Uint8Array): Header => {
 /** Headers of 80 bytes, as views: do not change the bytes afterwards. */
 export const readHeaders = (bytes: Uint8Array): Header[] => {
   if (!(bytes instanceof Uint8Array) || bytes.length % HEADER_LENGTH !== 0) {
-    throw formatError(`headers have ${HEADER_LENGTH} bytes each`, bytes?.length)
+    throw formatError(`invalid length of headers: expected ${HEADER_LENGTH} bytes each`, bytes?.length)
   }
   const source = plain(bytes)
   return Array.from(
@@ -107,7 +107,7 @@ export const writeHeader = ({ version, previous, merkleRoot, time, bits, nonce }
     [76, nonce]
   ] as const) {
     if (!Number.isInteger(number) || number < 0 || number > MAX_U32) {
-      throw formatError('a number of a header has 32 bits', number)
+      throw formatError('invalid number in a header: expected 32 bits', number)
     }
     view.setUint32(at, number, true)
   }
@@ -116,7 +116,7 @@ export const writeHeader = ({ version, previous, merkleRoot, time, bits, nonce }
     [36, merkleRoot]
   ] as const) {
     if (!(hash instanceof Uint8Array) || hash.length !== 32)
-      throw formatError('a hash has 32 bytes', hash?.length)
+      throw formatError('invalid length of a hash: expected 32 bytes', hash?.length)
     raw.set(hash, at)
   }
   return new Header(raw)
@@ -127,7 +127,7 @@ export const formatHash = (hash: Uint8Array): string => toHex(Uint8Array.from(ha
 
 export const parseHash = (text: string, code: ErrorCode = 'ERR_HEADER_FORMAT'): Uint8Array => {
   if (typeof text !== 'string' || !/^[0-9a-fA-F]{64}$/.test(text)) {
-    throw new QuoinError(code, 'a hash is 64 hexadecimal digits', { given: text })
+    throw new QuoinError(code, 'invalid hash: expected 64 hexadecimal digits', { given: text })
   }
   return Uint8Array.from({ length: 32 }, (_, i) => Number.parseInt(text.slice(62 - 2 * i, 64 - 2 * i), 16))
 }

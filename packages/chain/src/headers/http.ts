@@ -61,7 +61,7 @@ export class Service {
     try {
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     } catch (cause) {
-      throw this.failure(path, 'answered with something that is not JSON', { cause })
+      throw this.failure(path, 'answered with a body that is not JSON', { cause })
     }
   }
 
@@ -120,7 +120,7 @@ const serviceUrl = (text: string): URL => {
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
     throw new QuoinError(
       'ERR_CHAIN_SOURCE',
-      'a service is an http or https address, without a query or a password',
+      'invalid service address: expected http or https, without a query or a password',
       { given: url ? url.origin : text }
     )
   }

@@ -33,7 +33,7 @@ describe('a header', () => {
 
   it('must name the one before', () => {
     expect(() => checkHeader(regtest, line(3), mineOn(GENESIS), NOW)).toThrow(
-      refusal('does not follow the one before')
+      refusal('its parent is not the last header')
     )
   })
 
@@ -43,7 +43,7 @@ describe('a header', () => {
     const without = Array.from({ length: 64 }, (_, nonce) =>
       writeHeader({ version, previous, merkleRoot, time, bits, nonce })
     ).find(header => !header.hasProofOfWork)!
-    expect(() => checkHeader(regtest, branch, without, NOW)).toThrow(refusal('has no proof of work'))
+    expect(() => checkHeader(regtest, branch, without, NOW)).toThrow(refusal('insufficient proof of work'))
   })
 
   it.each([
@@ -56,16 +56,14 @@ describe('a header', () => {
     const { previous, merkleRoot, time, version } = mineOn(branch.tip.header)
     const header = writeHeader({ version, previous, merkleRoot, time, bits, nonce: 0 })
     expect(() => checkHeader(regtest, branch, header, NOW)).toThrow(
-      refusal('its bits are not a target of this network')
+      refusal('invalid bits: above the highest target of the network')
     )
   })
 
   it('must be as difficult as the rules say, neither less nor more', () => {
     const branch = line(3)
     const harder = mineOn(branch.tip.header, 0, { bits: 0x201fffff })
-    expect(() => checkHeader(regtest, branch, harder, NOW)).toThrow(
-      refusal('is of another difficulty than it must be')
-    )
+    expect(() => checkHeader(regtest, branch, harder, NOW)).toThrow(refusal('wrong difficulty'))
   })
 
   it('must be later than the median of the eleven before it', () => {
@@ -73,7 +71,7 @@ describe('a header', () => {
     const median = branch.tip.header.time - 5 * 600
     expect(branch.medianTime(30)).toBe(median)
     expect(() => checkHeader(regtest, branch, mineOn(branch.tip.header, 0, { time: median }), NOW)).toThrow(
-      refusal('its time is not after the median of the past')
+      refusal('its time is not after the median time of the past 11 headers')
     )
     checkHeader(regtest, branch, mineOn(branch.tip.header, 0, { time: median + 1 }), NOW)
   })
@@ -84,7 +82,7 @@ describe('a header', () => {
     expect(branch.medianTime(0)).toBe(GENESIS.time)
     expect(() =>
       checkHeader(regtest, branch, mineOn(branch.tip.header, 0, { time: GENESIS.time }), NOW)
-    ).toThrow(refusal('its time is not after the median of the past'))
+    ).toThrow(refusal('its time is not after the median time of the past 11 headers'))
   })
 
   it('must not be more than two hours ahead of the clock', () => {
@@ -101,7 +99,9 @@ describe('a header', () => {
     const [good, bad] = [mineOn(branch.tip.header, 'good'), mineOn(branch.tip.header, 'bad')]
     const rules: NetworkRules = { ...regtest, checkpoints: new Map([[4, formatHash(good.hash)]]) }
     checkHeader(rules, branch, good, NOW)
-    expect(() => checkHeader(rules, branch, bad, NOW)).toThrow(refusal('the network has another block there'))
+    expect(() => checkHeader(rules, branch, bad, NOW)).toThrow(
+      refusal('the network has another block at this checkpoint')
+    )
   })
 })
 
@@ -115,7 +115,7 @@ describe('after a checkpoint', () => {
       ...mineLine(GENESIS, 10).map((header, i) => ({ header, height: 1001 + i, work: 0n }))
     ])
     expect(() => checkHeader(regtest, longer, mineOn(longer.tip.header, 0, { time: 1 }), NOW)).toThrow(
-      refusal('its time is not after the median of the past')
+      refusal('its time is not after the median time of the past 11 headers')
     )
   })
 
@@ -129,6 +129,6 @@ describe('after a checkpoint', () => {
       bits: 0x1d00ffff,
       nonce: 0
     })
-    expect(() => checkHeader(main, branch, header, NOW)).toThrow(refusal('has no proof of work'))
+    expect(() => checkHeader(main, branch, header, NOW)).toThrow(refusal('insufficient proof of work'))
   })
 })

@@ -25,25 +25,28 @@ export const checkHeader = (rules: NetworkRules, branch: Branch, header: Header,
       ...details
     })
 
-  if (!equalBytes(header.previous, branch.tip.header.hash)) throw refuse('does not follow the one before')
+  if (!equalBytes(header.previous, branch.tip.header.hash)) throw refuse('its parent is not the last header')
   const target = targetOf(header.bits)
   if (target === undefined || target > rules.powLimit) {
-    throw refuse('its bits are not a target of this network', { bits: header.bits })
+    throw refuse('invalid bits: above the highest target of the network', { bits: header.bits })
   }
-  if (!header.hasProofOfWork) throw refuse('has no proof of work')
+  if (!header.hasProofOfWork) throw refuse('insufficient proof of work')
   const expected = nextBits(rules, branch, header.time)
   if (expected !== undefined && header.bits !== expected) {
-    throw refuse('is of another difficulty than it must be', { bits: header.bits, expected })
+    throw refuse('wrong difficulty', { bits: header.bits, expected })
   }
   const median = branch.medianTime(branch.tip.height)
   if (median !== undefined && header.time <= median) {
-    throw refuse('its time is not after the median of the past', { time: header.time, median })
+    throw refuse('its time is not after the median time of the past 11 headers', {
+      time: header.time,
+      median
+    })
   }
   if (header.time > now + MAX_AHEAD) {
     throw refuse('its time is too far in the future', { time: header.time, now })
   }
   const checkpoint = rules.checkpoints.get(height)
   if (checkpoint !== undefined && formatHash(header.hash) !== checkpoint) {
-    throw refuse('the network has another block there', { expected: checkpoint })
+    throw refuse('the network has another block at this checkpoint', { expected: checkpoint })
   }
 }

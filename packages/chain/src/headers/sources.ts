@@ -54,7 +54,7 @@ export const sdkTracker = (tracker: RootTracker, name = 'chain tracker'): RootSo
       throw failure(`failed: ${reasonOf(error)}`, error)
     }
     if (isGood(value)) return value
-    throw failure('answered with nonsense')
+    throw failure('answered with an invalid value')
   }
   return {
     name,

@@ -102,8 +102,12 @@ const commonHeight = async (
     if (height === store.start) break
     height = Math.max(store.start, height - step)
   }
-  throw new QuoinError('ERR_CHAIN_SOURCE', `${source.name} has no header that the store has: another chain`, {
-    source: source.name,
-    start: store.start
-  })
+  throw new QuoinError(
+    'ERR_CHAIN_SOURCE',
+    `${source.name} shares no header with the store: it follows another chain`,
+    {
+      source: source.name,
+      start: store.start
+    }
+  )
 }

@@ -296,10 +296,10 @@ describe('a bump is refused', () => {
   })
 
   it.each<[string, Uint8Array, string]>([
-    ['of no level', raw([]), 'a merkle tree is 1 to 64 levels high'],
-    ['of 65 levels', raw(deep(65)), 'a merkle tree is 1 to 64 levels high'],
-    ['of empty levels', raw(deep(64)), 'a merkle path that leads to no root'],
-    ['of a height of 33 bits', raw([[[0, 2, a]]], 2 ** 32), 'not the height of a block'],
+    ['of no level', raw([]), 'invalid depth of a merkle tree: expected 1 to 64 levels'],
+    ['of 65 levels', raw(deep(65)), 'invalid depth of a merkle tree: expected 1 to 64 levels'],
+    ['of empty levels', raw(deep(64)), 'merkle path without a root'],
+    ['of a height of 33 bits', raw([[[0, 2, a]]], 2 ** 32), 'invalid block height'],
     ['with flags that are unknown', raw([[[0, 4, a]]]), 'unknown flags of a merkle node'],
     [
       'with a txid that is a copy',
@@ -320,7 +320,7 @@ describe('a bump is refused', () => {
           [1, 0, c]
         ]
       ]),
-      'two merkle nodes at one place'
+      'two merkle nodes at one offset'
     ],
     [
       'with a node outside',
@@ -331,10 +331,10 @@ describe('a bump is refused', () => {
         ],
         [[1, 0, cd]]
       ]),
-      'a merkle node outside of its tree'
+      'merkle node outside of its tree'
     ],
-    ['with a lone leaf that is not the first', raw([[[2, 2, a]]]), 'a merkle node outside of its tree'],
-    ['without the neighbour', raw([[[0, 2, a]], [[1, 0, cd]]]), 'a merkle path that leads to no root'],
+    ['with a lone leaf that is not the first', raw([[[2, 2, a]]]), 'merkle node outside of its tree'],
+    ['without the neighbour', raw([[[0, 2, a]], [[1, 0, cd]]]), 'merkle path without a root'],
     [
       'without a node on the way',
       raw([
@@ -344,7 +344,7 @@ describe('a bump is refused', () => {
         ],
         []
       ]),
-      'a merkle path that leads to no root'
+      'merkle path without a root'
     ],
     [
       'with one complete path and one that is not',
@@ -356,7 +356,7 @@ describe('a bump is refused', () => {
         ],
         [[1, 0, cd]]
       ]),
-      'a merkle path that is not complete'
+      'incomplete merkle path'
     ],
     [
       'without a leaf',
@@ -367,7 +367,7 @@ describe('a bump is refused', () => {
           [1, 0, cd]
         ]
       ]),
-      'a merkle path from no leaf'
+      'merkle path without a leaf'
     ],
     [
       'with a node that does not follow from those below',
@@ -381,7 +381,7 @@ describe('a bump is refused', () => {
           [1, 0, cd]
         ]
       ]),
-      'merkle paths that contradict one another'
+      'contradictory merkle paths'
     ],
     [
       'with a copy where a node follows from those below',
@@ -394,7 +394,7 @@ describe('a bump is refused', () => {
         ],
         [[1, 1]]
       ]),
-      'merkle paths that contradict one another'
+      'contradictory merkle paths'
     ],
     [
       'with a copy on the left',
@@ -404,7 +404,7 @@ describe('a bump is refused', () => {
           [1, 2, b]
         ]
       ]),
-      'a copy within a level of a merkle tree'
+      'duplicate flag within a level of a merkle tree'
     ],
     [
       'with a copy before another node',
@@ -417,7 +417,7 @@ describe('a bump is refused', () => {
         ],
         [[1, 0, cd]]
       ]),
-      'a copy within a level of a merkle tree'
+      'duplicate flag within a level of a merkle tree'
     ],
     [
       'with two copies in a level',
@@ -429,7 +429,7 @@ describe('a bump is refused', () => {
         ],
         [[1, 0, cd]]
       ]),
-      'a copy within a level of a merkle tree'
+      'duplicate flag within a level of a merkle tree'
     ],
     [
       'with a txid at two places',
@@ -442,7 +442,7 @@ describe('a bump is refused', () => {
         ],
         []
       ]),
-      'a txid at two places of a block'
+      'txid at two offsets of a block'
     ],
     [
       'with a txid in the place of its copy',
@@ -452,7 +452,7 @@ describe('a bump is refused', () => {
           [1, 2, a]
         ]
       ]),
-      'a txid at two places of a block'
+      'txid at two offsets of a block'
     ],
     [
       'with a path through the copy of a node',
@@ -463,7 +463,7 @@ describe('a bump is refused', () => {
         ],
         [[0, 0, ab]]
       ]),
-      'a merkle path through a copy'
+      'merkle path through a duplicated node'
     ],
     ['with more nodes than bytes', fromHex('0501feffffff00'), '16777215 merkle nodes do not fit']
   ])('%s', (_, bytes, message) => {

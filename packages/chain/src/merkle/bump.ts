@@ -74,7 +74,7 @@ export class Bump {
   /** One bump for all leaves of several bumps of one block. */
   static merge(bumps: readonly Bump[]): Bump {
     const [first, ...others] = bumps
-    if (first === undefined) throw treeError('nothing to merge')
+    if (first === undefined) throw treeError('no bumps to merge')
     if (others.length === 0) return first
     const { depth } = first
     if (others.some(other => other.height !== first.height || other.depth !== depth)) {
@@ -90,7 +90,7 @@ export class Bump {
 
   /** A bump for some or all txids of a block, made from all its txids in order. */
   static ofBlock(height: number, txids: readonly Txid[], which?: readonly Txid[]): Bump {
-    if (txids.length === 0) throw treeError('a block has transactions')
+    if (txids.length === 0) throw treeError('no txids: expected those of a block')
     const block = new Bump(
       height,
       levelsAbove(txids.map((txid, offset) => new MerkleNode(offset, txid, true)))
@@ -112,7 +112,8 @@ export class Bump {
     const levels = siblings.map((hash, level) => {
       const at = Math.floor(offset / 2 ** level)
       const isLeft = at % 2 === 0
-      if (!hash && !isLeft) throw treeError('a copy within a level of a merkle tree', { offset: at - 1 })
+      if (!hash && !isLeft)
+        throw treeError('duplicate flag within a level of a merkle tree', { offset: at - 1 })
       const sibling = new MerkleNode(isLeft ? at + 1 : at - 1, hash, false, hash === undefined)
       if (level > 0) return [sibling]
       const leaf = new MerkleNode(at, txid, true)
@@ -160,7 +161,7 @@ export class Bump {
     if (txids.length === 1 && this.#isOf(txids[0]!)) return this
     const leaves = txids.map(txid => {
       const leaf = this.#tree.find(txid)
-      if (!leaf?.proven) throw treeError('the bump does not prove a txid', { txid: formatTxid(txid) })
+      if (!leaf?.proven) throw treeError('the bump does not prove the txid', { txid: formatTxid(txid) })
       return leaf
     })
     return new Bump(this.height, this.#tree.select(leaves))
@@ -224,13 +225,14 @@ const treeOf = (bytes: Uint8Array): MerkleTree => {
 
 const readHeight = (reader: Reader): number => {
   const height = reader.varint()
-  if (height > MAX_HEIGHT) throw reader.error('not the height of a block', { height })
+  if (height > MAX_HEIGHT) throw reader.error('invalid block height', { height })
   return height
 }
 
 const readLevels = (reader: Reader, limit: number): readonly Level[] => {
   const depth = reader.u8()
-  if (depth < 1 || depth > MAX_DEPTH) throw reader.error('a merkle tree is 1 to 64 levels high', { depth })
+  if (depth < 1 || depth > MAX_DEPTH)
+    throw reader.error('invalid depth of a merkle tree: expected 1 to 64 levels', { depth })
   const levels: Level[] = []
   let room = limit
   for (let i = 0; i < depth; i++) {
@@ -242,7 +244,7 @@ const readLevels = (reader: Reader, limit: number): readonly Level[] => {
   if (depth === 1 && levels[0]!.length > 2) return levelsAbove(levels[0]!)
   for (const [i, level] of levels.entries()) {
     if (level.length > 0 && level.at(-1)!.offset >= 2 ** (depth - i)) {
-      throw reader.error('a merkle node outside of its tree', { level: i, offset: level.at(-1)!.offset })
+      throw reader.error('merkle node outside of its tree', { level: i, offset: level.at(-1)!.offset })
     }
   }
   return levels
@@ -263,7 +265,8 @@ const readLevel = (reader: Reader, room: number): Level => {
         ? new MerkleNode(offset, undefined, false, true)
         : new MerkleNode(offset, reader.bytes(32), flags === WANTED)
     if (node.copy) {
-      if (copy || offset % 2 === 0) throw reader.error('a copy within a level of a merkle tree', { offset })
+      if (copy || offset % 2 === 0)
+        throw reader.error('duplicate flag within a level of a merkle tree', { offset })
       copy = node
     }
     level.push(node)
@@ -271,11 +274,11 @@ const readLevel = (reader: Reader, room: number): Level => {
   level.sort((a, b) => a.offset - b.offset)
   for (let i = 1; i < level.length; i++) {
     if (level[i]!.offset === level[i - 1]!.offset) {
-      throw reader.error('two merkle nodes at one place', { offset: level[i]!.offset })
+      throw reader.error('two merkle nodes at one offset', { offset: level[i]!.offset })
     }
   }
   if (copy && copy !== level.at(-1)) {
-    throw reader.error('a copy within a level of a merkle tree', { offset: copy.offset })
+    throw reader.error('duplicate flag within a level of a merkle tree', { offset: copy.offset })
   }
   return level
 }

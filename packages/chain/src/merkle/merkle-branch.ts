@@ -81,7 +81,7 @@ export class MerkleBranch {
       const beside = at ? hashAt(this.#source, at) : hash
       const isRight = offset % 2 === 1
       if (isRight && level > 0 && equalBytes(beside, hash)) {
-        throw treeError('a merkle path through a copy', { offset })
+        throw treeError('merkle path through a duplicated node', { offset })
       }
       pair.set(hash, isRight ? HASH : 0)
       pair.set(beside, isRight ? 0 : HASH)

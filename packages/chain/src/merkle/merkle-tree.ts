@@ -49,20 +49,20 @@ export class MerkleTree {
       above = parentsOf(row)
     }
     const top = levels.length === 1 && levels[0]!.length === 1 ? levels[0]![0] : above[0]
-    if (top === undefined) throw treeError('a merkle path that leads to no root')
+    if (top === undefined) throw treeError('merkle path without a root')
     this.#top = top
     top.proven = true
     for (const row of rows.reverse()) {
       for (const node of row) if (node.parent?.proven) node.proven = true
     }
-    if (!levels[0]!.some(({ proven }) => proven)) throw treeError('a merkle path from no leaf')
+    if (!levels[0]!.some(({ proven }) => proven)) throw treeError('merkle path without a leaf')
     for (const { wanted, proven, offset } of levels[0]!) {
-      if (wanted && !proven) throw treeError('a merkle path that is not complete', { offset })
+      if (wanted && !proven) throw treeError('incomplete merkle path', { offset })
     }
     // All paths meet in one root, unless a given node differs from the computed one at its offset.
     for (const [computed, given] of doubles) {
       if (given.copy || !equalBytes(hashOf(computed), given.hash!)) {
-        throw treeError('merkle paths that contradict one another', { offset: given.offset })
+        throw treeError('contradictory merkle paths', { offset: given.offset })
       }
     }
   }
@@ -123,7 +123,7 @@ const leavesOf = (level: Level): Map<string, MerkleNode> => {
     const twin = leaves.get(key)
     if (twin === undefined) leaves.set(key, node)
     else if (node.wanted || !isWrittenCopy(twin, node)) {
-      throw treeError('a txid at two places of a block', { offset: node.offset })
+      throw treeError('txid at two offsets of a block', { offset: node.offset })
     }
   }
   return leaves
@@ -176,7 +176,7 @@ const hashOf = (node: MerkleNode): Uint8Array => {
   const second = right!.copy ? first : hashOf(right!)
   // A path through the right end's duplicate would prove an offset that the block does not have.
   if (!right!.copy && right!.left !== undefined && equalBytes(first, second)) {
-    throw treeError('a merkle path through a copy', { offset: right!.offset })
+    throw treeError('merkle path through a duplicated node', { offset: right!.offset })
   }
   const pair = new Uint8Array(64)
   pair.set(first)

@@ -60,7 +60,7 @@ export const OF_FORM: readonly Difference[] = [
   {
     name: 'a transaction that names a bump which does not prove it',
     why: 'the SDK ignores what a transaction names, and looks through all bumps',
-    ours: /^a bump that does not prove its transaction$/,
+    ours: /^bump that does not prove its transaction$/,
     theirs: 'valid',
     make: chain => {
       const [parent, child] = pair(chain)
@@ -70,7 +70,7 @@ export const OF_FORM: readonly Difference[] = [
   {
     name: 'formats of a transaction that there are not',
     why: 'to the SDK everything but 0 says that a bump is named',
-    ours: /^an unknown format of a transaction$/,
+    ours: /^unknown transaction format$/,
     theirs: 'valid',
     make: chain => {
       const [parent, child] = pair(chain)
@@ -90,7 +90,7 @@ export const OF_FORM: readonly Difference[] = [
   {
     name: 'an unproven transaction before its parent',
     why: 'BRC-62 says that parents come first; the SDK does not mind',
-    ours: /^a transaction before its parent$/,
+    ours: /^transaction before its parent$/,
     theirs: 'valid',
     make: chain => {
       const [parent, child] = pair(chain)
@@ -103,7 +103,7 @@ export const OF_FORM: readonly Difference[] = [
   {
     name: 'an Atomic BEEF with something unrelated',
     why: 'BRC-95 forbids it; the SDK does not look',
-    ours: /^an Atomic BEEF with an unrelated transaction$/,
+    ours: /^Atomic BEEF with a transaction that is not an ancestor of its subject$/,
     theirs: 'valid',
     make: chain => {
       const [parent, child] = pair(chain)

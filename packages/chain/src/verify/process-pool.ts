@@ -133,11 +133,9 @@ export class ProcessPool<Job, Answer> {
     const workMs = this.#short.length * this.#sliceMs + this.#long.length * task.limitMs
     const seconds = Math.ceil(workMs / this.#workers.length / 1000)
     task.reject(
-      new QuoinError(
-        'ERR_INTERPRETER_BUSY',
-        'the queue for scripts of no known form has no place for another transaction of this client; try again later',
-        { seconds: Math.min(MAX_RETRY_SECONDS, Math.max(1, seconds)) }
-      )
+      new QuoinError('ERR_INTERPRETER_BUSY', 'the script queue is full for this client; try again later', {
+        seconds: Math.min(MAX_RETRY_SECONDS, Math.max(1, seconds))
+      })
     )
   }
 

@@ -62,7 +62,7 @@ export const spendable = (transaction: Transaction, sources: readonly Source[], 
   for (const [i, { vout }] of transaction.inputs.entries()) {
     const source = sources[i]!
     const output = source.transaction.outputs[vout]
-    if (!output) throw invalid(transaction, 'it spends an output that there is not', i)
+    if (!output) throw invalid(transaction, 'it spends an output that does not exist', i)
     const other = source.spenders.get(vout)
     if (other === transaction) throw invalid(transaction, 'it spends an output twice', i)
     if (other) throw invalid(transaction, `${formatTxid(other.txid)} spends the same output`, i)
@@ -87,7 +87,7 @@ const sumOf = (transaction: Transaction, outputs: readonly Output[]): number => 
   let sum = 0
   for (const { satoshis } of outputs) {
     sum += satoshis
-    if (sum > MAX_SATOSHIS) throw invalid(transaction, 'more satoshis than there are')
+    if (sum > MAX_SATOSHIS) throw invalid(transaction, 'more than 21e14 satoshis')
   }
   return sum
 }

@@ -158,7 +158,7 @@ describe('a signature', () => {
       const script = child!.inputs[0]!.script.slice()
       script[script[0]!] = type
       expect(judged([parent!, withInputScript(child!, 0, script)])).toEqual({
-        reason: `there is no signature hash type ${type}`
+        reason: `unknown signature hash type ${type}`
       })
     }
   })

@@ -43,13 +43,13 @@ export const judge = (sighash: Sighash, index: number, spent: Output): Verdict =
   if (!unlock) return 'unknown'
   const { key } = unlock
   if ('keyHash' in lock && !equal(hash160(key), lock.keyHash))
-    return { reason: 'the key is not that of the output' }
+    return { reason: 'the key does not hash to the key hash of the output' }
   const signature = readSignature(unlock.signature)
   if (!signature) return { reason: 'the signature is not strict DER' }
   const { type } = signature
   const isRelaxed = sighash.transaction.version > 1
   if (!isDefined(type) || (type & SIGHASH.CHRONICLE && !isRelaxed)) {
-    return { reason: `there is no signature hash type ${type}` }
+    return { reason: `unknown signature hash type ${type}` }
   }
   if (signature.isHigh && !isRelaxed) return { reason: 'the signature has a high s' }
   if (!isPublicKeyForm(key)) return { reason: 'the key is malformed' }

@@ -153,5 +153,9 @@ const bumpFinder = ({ bumps }: Bundle): ((entry: BeefTransaction) => Bump | unde
 
 const unknown = (txid: Txid, spender: Transaction | undefined): QuoinError => {
   const details = { txid: formatTxid(txid), ...(spender && { spender: formatTxid(spender.txid) }) }
-  return new QuoinError('ERR_TX_UNKNOWN', `transaction ${details.txid} is neither given nor known`, details)
+  return new QuoinError(
+    'ERR_TX_UNKNOWN',
+    `transaction ${details.txid} is missing: it is neither in the BEEF nor known`,
+    details
+  )
 }

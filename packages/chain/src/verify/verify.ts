@@ -133,7 +133,7 @@ const checkProofs = async ({ proofs, sourceOf }: Ancestry, tracker: RootTracker)
     if (i % SLICE === SLICE - 1) await setImmediate()
     const { transaction } = sourceOf(txid)
     const root = bump.rootOf(txid)
-    if (!root) throw invalid(transaction, 'its merkle path is that of others')
+    if (!root) throw invalid(transaction, 'its merkle path is of other transactions')
     const shown = formatTxid(root as Txid)
     const key = `${bump.height} ${shown}`
     const answer = answers.get(key) ?? (await tracker.isValidRootForHeight(shown, bump.height))
@@ -193,7 +193,7 @@ class SignatureBatch {
     const verdicts = await sharedSignatures().check(this.#checks)
     const failed = this.#inputs[verdicts.indexOf(false)]
     if (failed) {
-      throw invalid(failed.transaction, 'the signature is not of this transaction by this key', failed.input)
+      throw invalid(failed.transaction, 'the signature does not verify', failed.input)
     }
     this.#checks = []
     this.#inputs = []

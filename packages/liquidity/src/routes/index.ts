@@ -315,7 +315,7 @@ export const liquidityRoutes = ({ store, limits }: LiquidityRouteOptions): Route
         const held = value === undefined ? await store.get(key) : fromHex(value)
         const explained = entryOf(() => explainEntry(key, held, state.profile))
         if (!explained.found)
-          throw new QuoinError('ERR_NOT_FOUND', 'not a key of concentrated liquidity', {
+          throw new QuoinError('ERR_NOT_FOUND', 'unknown key: expected one of concentrated liquidity', {
             nearest: explained.nearest ?? null
           })
         return json(explained.entry)

@@ -118,15 +118,12 @@ const schema = Type.Object(
         URL_PATTERN
       )
     ),
-    adminToken: token('the bearer token of the admin plane; without it there is none'),
-    arcToken: token(
-      'the bearer token that a transaction processor sends to /arc-ingest; without it there is none'
-    ),
+    adminToken: token('the bearer token of the admin plane, which it turns on'),
+    arcToken: token('the bearer token that a transaction processor sends to /arc-ingest, which it turns on'),
     backups: Type.Optional(
       text(
         {
-          description:
-            'the directory that backups asked for over HTTP are written into; without it there are none',
+          description: 'the directory for backups over HTTP, which it turns on',
           argument: 'path',
           expects: 'the path of a directory'
         },

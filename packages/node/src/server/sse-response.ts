@@ -6,7 +6,9 @@ import type { Context } from './context.ts'
 /** Refuses one stream more than the limit. A stream counts in `metrics.streams` while somebody reads it. */
 export const checkStreamLimit = ({ limits, metrics }: Context): void => {
   if (metrics.streams < limits.streams) return
-  throw new QuoinError('ERR_UNAVAILABLE', `there are ${limits.streams} streams already`, { seconds: 10 })
+  throw new QuoinError('ERR_UNAVAILABLE', `all ${limits.streams} streams are in use; try again later`, {
+    seconds: 10
+  })
 }
 
 export interface StreamSource {

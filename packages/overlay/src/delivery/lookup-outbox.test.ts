@@ -287,7 +287,7 @@ describe('a service', () => {
     expect(() => opened().outbox.delivery('ls_none')).toThrow(
       expect.objectContaining({
         code: 'ERR_LOOKUP_UNKNOWN',
-        message: expect.stringContaining('there are ls')
+        message: expect.stringContaining('expected ls')
       })
     )
   })

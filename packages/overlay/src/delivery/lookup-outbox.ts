@@ -99,7 +99,7 @@ export class LookupOutbox {
     const known = [...this.#deliveries.keys()]
     const hint =
       known.length > 0
-        ? `there are ${known.join(', ')}`
+        ? `expected ${known.join(', ')}`
         : 'every lookup service is written in the commits of the node'
     throw new QuoinError('ERR_LOOKUP_UNKNOWN', `no lookup service ${service} has deliveries: ${hint}`, {
       service

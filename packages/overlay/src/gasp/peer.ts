@@ -144,7 +144,10 @@ const addressOf = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url && !(url.search || url.hash || url.username || url.password)
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
-    throw new QuoinError('ERR_SYNC_PEER', 'a peer is an http or https address, without a query or a password')
+    throw new QuoinError(
+      'ERR_SYNC_PEER',
+      'invalid peer address: expected http or https, without a query or a password'
+    )
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }

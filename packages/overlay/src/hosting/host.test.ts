@@ -201,7 +201,7 @@ describe('a module is refused', () => {
     ['empty.mjs', /exports no plug-in; it exports nothing\. Expected a default export/],
     ['broken.mjs', /cannot be loaded: Unexpected end of input \(.*broken\.mjs:2\)/],
     ['throws.mjs', /cannot be loaded: the artifacts are not compiled/],
-    ['absent.mjs', /is missing: there is no file .*absent\.mjs/]
+    ['absent.mjs', /is missing: file .*absent\.mjs/]
   ])('that cannot be imported: %s', (file, reason) => refused(fixture(file, { name: 'tm_x' }), reason))
 
   it.each(['hangs.mjs', 'loops.mjs'])('that does not end to load: %s', file =>

@@ -177,7 +177,7 @@ describe.each(KINDS)('a backup of %s', kind => {
   it('without its manifest is not finished', async () => {
     await openFilled(kind).then(store => store.backup(at('backup')))
     await rm(at('backup/backup.json'))
-    const message = expect.stringContaining('there is no finished backup')
+    const message = expect.stringContaining('no finished backup')
     await expect(verifyBackup(at('backup'))).rejects.toMatchObject({ code: 'ERR_STORE_CORRUPT', message })
     await expect(verifyBackup(at('nowhere'))).rejects.toMatchObject({ code: 'ERR_STORE_OPTION' })
   })

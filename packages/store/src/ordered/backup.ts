@@ -167,7 +167,7 @@ export const readBackup = async (directory: string): Promise<Backup> => {
   ) {
     throw new QuoinError(
       'ERR_STORE_CORRUPT',
-      `there is no finished backup in ${directory}: its ${MANIFEST} is missing or damaged`,
+      `no finished backup in ${directory}: its ${MANIFEST} is missing or damaged`,
       { directory }
     )
   }

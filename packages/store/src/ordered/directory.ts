@@ -70,7 +70,7 @@ const unusable = (path: string, error: unknown): QuoinError => {
     return readOnlyError(path, message, error)
   }
   if (code === 'ENOSPC')
-    return new QuoinError('ERR_STORE_FULL', `there is no room for ${path}: ${message}`, { cause: error })
+    return new QuoinError('ERR_STORE_FULL', `no space left for ${path}: ${message}`, { cause: error })
   return new QuoinError('ERR_STORE_OPTION', `${path} cannot be the directory of a store: ${message}`, {
     path,
     cause: error
@@ -108,7 +108,7 @@ const holdsStore = async (kind: StoreKind, path: string): Promise<boolean> => {
 /** Throws unless there is a store of that kind. */
 export const needStore = async (kind: StoreKind, path: string): Promise<true> => {
   if (await holdsStore(kind, path)) return true
-  throw new QuoinError('ERR_STORE_OPTION', `there is no ${kind} store in ${path}`, { path, engine: kind })
+  throw new QuoinError('ERR_STORE_OPTION', `no ${kind} store in ${path}`, { path, engine: kind })
 }
 
 /** Makes the directory of a store unless it is there. Answers whether it holds a store. */
@@ -217,7 +217,7 @@ const needWritable = async (path: string): Promise<void> => {
 export const needDirectory = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory()) return
-  throw new QuoinError('ERR_STORE_OPTION', `there is no directory ${path}`, { path })
+  throw new QuoinError('ERR_STORE_OPTION', `directory does not exist: ${path}`, { path })
 }
 
 /** A directory that rows are being copied to: no store until the claim is released. */

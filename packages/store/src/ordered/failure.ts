@@ -40,7 +40,7 @@ export const storeError = (error: unknown, path = 'the store'): QuoinError => {
   const said = cause ? `${message}: ${cause.message}` : message
   const details = { code: String(code), said, cause: error }
   if (isFull(code, said)) {
-    return new QuoinError('ERR_STORE_FULL', `there is no room left for the store: ${said}`, details)
+    return new QuoinError('ERR_STORE_FULL', `no space left for the store: ${said}`, details)
   }
   if (FOREIGN.includes(code)) {
     return new QuoinError('ERR_STORE_VERSION', `the files are of another program: ${said}`, details)

@@ -83,10 +83,10 @@ describe.each(['lmdb', 'level'] as const)('the schema version of %s', kind => {
     })
   })
 
-  it('that is none is refused', async () => {
+  it('that is unknown is refused', async () => {
     await make()
     await putRow(META.schema, bytes('x'))
-    await refused(kind, 'no schema version but 78')
+    await refused(kind, 'unknown schema version 78')
   })
 
   it('is missing while rows are copied, so a copy that was cut off is no store', async () => {
@@ -113,7 +113,7 @@ describe.each(['lmdb', 'level'] as const)('the schema version of %s', kind => {
     const opening = openStore(`${kind}:${path}/none`, { create: false })
     await expect(opening).rejects.toMatchObject({
       code: 'ERR_STORE_OPTION',
-      message: expect.stringContaining(`there is no ${kind} store in`)
+      message: expect.stringContaining(`no ${kind} store in`)
     })
     expect(readdirSync(path)).toEqual([])
   })

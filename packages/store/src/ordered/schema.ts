@@ -35,10 +35,14 @@ export const checkSchema = (
   }
   if (row.length !== schemaRow.value.length) {
     const schema = toHex(new Uint8Array(row))
-    throw new QuoinError('ERR_STORE_VERSION', `the database in ${path} has no schema version but ${schema}`, {
-      path,
-      schema
-    })
+    throw new QuoinError(
+      'ERR_STORE_VERSION',
+      `the database in ${path} has the unknown schema version ${schema}`,
+      {
+        path,
+        schema
+      }
+    )
   }
   return knownSchema(kind, path, readId(row, 0))
 }

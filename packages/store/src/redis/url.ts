@@ -37,7 +37,7 @@ export const parseRedisUrl = (url: string): RedisUrl => {
   }
 
   const [, host, database, query] = /^([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(rest) ?? []
-  if (host === undefined) throw wrong('it has no #')
+  if (host === undefined) throw wrong('it must not contain #')
   if (host.includes(',')) throw wrong('it names one server')
   if (database && !/^\d{1,5}$/.test(database)) throw wrong('the database is a number')
   const [, replicas] = /^replicas=([1-9]\d?)$/.exec(query ?? '') ?? []

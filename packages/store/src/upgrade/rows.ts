@@ -80,7 +80,7 @@ export const upgradeRows = async (
 }
 
 const noStore = (kind: StoreKind, path: string): QuoinError =>
-  new QuoinError('ERR_STORE_OPTION', `there is no ${kind} store in ${path}`, { path, engine: kind })
+  new QuoinError('ERR_STORE_OPTION', `no ${kind} store in ${path}`, { path, engine: kind })
 
 interface Source {
   readonly volume: Volume

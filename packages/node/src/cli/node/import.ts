@@ -87,7 +87,10 @@ const taker = async (node: OpenNode, config: Config, topics: readonly string[]):
   const { toTopics, withTokens } = await server()
   if (topics.length > 0) return withTokens(node, toTopics(node, topics))
   if (config.index === 'off') {
-    throw new QuoinError('ERR_USAGE', 'there is nothing to do: the index is off, and no --topic is named')
+    throw new QuoinError(
+      'ERR_USAGE',
+      'nothing to import: the index is off; name a --topic or turn on the index'
+    )
   }
   return withTokens(node, async beef => {
     await node.engine.indexer.index(beef)

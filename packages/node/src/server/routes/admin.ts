@@ -37,7 +37,7 @@ export const adminRoutes = (context: Context): Route[] => {
 
 const evictions = ({ engine, logger }: Context): Route[] => {
   const evict = async (outpoint: OutpointBytes, id: string): Promise<RouteResponse> => {
-    if (!(await engine.evict(outpoint))) throw new QuoinError('ERR_NOT_FOUND', 'the output is not known')
+    if (!(await engine.evict(outpoint))) throw new QuoinError('ERR_NOT_FOUND', 'unknown output')
     logger.warn('evicted', { id, outpoint: formatOutpoint(outpoint) })
     return success({ evicted: formatOutpoint(outpoint) })
   }

@@ -99,7 +99,7 @@ const locate = (spec: ModuleSpec): string => {
   const { module, directory } = spec
   if (isAbsolute(module) || /^\.{1,2}[/\\]/.test(module)) {
     const path = resolve(directory, module)
-    if (!existsSync(path)) throw pluginError(spec, `is missing: there is no file ${path}`)
+    if (!existsSync(path)) throw pluginError(spec, `is missing: file ${path} does not exist`)
     return pathToFileURL(path).href
   }
   const url = resolvePackage(module, directory)
