@@ -110,6 +110,41 @@ const submit = async (node: RunningNode, beef: Uint8Array): Promise<boolean> => 
   return response.ok && steak[TOPIC]!.outputsToAdmit.length === 1
 }
 
+it('reads an LMDB store beside the process that writes to it', async () => {
+  const store = `lmdb:${join(folder, 'read')}`
+  const common = ['serve', '--port', '0', '--plugins', PLUGIN, '--store']
+  const writer = await commands.serve([...common, store, '--chain', 'scripts-only', '--log-level', 'warn'])
+  const reader = await commands.serve([...common, store, '--read-only'])
+  const [coin, later] = [chain.fund(payTo(key), 1000), chain.fund(payTo(key), 1000)]
+  chain.mine()
+  const { txid, beef } = await prepared(coin, 900)
+  expect(await submit(writer, beef)).toBe(true)
+  const outputOf = async ({ url }: RunningNode) => {
+    const response = await fetch(`${url}/txo/outpoint/${formatTxid(txid)}.0?topics=true`)
+    return [response.status, await response.json()]
+  }
+  expect(await outputOf(reader)).toEqual(await outputOf(writer))
+  expect((await outputOf(reader))[0]).toBe(200)
+  // A submission that is stored is answered; another is refused.
+  expect(await submit(reader, beef)).toBe(true)
+  const refused = await fetch(`${reader.url}/submit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/octet-stream', 'x-topics': JSON.stringify([TOPIC]) },
+    body: (await prepared(later, 900)).beef
+  })
+  expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'ERR_STORE_READ_ONLY' }])
+  const ready = await fetch(`${reader.url}/health/ready`)
+  const { checks } = (await ready.json()) as { checks: { name: string; message?: string }[] }
+  expect([ready.status, checks.find(({ name }) => name === 'store')]).toMatchObject([
+    200,
+    { status: 'ok', message: 'read-only: submissions are refused' }
+  ])
+  await Promise.all([commands.stop(reader), commands.stop(writer)])
+  expect(reader.stderr() + writer.stderr()).not.toContain('"level":"error"')
+  const { stderr } = await commands.run(['serve', '--store', 'memory:', '--read-only'])
+  expect(stderr).toContain('only lmdb:PATH is read beside its writer')
+})
+
 it('says its roles, and has the parts of these only', async () => {
   const [first, second, third] = await Promise.all([statusOf(all!), statusOf(other!), statusOf(api!)])
   expect([first.roles, third.roles]).toEqual([['api', 'worker', 'sources'], ['api']])

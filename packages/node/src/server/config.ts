@@ -15,7 +15,7 @@ import { type DeploymentInfo, readDeploymentInfo } from './deployment/deployment
 import { deploymentEnvironment, type VariableUse } from './deployment/environment.ts'
 import { nearest } from './nearest-word.ts'
 import { moduleSpecs, parsePlugins, pluginProblems, pluginsRelativeTo } from './plugin-settings.ts'
-import { rolesProblem } from './roles.ts'
+import { rolesProblem, storeOfReader } from './roles.ts'
 import { HIDDEN, withoutPassword, withoutSecrets } from './secrets.ts'
 import { type Config, SETTINGS, type Setting } from './settings.ts'
 
@@ -100,7 +100,9 @@ export const loadConfig = ({
   const isOnDevChain = isNetworkOfProject && given.get('chain')!.value === 'dev'
   if (isOnDevChain) given.delete('network')
   const assembled = assemble(given)
-  const config = info ? { ...assembled, plugins: [...info.plugins, ...assembled.plugins] } : assembled
+  const config = withReadOnlyStore(
+    info ? { ...assembled, plugins: [...info.plugins, ...assembled.plugins] } : assembled
+  )
   if (problems.length === 0) problems.push(...checkTogether(config, sourceOf))
   if (problems.length > 0) throw wrong(problems)
   const reason = 'the chain is dev; --chain headers:URL has the headers of a network'
@@ -311,6 +313,10 @@ const assemble = (given: ReadonlyMap<string, Given>): Config => {
 }
 
 /** Rules between settings. */
+/** The store of a process that reads has an URL that says it. */
+const withReadOnlyStore = (config: Config): Config =>
+  config.readOnly ? { ...config, store: storeOfReader(config.store) ?? config.store } : config
+
 const checkTogether = (config: Config, sourceOf: (key: string) => string): Problem[] => {
   const { chain, network, host } = config
   const problems: Problem[] = hydrationProblems(config, moduleSpecs(config.plugins)).map(problem => ({
@@ -329,6 +335,13 @@ const checkTogether = (config: Config, sourceOf: (key: string) => string): Probl
       setting: 'host',
       source: sourceOf('host'),
       message: `host is ${host}, but with scripts-only proofs are taken on trust: it listens on loopback only, 127.0.0.1`
+    })
+  }
+  if (config.readOnly && storeOfReader(config.store) === undefined) {
+    problems.push({
+      setting: 'readOnly',
+      source: sourceOf('readOnly'),
+      message: `readOnly is true, but store is ${withoutPassword(config.store)}: only lmdb:PATH is read beside its writer`
     })
   }
   const roles = rolesProblem(config.roles, config)

@@ -36,6 +36,8 @@ export interface ServerOptions {
   readonly sync?: SyncService
   /** The roles of the process, all unless given. Without `api` it has the routes of its health only. */
   readonly roles?: readonly Role[]
+  /** Whether the process reads the store beside the process that writes to it. */
+  readonly isReadOnly?: boolean
   /** The leases of tasks that run in one of the processes on the store. */
   readonly leases?: Partial<Readonly<Record<LeaseName, TaskLease>>>
   /** The processes of plug-ins, for the admin plane and the metrics. */

@@ -230,13 +230,14 @@ describe('a node that follows headers', () => {
   })
 })
 
-it('refuses a store that is open for reading only, and says which option that is', async () => {
+it('answers reads beside a store that it may not write, without its headers or its sources', async () => {
   const store = `lmdb:${join(folder, 'reading')}`
   await (await started({ store })).close()
-  await expect(started({ store: `${store}?read-only` })).rejects.toMatchObject({
-    code: 'ERR_CONFIG',
-    message: expect.stringContaining('leave out ?read-only')
-  })
+  const node = await started({ store, readOnly: 'true' })
+  expect([node.dev, (await node.headers?.tip())?.height]).toEqual([undefined, 0])
+  const ready = await fetch(`${node.url}/health/ready`)
+  expect([ready.status, await ready.json()]).toMatchObject([200, { context: { roles: ['api'] } }])
+  await node.close()
 })
 
 describe('a node without its server', () => {

@@ -11,6 +11,7 @@
 import { tokenLedger, tokenPlugin } from '@quoin/bsv21'
 import {
   blockHeadersServiceSource,
+  chain as chainKeys,
   chaintracksSource,
   HeaderStore,
   Interpreter,
@@ -30,7 +31,7 @@ import {
   SyncService
 } from '@quoin/overlay'
 import { QuoinError, reasonOf } from '@quoin/primitives'
-import { claimLayouts, openStore, type Store, type TaskLease } from '@quoin/store'
+import { checkLayouts, claimLayouts, openStore, type Store, type TaskLease } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
 import { mountedRoutes } from '../optional-packages.ts'
@@ -44,6 +45,7 @@ import { pluginParts } from './plugin-parts.ts'
 import { openPluginHost, withHosted } from './plugins.ts'
 import { ProofWatch } from './proof-watch.ts'
 import { Reorgs } from './reorgs.ts'
+import { isReadOnly, type Role } from './roles.ts'
 import { createServer, type Server } from './server.ts'
 import type { Config } from './settings.ts'
 import { taskLease } from './task-leases.ts'
@@ -80,12 +82,11 @@ export interface Node extends OpenNode {
 
 export const startNode = async (config: Config, options: NodeOptions = {}): Promise<Node> => {
   const logger = options.logger ?? jsonLogger({ level: config.logLevel })
-  refuseReadOnly(config)
   const closing = new ShutdownSteps()
   try {
     const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
     const { engine, headers, dev } = node
-    const { roles } = config
+    const roles = rolesOf(config)
     const hasSources = roles.includes('sources')
     if (hasSources) closing.add(await follow(chain, engine, config, logger))
     const proofs = hasSources ? watchProofs(chain, engine, logger) : undefined
@@ -114,6 +115,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(node.tokens && { tokens: node.tokens }),
         ...(hasSources && { sync: peers }),
         roles,
+        isReadOnly: isReadOnly(config.store),
         leases: {
           ...(hasSources && chain.lease && { chain: chain.lease }),
           ...(hasPeers && { peers: peersLease }),
@@ -173,7 +175,8 @@ const open = async (
   const store = await openStore(config.store)
   closing.add(() => store.close())
   const keyspaces = nodeStore()
-  await claimLayouts(store, keyspaces.members)
+  const claim = isReadOnly(config.store) ? checkLayouts : claimLayouts
+  await claim(store, keyspaces.members)
   const chain = await openChain(config, store, logger)
   closing.add(async () => chain.lease?.close())
   closing.add(chain.close)
@@ -186,7 +189,7 @@ const open = async (
   const own = [...(activation ? [tokenPlugin(activation)] : []), ...(config.kvstore ? [kvstore] : [])]
   const installed = withHosted(await installPlugins([...own, ...all], { outputs, keyspaces, logger }), host)
   // With the keyspaces of plug-ins.
-  await claimLayouts(store, keyspaces.members)
+  await claim(store, keyspaces.members)
   checkPeers(config, Object.keys(installed.topics))
   const tracker = chain.headers ?? 'scripts only'
   const { interpreters } = config.limits
@@ -202,7 +205,7 @@ const open = async (
     lookupTimeout: config.limits.lookupTimeout,
     lookupWait: config.limits.lookupWait,
     interpreter,
-    isWorker: config.roles.includes('worker'),
+    isWorker: rolesOf(config).includes('worker'),
     logger
   } satisfies EngineOptions)
   // Submissions that end with the engine may start its processes again.
@@ -272,8 +275,16 @@ interface Chain {
   readonly close: () => Promise<void>
 }
 
+/** The headers that the process that writes has stored. */
+const openStoredChain = async (store: Store): Promise<Chain> => {
+  const origin = await store.use(chainKeys.collections.origin).get()
+  const close = async () => undefined
+  return origin ? { headers: await HeaderStore.open(store, { network: origin.network }), close } : { close }
+}
+
 const openChain = async (config: Config, store: Store, logger: Logger): Promise<Chain> => {
   if (config.chain === 'scripts-only') return { close: async () => undefined }
+  if (isReadOnly(config.store)) return openStoredChain(store)
   const headers = await HeaderStore.open(store, { network: networkOf(config) })
   const lease = taskLease(store, 'chain', logger)
   const proofs = config.proofs === undefined ? {} : { proofs: proofService(config.proofs) }
@@ -324,10 +335,8 @@ const sourcePart = (kind: string, source: HeaderSync | ProofWatch, lease: TaskLe
   state: async () => leasedState(lease, () => source.state())
 })
 
-const refuseReadOnly = ({ store }: Config): void => {
-  if (!store.endsWith('?read-only')) return
-  throw new QuoinError('ERR_CONFIG', `store is ${store}, but a node writes: leave out ?read-only`, { store })
-}
+/** A process that reads answers requests. */
+const rolesOf = ({ roles, store }: Config): readonly Role[] => (isReadOnly(store) ? ['api'] : roles)
 
 const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
   const unknown = Object.keys(peers).find(topic => !topics.includes(topic))

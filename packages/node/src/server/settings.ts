@@ -85,6 +85,12 @@ const schema = Type.Object(
       minItems: 1,
       uniqueItems: true
     }),
+    readOnly: flag({
+      description:
+        'whether the process answers reads and lookups beside the process that writes the store, and refuses submissions; ' +
+        'only with lmdb:PATH, as lmdb:PATH?read-only',
+      default: false
+    }),
     chain: text(
       {
         description:

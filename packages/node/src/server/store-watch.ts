@@ -17,14 +17,16 @@ const PROBED: ReadonlySet<string> = new Set(['ERR_STORE_CONNECTION', 'ERR_STORE_
 export class StoreWatch {
   readonly #store: Store
   readonly #logger: Logger
+  readonly #isReadOnly: boolean
   readonly #task = new Task({ name: 'store', interval: INTERVAL_MS, work: () => this.state() })
   #failure: QuoinError | undefined
   #since = Date.now()
   #lastSuccess: number | undefined
   #failedAt: number | undefined
 
-  constructor(store: Store, logger: Logger) {
+  constructor(store: Store, logger: Logger, isReadOnly: boolean) {
     this.#store = store
+    this.#isReadOnly = isReadOnly
     this.#logger = logger
   }
 
@@ -38,6 +40,7 @@ export class StoreWatch {
   }
 
   async state(): Promise<PartState> {
+    if (this.#isReadOnly) return { status: 'ok', message: 'read-only: submissions are refused' }
     const failure = await this.#probe()
     if (failure?.code !== this.#failure?.code) this.#changed(failure)
     this.#failure = failure

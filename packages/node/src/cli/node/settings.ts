@@ -22,7 +22,9 @@ export const addSettings = async (command: Command, shown?: readonly string[]): 
     const about = isPlain
       ? `${description} (${variable}, default ${fallback})`
       : `${description} (${variable})`
-    const made = new Option(`${option} <${argument}>`, about)
+    const isFlag = schema['type'] === 'boolean'
+    const made = new Option(`${option} ${isFlag ? `[${argument}]` : `<${argument}>`}`, about)
+    if (isFlag) made.preset('true')
     // Of several options of one name all count, where there can be several.
     if (typeof fallback === 'object' || key === 'index') {
       made.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
