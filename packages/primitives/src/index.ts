@@ -52,6 +52,7 @@ export * from './source-health.ts'
 export {
   type DrainOptions,
   drain,
+  startedTasks,
   Task,
   type TaskGate,
   type TaskOptions,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Health } from './source-health.ts'
-import { drain, Task, type TaskPass, Tasks, withHeartbeat } from './task.ts'
+import { drain, startedTasks, Task, type TaskPass, Tasks, withHeartbeat } from './task.ts'
 import { sleep } from './timeout.ts'
 
 const HOUR = 3_600_000
@@ -20,7 +20,9 @@ describe('Task', () => {
       work: async () => void passes++
     }).start()
     await until(() => passes >= 3)
+    expect([...startedTasks]).toContain(task)
     await task.stop()
+    expect([...startedTasks]).not.toContain(task)
     const stopped = passes
     await sleep(10)
     expect(passes).toBe(stopped)

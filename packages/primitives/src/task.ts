@@ -60,6 +60,10 @@ export interface TaskState extends Health {
 }
 
 const RETRY_MS = 1000
+const started = new Set<Task>()
+
+/** The tasks of this process between their start and their end, for metrics. */
+export const startedTasks: ReadonlySet<Task> = started
 
 export class Task {
   readonly name: string
@@ -103,7 +107,9 @@ export class Task {
   }
 
   start(): this {
-    this.#loop ??= this.#repeat()
+    if (this.#loop) return this
+    started.add(this)
+    this.#loop = this.#repeat().finally(() => started.delete(this))
     return this
   }
 

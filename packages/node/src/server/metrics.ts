@@ -2,6 +2,7 @@
 
 import type { HeaderStore } from '@quoin/chain'
 import type { Engine, HostedModuleState, PluginHost, Steak, SyncService } from '@quoin/overlay'
+import { startedTasks, type TaskState } from '@quoin/primitives'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { NamedState, Parts } from './parts.ts'
 import { pluginLabel } from './plugin-parts.ts'
@@ -71,6 +72,7 @@ export class Metrics {
     this.#measureInterpreter(engine)
     this.#measureParts(parts)
     this.#measure(engine, queues)
+    this.#measureTasks()
     if (headers) this.#measureChain(headers)
     if (sync) this.#measureSync(sync)
     this.#measureDeliveries(engine)
@@ -199,6 +201,32 @@ export class Metrics {
     )
     gauge('quoin_part_last_error_seconds', 'When a part last failed, in unix seconds.', state =>
       seconds(state.lastErrorAt)
+    )
+  }
+
+  #measureTasks(): void {
+    const registers = [this.registry]
+    const gauge = (name: string, help: string, measure: (state: TaskState) => number) =>
+      new Gauge({
+        name,
+        help,
+        labelNames: ['task'],
+        registers,
+        collect() {
+          this.reset()
+          for (const { state } of startedTasks) this.inc({ task: state.name }, measure(state))
+        }
+      })
+    gauge('quoin_task_passes', 'Passes of a background task since its start.', ({ passes }) => passes)
+    gauge(
+      'quoin_task_failures',
+      'Failed passes of a background task since its start.',
+      ({ failures }) => failures
+    )
+    gauge(
+      'quoin_task_seconds',
+      'Duration of all passes of a background task since its start.',
+      ({ milliseconds }) => milliseconds / 1000
     )
   }
 

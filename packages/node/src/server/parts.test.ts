@@ -95,6 +95,7 @@ describe('peers', () => {
     }
     expect(metric(text, 'quoin_part_since_seconds', `peer tm_ones ${quiet}`)).toBe(first.since / 1000)
     expect(metric(text, 'quoin_part_up', 'store')).toBe(1)
+    expect(text).toMatch(/^quoin_task_passes\{task="[^"]+"\} \d+$/m)
     expect([countOf('a peer is stalled'), countOf('a peer is failing')]).toEqual([1, 1])
   })
 
