@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { bytes } from '../../store-contract/src/steps.ts'
+import { startPostgres } from './postgres/server.testing.ts'
 import { startRedis } from './redis/server.testing.ts'
 import { openStore } from './store.ts'
 import { latin1 } from './stores.testing.ts'
@@ -27,6 +28,7 @@ interface Place {
 
 const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   redis: () => startRedis(),
+  postgres: () => startPostgres(),
   lmdb: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quoin-log-'))
     const url = `lmdb:${folder}`

@@ -6,51 +6,56 @@ import { equalBytes } from '@quoin/primitives'
 import type { QueueItem } from '../engine.ts'
 import type { Conditions, Operations } from '../operations.ts'
 import type { Query } from './database.ts'
-import { QUEUE_COLUMNS, type QueueRecord, recordFrom } from './queue-record.ts'
+import { newRecord, QUEUE_COLUMNS, type QueueRecord, recordFrom } from './queue-record.ts'
 import { Queues } from './queues.ts'
 import { type Column, type Table, TableRows } from './table-rows.ts'
+
+const EMPTY: Uint8Array = new Uint8Array()
+/** The member of a log whose score is the last position given. */
+const LAST = EMPTY
 
 const VALUE: Column<Uint8Array> = {
   name: 'value',
   type: 'bytea',
-  placeholder: "''",
   encode: value => value
 }
-const SCORE: Column<number> = { name: 'score', type: 'float8', placeholder: '0', encode: score => score }
+const SCORE: Column<number> = { name: 'score', type: 'float8', encode: score => score }
 
 const KEY_VALUES: Table<Uint8Array> = {
   name: 'key_values',
   keys: ['key'],
   columns: [VALUE],
-  valueFrom: ([value]) => value as Uint8Array
+  valueFrom: ([value]) => value as Uint8Array,
+  blank: EMPTY
 }
 const HASH_FIELDS: Table<Uint8Array> = {
   name: 'hash_fields',
   keys: ['key', 'field'],
   columns: [VALUE],
-  valueFrom: ([value]) => value as Uint8Array
+  valueFrom: ([value]) => value as Uint8Array,
+  blank: EMPTY
 }
 const SET_MEMBERS: Table<true> = {
   name: 'set_members',
   keys: ['key', 'member'],
   columns: [],
-  valueFrom: () => true
+  valueFrom: () => true,
+  blank: true
 }
 const SORTED_SETS: Table<number> = {
   name: 'sorted_sets',
   keys: ['key', 'member'],
   columns: [SCORE],
-  valueFrom: ([score]) => score as number
+  valueFrom: ([score]) => score as number,
+  blank: 0
 }
 const QUEUE_ITEMS: Table<QueueRecord> = {
   name: 'queue_items',
   keys: ['key', 'item'],
   columns: QUEUE_COLUMNS,
-  valueFrom: recordFrom
+  valueFrom: recordFrom,
+  blank: newRecord(0, 0)
 }
-
-/** The member of a log whose score is the last position given. */
-const LAST: Uint8Array = new Uint8Array()
 
 export class BatchRows {
   readonly #values: TableRows<Uint8Array>
@@ -88,8 +93,8 @@ export class BatchRows {
       ...this.#queues.announcements
     }
     this.operations = {
-      set: (key, value) => this.#values.put(key, LAST, value),
-      del: key => this.#values.put(key, LAST, undefined),
+      set: (key, value) => this.#values.put(key, EMPTY, value),
+      del: key => this.#values.put(key, EMPTY, undefined),
       hset: (key, field, value) => this.#fields.put(key, field, value),
       hdel: (key, field) => this.#fields.put(key, field, undefined),
       sadd: (key, member) => this.#members.put(key, member, true),
@@ -145,23 +150,32 @@ export class BatchRows {
     return this.#tables.some(table => table.hasChanges)
   }
 
+  /** Whether the batches have conditions, or operations that depend on the rows that they change. */
+  get hasReads(): boolean {
+    return this.#tables.some(table => table.hasReads)
+  }
+
+  /** Takes the changes so far as predictions of the rows, and forgets them. */
+  predict(): void {
+    for (const table of this.#tables) table.predict()
+  }
+
   /**
-   * Locks and loads the rows that were announced; last the last positions of logs, which every writer of a log needs. A
-   * batch that scans queues locks all of its rows first, so that it sees the batches that it has waited for.
+   * Locks and loads the rows that were announced, table after table; last the last positions of logs, which every writer of
+   * a log waits for. Queues are scanned under all of these locks: a scan sees the batches that this one has waited for.
    */
-  async load(query: Query, hasScan: boolean): Promise<void> {
-    if (hasScan) for (const table of this.#tables) table.needAll()
+  async load(query: Query): Promise<void> {
     for (const table of [this.#values, this.#fields, this.#members, this.#items]) await table.lock(query)
     await this.#scores.lock(query, member => member.length > 0)
     await this.#scores.lock(query, member => member.length === 0)
-    if (hasScan) await this.#queues.loadScans(query)
+    await this.#queues.loadScans(query)
   }
 
   async write(query: Query): Promise<void> {
     for (const table of this.#tables) await table.write(query)
   }
 
-  get #tables(): readonly Pick<TableRows<unknown>, 'hasChanges' | 'needAll' | 'write'>[] {
+  get #tables(): readonly Pick<TableRows<unknown>, 'hasChanges' | 'hasReads' | 'predict' | 'write'>[] {
     return [this.#values, this.#fields, this.#members, this.#items, this.#scores]
   }
 }

@@ -105,10 +105,12 @@ export class Commits {
         decoder.firstFailing(rows.announcedConditions)
         decoder.run(rows.announcedOperations)
       }
-      await rows.load(
-        query,
-        decoders.some(({ hasScan }) => hasScan)
-      )
+      // Batches that depend on nothing are written at once, under the same order of locks.
+      if (rows.hasReads || decoders.some(({ hasScan }) => hasScan)) {
+        for (const decoder of decoders) decoder.run(rows.operations)
+        rows.predict()
+        await rows.load(query)
+      }
       const result = decoders.map((decoder): Outcome => {
         const failing = decoder.firstFailing(rows.conditions)
         return failing >= 0 ? decoder.refusal(failing) : decoder.run(rows.operations)

@@ -140,14 +140,19 @@ const connected = async (pool: Pool): Promise<PoolClient> => {
 /** Gives a connection back after `run`: as new when it succeeded, and closed when it failed. */
 const using = async <T>(client: PoolClient, run: () => Promise<T>): Promise<T> => {
   let isSound = false
+  client.on('error', failsNextQuery)
   try {
     const result = await run()
     isSound = true
     return result
   } finally {
+    client.off('error', failsNextQuery)
     client.release(!isSound)
   }
 }
+
+/** A connection that is lost between two queries: the second one is rejected with the reason. */
+const failsNextQuery = (): void => {}
 
 const names = new Map<string, string>()
 /** Prepared statements are named by their text. */

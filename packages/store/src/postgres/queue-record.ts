@@ -24,22 +24,38 @@ export interface QueueRecord {
 const column = (
   name: string,
   type: Column<QueueRecord>['type'],
-  placeholder: string,
   encode: (record: QueueRecord) => ColumnValue
-): Column<QueueRecord> => ({ name, type, placeholder, encode })
+): Column<QueueRecord> => ({ name, type, encode })
 
 export const QUEUE_COLUMNS: readonly Column<QueueRecord>[] = [
-  column('state', 'text', "''", ({ state }) => state),
-  column('at', 'float8', '0', ({ at }) => at),
-  column('score', 'float8', '0', ({ score }) => score),
-  column('enqueued', 'float8', '0', ({ enqueued }) => enqueued),
-  column('attempts', 'int4', '0', ({ attempts }) => attempts),
-  column('error_class', 'bytea', "''", ({ errorClass }) => errorClass),
-  column('reason', 'bytea', "''", ({ reason }) => reason),
-  column('since', 'float8', 'NULL', ({ since }) => since ?? null),
-  column('token', 'bytea', 'NULL', ({ token }) => token ?? null),
-  column('dependency', 'bytea', 'NULL', ({ dependency }) => dependency ?? null)
+  column('state', 'text', ({ state }) => state),
+  column('at', 'float8', ({ at }) => at),
+  column('score', 'float8', ({ score }) => score),
+  column('enqueued', 'float8', ({ enqueued }) => enqueued),
+  column('attempts', 'int4', ({ attempts }) => attempts),
+  column('error_class', 'bytea', ({ errorClass }) => errorClass),
+  column('reason', 'bytea', ({ reason }) => reason),
+  column('since', 'float8', ({ since }) => since ?? null),
+  column('token', 'bytea', ({ token }) => token ?? null),
+  column('dependency', 'bytea', ({ dependency }) => dependency ?? null)
 ]
+
+const EMPTY: Uint8Array = new Uint8Array()
+
+/** Of an item that is new in its queue. */
+export const newRecord = (score: number, enqueued: number): QueueRecord => ({
+  state: 'due',
+  at: score,
+  score,
+  enqueued,
+  attempts: 0,
+  errorClass: EMPTY,
+  reason: EMPTY,
+  ...AT_REST
+})
+
+/** Of an item that is neither leased nor waits. */
+export const AT_REST = { since: undefined, token: undefined, dependency: undefined } as const
 
 export const ITEM_COLUMNS = QUEUE_COLUMNS.map(({ name }) => name).join(', ')
 

@@ -7,7 +7,7 @@ import { bytesKey, equalBytes } from '@quoin/primitives'
 import type { QueueItem, QueueState, Rows } from '../engine.ts'
 import { CLOCK_REPAIRS, EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations } from '../operations.ts'
 import type { Query } from './database.ts'
-import { ITEM_COLUMNS, type QueueRecord, queueItem, recordFrom } from './queue-record.ts'
+import { AT_REST, ITEM_COLUMNS, newRecord, type QueueRecord, queueItem, recordFrom } from './queue-record.ts'
 import type { TableRows } from './table-rows.ts'
 
 type QueueOperation = 'enqueue' | 'lease' | 'renew' | 'remove' | 'retry' | 'bury' | 'wait' | 'wake' | 'revive'
@@ -94,16 +94,7 @@ export class Queues {
     enqueue: (key, item, score, now) => {
       const record = this.#rows.get(key, item)
       if (record === undefined) {
-        this.#rows.put(key, item, {
-          state: 'due',
-          at: score,
-          score,
-          enqueued: now,
-          attempts: 0,
-          errorClass: EMPTY,
-          reason: EMPTY,
-          ...AT_REST
-        })
+        this.#rows.put(key, item, newRecord(score, now))
       } else if (record.state === 'due' && record.attempts === 0) {
         this.#rows.put(key, item, { ...record, score, at: score })
       }
@@ -224,9 +215,6 @@ export class Queues {
 }
 
 type Found = readonly [item: Uint8Array, record: QueueRecord]
-
-/** Of an item that is neither leased nor waits. */
-const AT_REST = { since: undefined, token: undefined, dependency: undefined } as const
 
 /**
  * Items whose lease or wait is over, and those that `#repair` looks at: from the latest time down to the first that no

@@ -1,16 +1,17 @@
 /**
- * The rows of one table that a transaction touches: locks the ones it depends on, loads them, changes them in memory,
- * and writes the difference.
+ * The rows of one table that a transaction touches. They are locked in the order of their bytes, and the ones it depends on
+ * are loaded; they change in memory; the difference is written.
+ *
+ * A name without a row is locked by inserting the row, so that other transactions which want it wait. It is inserted
+ * with the value that it will have if every condition holds, which spares most rows a second write.
  */
-import { bytesKey } from '@quoin/primitives'
+import { bytesKey, equalBytes } from '@quoin/primitives'
 import { binaryArray, type ColumnType, type ColumnValue } from './arrays.ts'
 import type { Query, Row } from './database.ts'
 
 export interface Column<T> {
   readonly name: string
   readonly type: ColumnType
-  /** SQL of the value in a row that only locks its name. */
-  readonly placeholder: string
   readonly encode: (value: T) => ColumnValue
 }
 
@@ -21,6 +22,8 @@ export interface Table<T> {
   readonly columns: readonly Column<T>[]
   /** The value of a row from its columns, in their order. */
   readonly valueFrom: (row: Row) => T
+  /** Of a row that only locks its name. */
+  readonly blank: T
 }
 
 interface Cell<T> {
@@ -29,6 +32,8 @@ interface Cell<T> {
   readonly member: Uint8Array
   /** Whether the transaction depends on the value. */
   isRead: boolean
+  /** The value that it will have if every condition holds, and every row that is read is absent. */
+  predicted: T | undefined
   /** Whether a row that locks the name was inserted. */
   isInserted: boolean
   isChanged: boolean
@@ -61,9 +66,18 @@ export class TableRows<T> {
     this.#cell(key, member)
   }
 
-  /** Makes rows that are only written wait for their locks too. */
-  needAll(): void {
-    for (const cell of this.#cells.values()) cell.isRead = true
+  get hasReads(): boolean {
+    for (const { isRead } of this.#cells.values()) if (isRead) return true
+    return false
+  }
+
+  /** Takes the changes so far as predictions, and forgets them. */
+  predict(): void {
+    for (const cell of this.#cells.values()) {
+      cell.predicted = cell.value
+      cell.value = undefined
+      cell.isChanged = false
+    }
   }
 
   get(key: Uint8Array, member = EMPTY): T | undefined {
@@ -98,16 +112,16 @@ export class TableRows<T> {
     cell.value = value
   }
 
-  /**
-   * Locks and loads the rows that are read and fulfil `isWanted`, in the order of their bytes. A name without a row is
-   * locked by inserting one: another transaction that wants the name waits for the end of this one.
-   */
+  /** Locks the rows that fulfil `isWanted`, and loads the ones that are read. */
   async lock(query: Query, isWanted: (member: Uint8Array) => boolean = () => true): Promise<void> {
-    const cells = inOrder([...this.#cells.values()].filter(cell => cell.isRead && isWanted(cell.member)))
+    const cells = inOrder([...this.#cells.values()].filter(cell => isWanted(cell.member)))
     if (cells.length === 0) return
-    const inserted = await query(this.#sql.lock, this.#keysOf(cells))
+    const inserted = await query(
+      this.#sql.lock,
+      this.#arraysOf(cells, ({ predicted }) => predicted ?? this.#table.blank)
+    )
     for (const row of inserted) this.#named(row).isInserted = true
-    const present = cells.filter(({ isInserted }) => !isInserted)
+    const present = cells.filter(({ isInserted, isRead }) => isRead && !isInserted)
     if (present.length === 0) return
     const { length } = this.#table.keys
     for (const row of await query(this.#sql.load, this.#keysOf(present))) {
@@ -115,28 +129,39 @@ export class TableRows<T> {
     }
   }
 
-  /** Writes what has changed, and removes rows that only locked their names. */
+  /** Writes the changes, and removes rows that only locked their names. */
   async write(query: Query): Promise<void> {
-    const changed = inOrder([...this.#cells.values()].filter(cell => cell.isChanged || cell.isInserted))
+    const changed = inOrder([...this.#cells.values()].filter(cell => this.#differs(cell)))
     const present = changed.filter(({ value }) => value !== undefined)
     const absent = changed.filter(({ value }) => value === undefined)
     if (absent.length > 0) await query(this.#sql.delete, this.#keysOf(absent))
-    if (present.length > 0) {
-      const columns = this.#table.columns.map(({ type, encode }) =>
-        binaryArray(
-          type,
-          present.map(({ value }) => encode(value!))
-        )
+    if (present.length > 0)
+      await query(
+        this.#sql.upsert,
+        this.#arraysOf(present, ({ value }) => value!)
       )
-      await query(this.#sql.upsert, [...this.#keysOf(present), ...columns])
-    }
+  }
+
+  /** Whether the row of the table is another one than the row in memory. */
+  #differs({ isInserted, isChanged, predicted, value }: Cell<T>): boolean {
+    if (!isInserted || value === undefined || predicted === undefined) return isInserted || isChanged
+    return this.#table.columns.some(({ encode }) => !isSame(encode(value), encode(predicted)))
   }
 
   #cell(key: Uint8Array, member: Uint8Array): Cell<T> {
     const id = idOf(key, member)
     let cell = this.#cells.get(id)
     if (!cell) {
-      cell = { id, key, member, isRead: false, isInserted: false, isChanged: false, value: undefined }
+      cell = {
+        id,
+        key,
+        member,
+        isRead: false,
+        predicted: undefined,
+        isInserted: false,
+        isChanged: false,
+        value: undefined
+      }
       this.#cells.set(id, cell)
     }
     return cell
@@ -146,6 +171,17 @@ export class TableRows<T> {
   #named([key, member]: Row): Cell<T> {
     const isPair = this.#table.keys.length === 2
     return this.#cell(key as Uint8Array, isPair ? (member as Uint8Array) : EMPTY)
+  }
+
+  /** The columns of rows with these values. */
+  #arraysOf(cells: readonly Cell<T>[], contentsOf: (cell: Cell<T>) => T): Buffer[] {
+    const columns = this.#table.columns.map(({ type, encode }) =>
+      binaryArray(
+        type,
+        cells.map(cell => encode(contentsOf(cell)))
+      )
+    )
+    return [...this.#keysOf(cells), ...columns]
   }
 
   #keysOf(cells: readonly Cell<T>[]): Buffer[] {
@@ -165,6 +201,9 @@ export class TableRows<T> {
     return keys
   }
 }
+
+const isSame = (a: ColumnValue, b: ColumnValue): boolean =>
+  a === b || (a instanceof Uint8Array && b instanceof Uint8Array && equalBytes(a, b))
 
 /** One text for both; it begins with the same characters for all members of a key. */
 const idOf = (key: Uint8Array, member: Uint8Array): string =>
@@ -206,12 +245,11 @@ const makeStatements = (name: string, { keys, columns }: Shape): Statements => {
       .slice(0, count)
       .map((type, i) => `$${i + 1}::${type}[]`)
       .join(', ')
-  const placeholders = [...keys, ...columns.map(({ placeholder }) => placeholder)].join(', ')
   const changes = columns.map(column => `${column.name} = excluded.${column.name}`).join(', ')
   const first = columns[0]?.name ?? 'key'
   return {
     // An update whose condition is false locks the row, and leaves it as it is.
-    lock: `INSERT INTO ${name} (${all}) SELECT ${placeholders} FROM unnest(${arrays(keys.length)}) AS n (${key})
+    lock: `INSERT INTO ${name} (${all}) SELECT ${all} FROM unnest(${arrays(types.length)}) AS n (${all})
       ON CONFLICT (${key}) DO UPDATE SET ${first} = excluded.${first} WHERE false RETURNING ${key}`,
     load: `SELECT ${all} FROM unnest(${arrays(keys.length)}) AS n (${key}) JOIN ${name} USING (${key})`,
     upsert: `INSERT INTO ${name} (${all}) SELECT ${all} FROM unnest(${arrays(types.length)}) AS n (${all})
