@@ -7,7 +7,7 @@ import type { StoreContract } from '@quoin/store-contract'
 import type { Engine } from './engine.ts'
 import { openModel } from './model.testing.ts'
 import { openEngine } from './open.ts'
-import { type PostgresServer, sharedPostgres } from './postgres/server.testing.ts'
+import { emptyTables, sharedPostgres } from './postgres/server.testing.ts'
 import { type RedisServer, startRedis } from './redis/server.testing.ts'
 
 export interface Harness extends Pick<StoreContract, 'open' | 'reopen' | 'openBackup'> {
@@ -55,24 +55,21 @@ const onRedis = (): Harness => {
   }
 }
 
-/** On the server of this process; each engine has a schema of its own. */
+/** On the server of this process, whose tables are emptied for each engine. */
 const onPostgres = (): Harness => {
-  let server: PostgresServer | undefined
-  let schemas = 0
-  const urls = new Map<Engine, string>()
-  const openAt = async (url: string): Promise<Engine> => {
-    const engine = await openEngine(url)
-    urls.set(engine, url)
-    return engine
-  }
+  let url = ''
   return {
     start: async () => {
-      server = await sharedPostgres()
+      url = (await sharedPostgres()).url
     },
-    open: () => openAt(`${server!.url}?schema=t${process.pid}_${++schemas}`),
+    open: async () => {
+      const engine = await openEngine(url)
+      await emptyTables(url)
+      return engine
+    },
     reopen: async engine => {
       await engine.close()
-      return openAt(urls.get(engine)!)
+      return openEngine(url)
     }
   }
 }

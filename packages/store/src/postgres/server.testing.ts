@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { ATTEMPTS, exitOf, freePort, guard, HOST, hasEnded, PortTaken } from '../server-process.testing.ts'
 
 export interface PostgresServer {
@@ -83,6 +84,15 @@ let shared: Promise<PostgresServer> | undefined
 export const sharedPostgres = (): Promise<PostgresServer> => {
   shared ??= startPostgres()
   return shared
+}
+
+/** Deletes all rows of a store; several times as fast as TRUNCATE, for the few rows of a test. */
+export const emptyTables = async (url: string): Promise<void> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  const tables = ['key_values', 'hash_fields', 'set_members', 'sorted_sets', 'queue_items']
+  await client.query(tables.map(table => `DELETE FROM quoin.${table}`).join(';'))
+  await client.end()
 }
 
 class Server implements PostgresServer {
