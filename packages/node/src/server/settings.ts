@@ -59,11 +59,12 @@ const schema = Type.Object(
       {
         description: 'where everything is kept',
         argument: 'url',
-        expects: 'a store, for example lmdb:./quoin-data, level:./data, redis://localhost:6379 or memory:',
+        expects:
+          'a store, for example lmdb:./quoin-data, level:./data, redis://localhost:6379, postgres://localhost/quoin or memory:',
         default: 'lmdb:./quoin-data'
       },
       // With -cluster, whose refusal names the alternative (`store/redis/url.ts`).
-      '^(memory:$|(lmdb|level):.+|rediss?(-cluster)?://.+)'
+      '^(memory:$|(lmdb|level):.+|rediss?(-cluster)?://.+|postgres(ql)?://.+)'
     ),
     host: text(
       {
