@@ -3,7 +3,7 @@
  * is not known then whether it was written, so this is for batches with conditions, or that say the same twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasCode, type QuoinError } from '@quoin/primitives'
+import { Backoff, hasCode, type QuoinError } from '@quoin/primitives'
 import type { Engine } from './engine.ts'
 
 export interface ReconnectOptions {
@@ -13,8 +13,8 @@ export interface ReconnectOptions {
   readonly limit?: number
 }
 
-const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 2000
+/** Milliseconds between calls. */
+const RETRY = { first: 50, limit: 2000, jitter: 0 }
 const LIMIT_MS = 600_000
 const ONCE: ReadonlySet<PropertyKey> = new Set(['close', 'snapshot', 'backup'])
 
@@ -23,7 +23,8 @@ export const reconnecting = (engine: Engine, { onLost, limit = LIMIT_MS }: Recon
   let isLost = false
   const again = async (call: () => unknown): Promise<unknown> => {
     const since = performance.now()
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    const backoff = new Backoff(RETRY)
+    for (;;) {
       try {
         const answer = await call()
         isLost = false
@@ -33,7 +34,7 @@ export const reconnecting = (engine: Engine, { onLost, limit = LIMIT_MS }: Recon
         if (performance.now() - since > limit) throw error
         if (!isLost) onLost(error)
         isLost = true
-        await sleep(pause)
+        await sleep(backoff.next())
       }
     }
   }

@@ -1,6 +1,6 @@
 /** The client side of sync: a peer over HTTP, in the protocol of `@bsv/overlay`, or in the same process. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fetchReasonOf, isRetryable, QuoinError } from '@quoin/primitives'
+import { backoffDelay, fetchReasonOf, isRetryable, QuoinError } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
 import { foreignNode, syncResponse } from './serve.ts'
 import type { NodeRequest, SyncRequest } from './wire.ts'
@@ -21,10 +21,12 @@ export interface HttpPeerOptions {
   readonly maxBytes?: number
   /** Attempts at a request, 3 unless given. */
   readonly attempts?: number
-  /** Milliseconds before the second attempt, doubled for each further one; 250 unless given. */
+  /** Milliseconds of the longest delay before the second attempt, doubled for each further one; 250 unless given. */
   readonly backoff?: number
   readonly fetch?: typeof fetch
 }
+
+const MAX_DELAY_MS = 60_000
 
 /** A node at an http or https address. */
 export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
@@ -70,7 +72,11 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
         return await askOnce(path, body, headers, signal)
       } catch (error) {
         if (!isRetryable(error) || attempt >= attempts) throw error
-        await sleep(backoff * 2 ** (attempt - 1) * (0.5 + Math.random()), undefined, signal && { signal })
+        await sleep(
+          backoffDelay(attempt, { first: backoff, limit: MAX_DELAY_MS }),
+          undefined,
+          signal && { signal }
+        )
       }
     }
   }

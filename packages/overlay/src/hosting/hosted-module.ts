@@ -8,11 +8,11 @@
 import { QuoinError } from '@quoin/primitives'
 import type { Logger } from '../logger.ts'
 import { InvalidAnswer, parseDescription } from './answer-parsers.ts'
-import { Backoff } from './backoff.ts'
 import { type Call, CallQueue, GroupedAnswers, makeCall, OpenCalls } from './calls.ts'
 import type { HostOptions, ModuleSpec } from './module-spec.ts'
 import { PluginProcess } from './plugin-process.ts'
 import type { Answer, CallRequest, HistoryRequest, SpecDescription } from './protocol.ts'
+import { RestartBackoff } from './restart-backoff.ts'
 
 /** Calls in the process at a time. */
 const IN_FLIGHT = 32
@@ -44,7 +44,7 @@ export class HostedModule {
   readonly specs: readonly ModuleSpec[]
   readonly #options: HostOptions
   readonly #logger: Logger
-  readonly #backoff = new Backoff()
+  readonly #backoff = new RestartBackoff()
   #process: PluginProcess | undefined
   /** Processes that load the module. */
   readonly #loading = new Set<PluginProcess>()

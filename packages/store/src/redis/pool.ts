@@ -2,7 +2,7 @@
  * The connections to the server, as long as the store is open: one that all commands share, made when it is needed and
  * made again when it was lost, with pauses that grow while the server is away; and some that are lent to snapshots.
  */
-import { QuoinError } from '@quoin/primitives'
+import { type BackoffOptions, backoffDelay, QuoinError } from '@quoin/primitives'
 import { addressOf, Connection, type ConnectionOptions, type Server, type Waiter } from './connection.ts'
 import type { Command } from './resp.ts'
 
@@ -13,8 +13,8 @@ export interface Request extends Waiter {
   unsent(error: QuoinError): void
 }
 
-const FIRST_PAUSE = 20
-const LONGEST_PAUSE = 1000
+/** Milliseconds between attempts to connect. */
+const RECONNECT: BackoffOptions = { first: 40, limit: 1000, jitter: 0 }
 /** Idle connections for snapshots that are kept. */
 const POOL = 8
 
@@ -80,10 +80,8 @@ export class ConnectionPool {
   #connect(): void {
     if (this.#connecting) return
     this.#connecting = true
-    const pause =
-      this.#failures === 0 ? 0 : Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#failures, 10))
-    if (pause === 0) this.#try()
-    else this.#pause = setTimeout(() => this.#try(), pause)
+    if (this.#failures === 0) this.#try()
+    else this.#pause = setTimeout(() => this.#try(), backoffDelay(this.#failures, RECONNECT))
   }
 
   #try(): void {

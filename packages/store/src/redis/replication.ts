@@ -6,7 +6,7 @@
  * out gather, and share the next.
  */
 
-import { hasCode, QuoinError } from '@quoin/primitives'
+import { type BackoffOptions, backoffDelay, hasCode, QuoinError } from '@quoin/primitives'
 import { type Client, outcomeUnknown, serverError, withScript } from './client.ts'
 import type { Connection } from './connection.ts'
 import { MARK } from './names.ts'
@@ -30,8 +30,8 @@ interface AppliedJob {
  * found written already, too, by this process or another.
  */
 const TOUCH: Command = ['HSET', MARK, 'waited', '1']
-const PAUSE = 25
-const LONGEST_PAUSE = 1000
+/** Milliseconds between attempts at a job. */
+const RETRY: BackoffOptions = { first: 25, limit: 1000, jitter: 0 }
 
 export class Replication {
   readonly #client: Client
@@ -94,7 +94,7 @@ export class Replication {
   #again(job: Job, error: unknown): void {
     const isLost = hasCode(error, 'ERR_STORE_CONNECTION')
     if (!isLost || performance.now() >= job.deadline) job.reject(error)
-    else setTimeout(() => this.#send(job), Math.min(LONGEST_PAUSE, PAUSE * 2 ** Math.min(this.#failures, 10)))
+    else setTimeout(() => this.#send(job), backoffDelay(this.#failures + 1, RETRY))
   }
 
   async #commit(group: readonly Job[], connection: Connection): Promise<void> {
