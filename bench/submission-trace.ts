@@ -17,7 +17,13 @@ import { hex } from '@quoin/keyspace'
 import { definePlugin, Engine, installPlugins } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
 import { event, OutputStore } from '@quoin/txo'
-import { makeKey, payTo, spend, TestChain, withKeyHash } from '../packages/chain/src/verify/signed.testing.ts'
+import {
+  makeKey,
+  payTo,
+  spend,
+  TestChain,
+  withKeyHash
+} from '../packages/chain/src/verify/test-chain.testing.ts'
 
 const ANCESTORS = 30
 const WARM_UPS = 20

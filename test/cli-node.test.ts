@@ -13,7 +13,7 @@ import { openStore } from '@quoin/store'
 import { OutputStore, outputs as outputKeys, verifyIndex } from '@quoin/txo'
 import { afterAll, describe, expect, it } from 'vitest'
 import * as t from '../packages/bsv21/src/tokens.testing.ts'
-import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/test-chain.testing.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BIN = join(ROOT, 'packages/node/bin/quoin.js')

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid } from '@quoin/primitives'
 import { afterAll, describe, expect, it } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/test-chain.testing.ts'
 import { newRandom } from './faults/random.ts'
 
 /** In all. */

@@ -12,7 +12,7 @@ import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { oneSat, serve, type TestService } from '../packages/chain/src/headers/services.testing.ts'
-import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/test-chain.testing.ts'
 import { type RedisServer, startRedis } from '../packages/store/src/redis/server.testing.ts'
 import { Commands, type RunningNode } from './node.testing.ts'
 

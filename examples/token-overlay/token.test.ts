@@ -16,7 +16,7 @@ import {
   spend,
   withKey,
   withKeyHash
-} from '../../packages/chain/src/verify/signed.testing.ts'
+} from '../../packages/chain/src/verify/test-chain.testing.ts'
 import { mintDigest, tokenOf } from './token.ts'
 
 const [issuer, alice, bob] = ['issuer', 'alice', 'bob'].map(makeKey) as [Key, Key, Key]

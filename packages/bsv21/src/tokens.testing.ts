@@ -6,7 +6,7 @@
 import { type Output, type Transaction, writeTransaction } from '@quoin/chain'
 import type { DevChain } from '@quoin/dev-chain'
 import { formatOutpoint, makeOutpoint, type TokenId, type Txid } from '@quoin/primitives'
-import { type Key, keyOf, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
+import { type Key, keyOf, spend, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
 import { bsv21, cosign, ordLock, type Person, payTo, person } from '../../txo/src/scripts/scripts.testing.ts'
 
 export { type Person, person }

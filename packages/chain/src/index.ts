@@ -21,9 +21,14 @@ export {
 } from './beef.ts'
 export { beefOfRecord, type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
 export { beefOf, parseBeefText } from './beef-text.ts'
+export {
+  type CheckedTransaction,
+  checkedTransaction,
+  checkedTransactions,
+  storedRoots
+} from './checked-transactions.ts'
 export type { Finding, FindingKind } from './finding.ts'
 export { hash160, ripemd160, sha256, sha256d } from './hash.ts'
-export { MAX_SIDE_DEPTH, type Reorg } from './headers/addition.ts'
 export { Branch } from './headers/branch.ts'
 export {
   type ChainHeader,
@@ -38,6 +43,7 @@ export {
   readHeaders,
   writeHeader
 } from './headers/header.ts'
+export { MAX_SIDE_DEPTH, type Reorg } from './headers/header-addition.ts'
 export { blockHeadersServiceSource, chaintracksSource, peerSource } from './headers/header-services.ts'
 export {
   type Checkpoint,
@@ -45,7 +51,7 @@ export {
   HeaderStore,
   type HeaderStoreOptions
 } from './headers/header-store.ts'
-export { Service, type ServiceOptions } from './headers/http.ts'
+export { HttpService, type HttpServiceOptions } from './headers/http-service.ts'
 export {
   type HeaderImport,
   type ImportOptions,
@@ -69,7 +75,6 @@ export { type HeaderSyncResult, type SyncOptions, type SyncProgress, syncHeaders
 export { bitsOf, targetOf, workOf } from './headers/target.ts'
 export { chain, type StoredTransaction } from './keys.ts'
 export { Bump } from './merkle/bump.ts'
-export { type CheckedTransaction, checkedTransaction, checkedTransactions, storedRoots } from './stored.ts'
 export {
   type Input,
   MAX_SATOSHIS,

@@ -2,7 +2,7 @@
 
 import { openStore } from '@quoin/store'
 import { describe, expect, it } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
 import { DevChain } from './dev-chain.ts'
 import { PersistentDevChain } from './persistent-dev-chain.ts'
 

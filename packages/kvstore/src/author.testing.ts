@@ -26,7 +26,7 @@ import {
   spend,
   withKey,
   withKeyHash
-} from '../../chain/src/verify/signed.testing.ts'
+} from '../../chain/src/verify/test-chain.testing.ts'
 import { kvstore } from './plugin.ts'
 
 export const PROTOCOL: ProtocolID = [1, 'kvstore']

@@ -5,7 +5,7 @@ import { DevChain } from '@quoin/dev-chain'
 import { localPeer, syncTopic, why } from '@quoin/overlay'
 import { formatTxid, type Outpoint } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { randomFrom } from '../../chain/src/verify/signed.testing.ts'
+import { randomFrom } from '../../chain/src/verify/test-chain.testing.ts'
 import { Author, coinOf, compose, type Entry, KvNode } from './author.testing.ts'
 import { TOPIC } from './history.ts'
 

@@ -3,7 +3,7 @@
 import { type KvToken, type ProtocolID, writeToken } from '@quoin/kvstore-client/token'
 import { chunksOf, equalBytes, OP } from '@quoin/primitives'
 import secp256k1 from 'secp256k1'
-import { makeKey } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey } from '../../chain/src/verify/test-chain.testing.ts'
 import { Author, readToken, sign } from './author.testing.ts'
 
 export interface Forgery {

@@ -6,7 +6,7 @@ import { formatTxid, type Topic, type Txid, txidOf, voutOf } from '@quoin/primit
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import type { Knex } from 'knex'
-import * as signed from '../../chain/src/verify/signed.testing.ts'
+import * as signed from '../../chain/src/verify/test-chain.testing.ts'
 import { openKnex } from '../../overlay-storage/src/knex-storage.testing.ts'
 import { answerBeef, Engine } from './index.ts'
 import type {

@@ -7,7 +7,7 @@ import { formatTxid, makeOutpoint, type Topic } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
 import { answerBeef, Engine, type EngineOptions, verifyAdmissions } from './index.ts'
 import type { AnyLookup, AnyTopic, LookupService, OutputSpent, QuoinTopic, TopicManager } from './types.ts'
 

@@ -7,7 +7,7 @@ import { makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { event, OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
 import { definePlugin, Engine, installPlugins, type Plugin } from './index.ts'
 
 let outputs: OutputStore

@@ -15,7 +15,7 @@ import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
 import { makeCase } from '../../chain/src/verify/sets.testing.ts'
-import { makeKey, payTo, spend, TestChain, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, TestChain, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
 // @ts-expect-error: a plug-in without types.
 import Everything from './hosting/fixtures/foreign.mjs'
 import { fixture, tell } from './hosting/hosting.testing.ts'

@@ -6,7 +6,7 @@ import { formatTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, expect, it, vi } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
 import { Engine, verifyAdmissions } from './index.ts'
 import type { QuoinTopic } from './types.ts'
 

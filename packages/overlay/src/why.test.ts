@@ -6,7 +6,7 @@ import { formatTxid, makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
 import { Engine, type LookupService, type QuoinTopic, why } from './index.ts'
 
 const about = {

@@ -1,12 +1,12 @@
 /** All that a store holds, as plain data. Sets and queues cannot be listed, so their keys have to be known. */
 import { EVERYTHING, type TextReads } from './subject.ts'
 
-export interface Known {
+export interface ListedKeys {
   readonly sets: readonly string[]
   readonly queues: readonly string[]
 }
 
-export const contents = async (store: TextReads, { sets, queues }: Known) => ({
+export const contents = async (store: TextReads, { sets, queues }: ListedKeys) => ({
   values: await store.range(EVERYTHING),
   hashes: await store.hrange(EVERYTHING),
   sets: await each(sets, key => store.smembers(key)),

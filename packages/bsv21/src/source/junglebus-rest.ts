@@ -3,7 +3,7 @@
  * bounded, and fail with ERR_CHAIN_SOURCE, which says whether a retry helps.
  */
 
-import { Beef, Bump, parseTransaction, Service } from '@quoin/chain'
+import { Beef, Bump, HttpService, parseTransaction } from '@quoin/chain'
 import { formatTxid, parseTxid, reasonOf, type Txid } from '@quoin/primitives'
 import type { BlockPosition } from '@quoin/txo'
 import type { FollowOptions, TransactionSource } from './source.ts'
@@ -26,12 +26,12 @@ export interface AddressTransaction {
 
 export class JungleBusRest implements TransactionSource {
   readonly name: string
-  readonly #service: Service
+  readonly #service: HttpService
   /** Sent with every request, once obtained. */
   token = ''
 
   constructor(url: string, { timeout = 30_000, fetch: send = fetch }: RestOptions = {}) {
-    this.#service = new Service(url, {
+    this.#service = new HttpService(url, {
       timeout,
       maxBytes: MAX_BYTES,
       fetch: (input, init) => {

@@ -4,7 +4,7 @@
  * first (`POST /requestSyncResponse`): the deployments, then each token. Transactions are fetched with their ancestry
  * (`GET /beef/:txid`).
  */
-import { Beef, Service } from '@quoin/chain'
+import { Beef, HttpService } from '@quoin/chain'
 import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
 import {
   Backoff,
@@ -56,7 +56,7 @@ const { live, peer: peerField } = progressFields.collections
 export class PeerSource implements Source, TransactionSource {
   readonly name: string
   readonly #url: string
-  readonly #service: Service
+  readonly #service: HttpService
   readonly #peer: Peer
   readonly #backoff: Backoff
   readonly #onWarning: ((error: QuoinError) => void) | undefined
@@ -65,7 +65,7 @@ export class PeerSource implements Source, TransactionSource {
 
   constructor(url: string, options: PeerOptions = {}) {
     const { backoff = { first: 500, limit: 60_000 }, onWarning, onStatus } = options
-    this.#service = new Service(url, { timeout: TIMEOUT, maxBytes: MAX_BYTES })
+    this.#service = new HttpService(url, { timeout: TIMEOUT, maxBytes: MAX_BYTES })
     this.#url = this.#service.name
     this.#peer = httpPeer(url, { attempts: 1 })
     this.name = `node ${this.#url}`

@@ -3,7 +3,7 @@
  * A header that comes as JSON is serialized again and must have the hash stated with it.
  */
 import { formatHash, HEADER_LENGTH, type Header, parseHash, writeHeader } from './header.ts'
-import { type Answer, Service, type ServiceOptions } from './http.ts'
+import { HttpService, type HttpServiceOptions, type ServiceResponse } from './http-service.ts'
 import type { HeaderSource, RootSource, SourceTip } from './sources.ts'
 
 const EMPTY = new Uint8Array()
@@ -11,8 +11,8 @@ const EMPTY = new Uint8Array()
 const MAX_RIVALS = 16
 
 /** Chaintracks service with the routes `/tip`, `/headers?height=&count=` and `/header/height/{height}` under `url`. */
-export const chaintracksSource = (url: string, options?: ServiceOptions): HeaderSource => {
-  const service = new Service(url, options)
+export const chaintracksSource = (url: string, options?: HttpServiceOptions): HeaderSource => {
+  const service = new HttpService(url, options)
   return {
     name: service.name,
     async tip({ signal } = {}) {
@@ -32,7 +32,7 @@ export const chaintracksSource = (url: string, options?: ServiceOptions): Header
 }
 
 /** Another Quoin, which has the Chaintracks routes under `/1sat/chaintracks`. */
-export const peerSource = (url: string, options?: ServiceOptions): HeaderSource =>
+export const peerSource = (url: string, options?: HttpServiceOptions): HeaderSource =>
   chaintracksSource(`${url.replace(/\/$/, '')}/1sat/chaintracks`, options)
 
 /**
@@ -41,9 +41,9 @@ export const peerSource = (url: string, options?: ServiceOptions): HeaderSource 
  */
 export const blockHeadersServiceSource = (
   url: string,
-  options?: ServiceOptions
+  options?: HttpServiceOptions
 ): HeaderSource & RootSource => {
-  const service = new Service(url, options)
+  const service = new HttpService(url, options)
   const api = '/api/v1/chain'
 
   const isOnLongestChain = async (header: Header, signal: AbortSignal | undefined): Promise<boolean> => {
@@ -119,14 +119,19 @@ const isU32 = (value: unknown): value is number =>
 
 const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value)
 
-const asTip = (service: Service, path: string, value: unknown): SourceTip => {
+const asTip = (service: HttpService, path: string, value: unknown): SourceTip => {
   const tip = record(value)
   if (!isU32(tip.height) || !isHash(tip.hash)) throw service.failure(path, 'answered without a tip')
   return { height: tip.height, hash: parseHash(tip.hash) }
 }
 
 /** Headers of an answer in bytes, as a list, or as one object. */
-const headersOf = (service: Service, path: string, answer: Answer, count: number): Uint8Array => {
+const headersOf = (
+  service: HttpService,
+  path: string,
+  answer: ServiceResponse,
+  count: number
+): Uint8Array => {
   const { type, bytes } = answer
   if (!/\bjson\b/.test(type)) {
     if (bytes.length % HEADER_LENGTH !== 0 || bytes.length > count * HEADER_LENGTH) {
@@ -147,7 +152,7 @@ const headersOf = (service: Service, path: string, answer: Answer, count: number
  * Fields are `prevHash` or `previousHash`, `time` and `bits` at Chaintracks; the Block Headers Service has its own
  * names.
  */
-const headerOf = (service: Service, path: string, value: unknown): Header => {
+const headerOf = (service: HttpService, path: string, value: unknown): Header => {
   const json = record(value)
   const previous = json.prevHash ?? json.previousHash ?? json.prevBlockHash
   const time = json.time ?? json.creationTimestamp

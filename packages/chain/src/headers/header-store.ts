@@ -6,11 +6,11 @@
 import { hasCode, QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import { chain, type Origin } from '../keys.ts'
-import { Addition, type Reorg } from './addition.ts'
 import type { Branch } from './branch.ts'
 import { commitHeaders } from './commit.ts'
 import { contextOf } from './difficulty.ts'
 import { type ChainHeader, formatHash, type Header, parseHeader, readHeaders } from './header.ts'
+import { HeaderAddition, type Reorg } from './header-addition.ts'
 import { HeaderReads } from './header-reads.ts'
 import { loadHeaders } from './load.ts'
 import { NETWORKS, type NetworkName, type NetworkRules } from './networks.ts'
@@ -221,7 +221,11 @@ export class HeaderStore {
 
   async #tryToAdd(list: readonly Header[]): Promise<{ moved: boolean; change: HeaderChange }> {
     const tip = await this.tip()
-    const addition = new Addition(this.#reads, this.#rules, { tip, branch: this.#branch, now: this.#clock() })
+    const addition = new HeaderAddition(this.#reads, this.#rules, {
+      tip,
+      branch: this.#branch,
+      now: this.#clock()
+    })
     // Clear the cached branch while it grows: a failed addition would leave it with headers that are not stored.
     this.#branch = undefined
     for (const header of list) await addition.take(header)

@@ -6,7 +6,7 @@
 import { formatTxid, QuoinError, reasonOf, type Txid } from '@quoin/primitives'
 import { Bump } from '../merkle/bump.ts'
 import type { RootTracker } from '../verify/verify.ts'
-import { Service, type ServiceOptions } from './http.ts'
+import { HttpService, type HttpServiceOptions } from './http-service.ts'
 
 export interface SourceTip {
   readonly height: number
@@ -71,8 +71,8 @@ export const sdkTracker = (tracker: RootTracker, name = 'chain tracker'): RootSo
  * Proofs of a 1Sat stack: `GET {url}/beef/{txid}/proof` answers with a BUMP. 404 on the proof but 200 on `…/tx`:
  * unmined. 404 on both: unknown, to be rolled back.
  */
-export const proofService = (url: string, options?: ServiceOptions): ProofSource => {
-  const service = new Service(url, options)
+export const proofService = (url: string, options?: HttpServiceOptions): ProofSource => {
+  const service = new HttpService(url, options)
   return {
     name: service.name,
     async proof(txid, { signal } = {}) {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { build, isAllowed, SCRIPTS, TEMPLATES, TYPES, VERSIONS } from './cases.testing.ts'
 import { makeCase, SETS } from './sets.testing.ts'
-import { ALL, type TestChain } from './signed.testing.ts'
+import { ALL, type TestChain } from './test-chain.testing.ts'
 import { ours, theirs } from './verdicts.testing.ts'
 
 const expectValid = async (beef: Uint8Array, chain: TestChain, name: string): Promise<void> => {

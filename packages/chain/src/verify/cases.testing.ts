@@ -16,7 +16,7 @@ import {
   signDigest,
   spend,
   TestChain
-} from './signed.testing.ts'
+} from './test-chain.testing.ts'
 
 /** A way to lock an output, and what unlocks it. */
 export interface Form {

@@ -1,7 +1,7 @@
 /** Every listed difference from @bsv/sdk is one: on its example, both say what the list says. */
 import { describe, expect, test } from 'vitest'
 import { OF_FORM, OF_RULES } from './differences.testing.ts'
-import { TestChain } from './signed.testing.ts'
+import { TestChain } from './test-chain.testing.ts'
 import { ours, theirs } from './verdicts.testing.ts'
 
 describe('we and @bsv/sdk differ about', () => {

@@ -5,7 +5,7 @@
 import { formatTxid } from '@quoin/primitives'
 import type { Output, Transaction } from '../transaction.ts'
 import { parseTransaction } from '../transaction.ts'
-import { joined, makeKey, payTo, spend, type TestChain, withKeyHash } from './signed.testing.ts'
+import { joined, makeKey, payTo, spend, type TestChain, withKeyHash } from './test-chain.testing.ts'
 
 export interface Difference {
   readonly name: string

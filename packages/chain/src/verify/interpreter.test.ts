@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../transaction.ts'
 import { build, SCRIPTS, TEMPLATES } from './cases.testing.ts'
 import { Interpreter, type Job, sharedInterpreter } from './interpreter.ts'
-import { ALL, makeKey, payTo, spend, TestChain, withScript } from './signed.testing.ts'
+import { ALL, makeKey, payTo, spend, TestChain, withScript } from './test-chain.testing.ts'
 
 const interpreter = new Interpreter()
 afterAll(() => interpreter.close())

@@ -4,7 +4,7 @@ import { type Transaction, writeTransaction } from '../transaction.ts'
 import { build, isAllowed, type Plan, TEMPLATES, TYPES } from './cases.testing.ts'
 import { malleations, mutateBytes, withInputScript } from './mutations.testing.ts'
 import { makeCase, SETS } from './sets.testing.ts'
-import { ALL, joined, makeKey, type TestChain } from './signed.testing.ts'
+import { ALL, joined, makeKey, type TestChain } from './test-chain.testing.ts'
 
 const pick = <T>(random: () => number, from: readonly T[]): T => from[Math.floor(random() * from.length)]!
 

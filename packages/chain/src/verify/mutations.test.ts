@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest'
 import { OF_FORM, OF_RULES } from './differences.testing.ts'
 import { mutant } from './mutants.testing.ts'
-import { randomFrom } from './signed.testing.ts'
+import { randomFrom } from './test-chain.testing.ts'
 import { ours, theirs } from './verdicts.testing.ts'
 
 const MUTATIONS = Number(process.env['QUOIN_MUTATIONS'] ?? 600)

@@ -2,7 +2,7 @@
 import { chunksOf, OP } from '@quoin/primitives'
 import { type Transaction, writeTransaction } from '../transaction.ts'
 import { readSignature } from './secp256k1.ts'
-import { joined } from './signed.testing.ts'
+import { joined } from './test-chain.testing.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parseTransaction, type Transaction } from '../transaction.ts'
 import { Interpreter } from './interpreter.ts'
-import { judgeWhole } from './judged.testing.ts'
 import { withInputScript } from './mutations.testing.ts'
 import { Sighash } from './sighash.ts'
+import { evaluateFully } from './template-verdict.testing.ts'
 
 const read = (txid: string): Transaction => {
   const hex = readFileSync(new URL(`./fixtures/${txid}.hex`, import.meta.url), 'utf8').trim()
@@ -55,13 +55,13 @@ describe('real spends', () => {
     for (const input of inputs) {
       const spent = parent.outputs[child.inputs[input]!.vout]!
       const run = ({ raw }: Transaction) => interpreter.run({ raw, spends: [{ input, ...spent }] }, 10_000)
-      expect(judgeWhole(new Sighash(child), input, spent)).toBe(isTemplate ? 'valid' : 'unknown')
+      expect(evaluateFully(new Sighash(child), input, spent)).toBe(isTemplate ? 'valid' : 'unknown')
       expect(await run(child)).not.toHaveProperty('failed')
       // One bit of the unlocking script, within the signature of a template.
       const script = child.inputs[input]!.script.slice()
       script[20]! ^= 1
       const spoiled = withInputScript(child, input, script)
-      if (isTemplate) expect(judgeWhole(new Sighash(spoiled), input, spent)).toHaveProperty('reason')
+      if (isTemplate) expect(evaluateFully(new Sighash(spoiled), input, spent)).toHaveProperty('reason')
       expect(await run(spoiled)).toHaveProperty('failed')
     }
   })

@@ -13,7 +13,7 @@ import {
   verifierBy,
   verifySignature
 } from './secp256k1.ts'
-import { ALL, makeKey, signDigest } from './signed.testing.ts'
+import { ALL, makeKey, signDigest } from './test-chain.testing.ts'
 
 const require = createRequire(import.meta.url)
 const key = makeKey('signer')

@@ -21,7 +21,7 @@ import {
   TestChain,
   withKey,
   withKeyHash
-} from './signed.testing.ts'
+} from './test-chain.testing.ts'
 
 export const SETS = ['a', 'b10', 'c', 'cu', 'd'] as const
 export type SetName = (typeof SETS)[number]

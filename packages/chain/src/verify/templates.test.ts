@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { hash160 } from '../hash.ts'
 import type { Transaction } from '../transaction.ts'
 import { build, SCRIPTS, TEMPLATES } from './cases.testing.ts'
-import { type Judged, judgeWhole } from './judged.testing.ts'
 import { malleations, withHighS, withInputScript } from './mutations.testing.ts'
 import { Sighash } from './sighash.ts'
-import { ALL, envelope, joined, makeKey, payTo, pushDrop } from './signed.testing.ts'
+import { evaluateFully, type InputVerdict } from './template-verdict.testing.ts'
 import { readLock } from './templates.ts'
+import { ALL, envelope, joined, makeKey, payTo, pushDrop } from './test-chain.testing.ts'
 
 const key = makeKey('owner')
 const keyHash = hash160(key.publicKey)
@@ -16,8 +16,8 @@ const text = new TextEncoder()
 const ordinal = envelope('text/plain', 'hello')
 const [P2PKH] = TEMPLATES as [(typeof TEMPLATES)[number]]
 
-const judged = ([parent, child]: readonly Transaction[], index = 0): Judged =>
-  judgeWhole(new Sighash(child!), index, parent!.outputs[child!.inputs[index]!.vout]!)
+const evaluated = ([parent, child]: readonly Transaction[], index = 0): InputVerdict =>
+  evaluateFully(new Sighash(child!), index, parent!.outputs[child!.inputs[index]!.vout]!)
 
 describe('the owner of an output', () => {
   const field = text.encode('field')
@@ -126,30 +126,30 @@ describe('the owner of an output', () => {
 })
 
 describe('a signature', () => {
-  test.each(TEMPLATES)('is judged here: $name', form => {
+  test.each(TEMPLATES)('is a template: $name', form => {
     for (const type of [0x41, 0x42, 0x43, 0xc1, 0xc2, 0xc3]) {
       for (const version of [0, 1, 2]) {
-        expect(judged(build({ form, version, type }).transactions)).toBe('valid')
+        expect(evaluated(build({ form, version, type }).transactions)).toBe('valid')
       }
     }
   })
 
-  test.each(SCRIPTS)('is not judged here: $name', form => {
-    expect(judged(build({ form, version: 1, type: ALL }).transactions)).toBe('unknown')
+  test.each(SCRIPTS)('is not a template: $name', form => {
+    expect(evaluated(build({ form, version: 1, type: ALL }).transactions)).toBe('unknown')
   })
 
   test('by another key is refused', () => {
     for (const form of TEMPLATES) {
       const { transactions } = build({ form, version: 1, type: ALL, signer: makeKey('thief') })
-      expect(judged(transactions)).toHaveProperty('reason')
+      expect(evaluated(transactions)).toHaveProperty('reason')
     }
   })
 
   test('of the time before FORKID is for the interpreter', () => {
     for (const type of [0x01, 0x02, 0x03, 0x81]) {
-      expect(judged(build({ form: P2PKH, version: 1, type }).transactions)).toBe('unknown')
+      expect(evaluated(build({ form: P2PKH, version: 1, type }).transactions)).toBe('unknown')
     }
-    expect(judged(build({ form: P2PKH, version: 2, type: 0x61 }).transactions)).toBe('unknown')
+    expect(evaluated(build({ form: P2PKH, version: 2, type: 0x61 }).transactions)).toBe('unknown')
   })
 
   test('of a type that there is not is refused; CHRONICLE is one before version 2', () => {
@@ -157,7 +157,7 @@ describe('a signature', () => {
       const [parent, child] = build({ form: P2PKH, version: 1, type: ALL }).transactions
       const script = child!.inputs[0]!.script.slice()
       script[script[0]!] = type
-      expect(judged([parent!, withInputScript(child!, 0, script)])).toEqual({
+      expect(evaluated([parent!, withInputScript(child!, 0, script)])).toEqual({
         reason: `unknown signature hash type ${type}`
       })
     }
@@ -168,7 +168,7 @@ describe('a signature', () => {
       const [parent, child] = build({ form: P2PKH, version, type: ALL }).transactions
       const { script } = child!.inputs[0]!
       const high = withHighS(script.subarray(1, 1 + script[0]!))
-      return judged([
+      return evaluated([
         parent!,
         withInputScript(child!, 0, buildScript([high, script.subarray(2 + script[0]!)]))
       ])
@@ -187,7 +187,7 @@ describe('a signature', () => {
     const { script } = child.inputs[0]!
     const lock = transactions[0]!.outputs[0]!.script
     const withSignature = joined(lock, script, Uint8Array.of(OP.DROP))
-    expect(judgeWhole(new Sighash(child), 0, { satoshis: 1000, script: withSignature })).toBe('unknown')
+    expect(evaluateFully(new Sighash(child), 0, { satoshis: 1000, script: withSignature })).toBe('unknown')
   })
 
   test('in any other form than a plain push is never accepted here', () => {
@@ -196,7 +196,7 @@ describe('a signature', () => {
       const original = child!.inputs[0]!.script
       for (const script of malleations(original)) {
         if (equalBytes(script, original)) continue
-        expect(judged([parent!, withInputScript(child!, 0, script)])).not.toBe('valid')
+        expect(evaluated([parent!, withInputScript(child!, 0, script)])).not.toBe('valid')
       }
     }
   })

@@ -37,7 +37,7 @@ interface Unlock {
 const MAX_FIELDS = 30_000_000
 
 /** Evaluates one input of a transaction and the output it spends, up to its signature. */
-export const judge = (sighash: Sighash, index: number, spent: Output): Verdict => {
+export const evaluateInput = (sighash: Sighash, index: number, spent: Output): Verdict => {
   const lock = readLock(spent.script)
   const unlock = lock && readUnlock(sighash.transaction.inputs[index]!.script, lock)
   if (!unlock) return 'unknown'

@@ -2,7 +2,7 @@
 import { QuoinError } from '@quoin/primitives'
 import { Beef } from '../beef.ts'
 import { SandboxedProcess } from './sandboxed-process.ts'
-import type { TestChain } from './signed.testing.ts'
+import type { TestChain } from './test-chain.testing.ts'
 import { verifyBeef } from './verify.ts'
 
 /** `valid`, or the error. */

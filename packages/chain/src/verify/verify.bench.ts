@@ -11,7 +11,7 @@ import { Beef, writeBeef } from '../beef.ts'
 import { Bump } from '../merkle/bump.ts'
 import type { Output, Transaction } from '../transaction.ts'
 import { type Case, makeCase, SETS, type SetName } from './sets.testing.ts'
-import { makeKey, payTo, spend, TestChain, withKeyHash } from './signed.testing.ts'
+import { makeKey, payTo, spend, TestChain, withKeyHash } from './test-chain.testing.ts'
 import type { KnownLookup } from './unverified-ancestry.ts'
 import { verifyBeef } from './verify.ts'
 

@@ -12,7 +12,7 @@ import { Beef, writeBeef } from '../beef.ts'
 import { MAX_SATOSHIS, type Output, type Transaction, writeTransaction } from '../transaction.ts'
 import { Interpreter } from './interpreter.ts'
 import { withInputScript } from './mutations.testing.ts'
-import { makeKey, payTo, spend, TestChain, withKeyHash, withScript } from './signed.testing.ts'
+import { makeKey, payTo, spend, TestChain, withKeyHash, withScript } from './test-chain.testing.ts'
 import type { KnownLookup, KnownTransaction } from './unverified-ancestry.ts'
 import { type RootTracker, type VerifyOptions, verifyBeef, verifyTransaction } from './verify.ts'
 
@@ -164,7 +164,7 @@ describe('a proof', () => {
     expect(asked).toEqual([...chain.roots].map(([height, root]) => [root, height]))
   })
 
-  test('cannot be judged when the chain cannot be asked', async () => {
+  test('cannot be verified when the chain cannot be asked', async () => {
     const chain = new TestChain()
     const parent = chain.fund([pay(1000)])
     const tracker: RootTracker = {

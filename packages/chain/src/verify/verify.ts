@@ -12,7 +12,7 @@ import { type Interpreter, type Job, sharedInterpreter } from './interpreter.ts'
 import { invalid, spendable } from './rules.ts'
 import { Sighash } from './sighash.ts'
 import { type SignatureCheck, sharedSignatures } from './signatures.ts'
-import { judge } from './templates.ts'
+import { evaluateInput } from './templates.ts'
 import {
   type Ancestry,
   type Bundle,
@@ -150,7 +150,7 @@ const checkSignatures = async (spends: readonly Spends[], { signatures }: Verify
     const sighash = new Sighash(transaction)
     const unknown: Job['spends'][number][] = []
     for (const [input, output] of spent.entries()) {
-      const verdict = judge(sighash, input, output)
+      const verdict = evaluateInput(sighash, input, output)
       if (verdict === 'unknown') {
         unknown.push({ input, satoshis: output.satoshis, script: output.script })
         continue

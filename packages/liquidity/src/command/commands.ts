@@ -11,7 +11,7 @@ import { type TicksOptions, ticks } from './ticks.ts'
 import { type ExportOptions, exportState, type ImportOptions, importState } from './transfer.ts'
 import { verify } from './verify.ts'
 
-interface Shared {
+interface ListOptions {
   readonly store: string
   readonly json?: boolean
 }
@@ -75,7 +75,7 @@ are made from the positions; where a node's own have drifted, it says so. An imp
     .requiredOption(...STORE)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  quoin liquidity pools --store lmdb:./pools')
-    .action(({ store, json = false }: Shared) => finish(json, () => pools(store, json)))
+    .action(({ store, json = false }: ListOptions) => finish(json, () => pools(store, json)))
 
   group
     .command('ticks')
@@ -165,7 +165,7 @@ are made from the positions; where a node's own have drifted, it says so. An imp
       'after',
       '\nExample:\n  quoin liquidity verify --store lmdb:./pools\n\nExits 1 when something differs.'
     )
-    .action(({ store, limit, json = false }: Shared & { readonly limit: string }) =>
+    .action(({ store, limit, json = false }: ListOptions & { readonly limit: string }) =>
       finish(json, () => verify(store, limit, json))
     )
 }

@@ -21,7 +21,7 @@ threads.Worker = class extends Worker {
 }
 syncBuiltinESMExports()
 
-const { makeKey, payTo, spend, withKeyHash } = await import('../../../chain/src/verify/signed.testing.ts')
+const { makeKey, payTo, spend, withKeyHash } = await import('../../../chain/src/verify/test-chain.testing.ts')
 const { DevChain } = await import('@quoin/dev-chain')
 const { loadConfig } = await import('./config.ts')
 const { startNode } = await import('./node.ts')

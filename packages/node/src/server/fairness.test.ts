@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { Interpreter, type Transaction } from '@quoin/chain'
 import { buildScript, OP, writeScriptNumber } from '@quoin/primitives'
 import { afterEach, expect, it, vi } from 'vitest'
-import { payTo, spend, withScript } from '../../../chain/src/verify/signed.testing.ts'
+import { payTo, spend, withScript } from '../../../chain/src/verify/test-chain.testing.ts'
 import { key, startNode, type TestNode } from './node.testing.ts'
 
 const interpreter = new Interpreter({ processes: 2 })

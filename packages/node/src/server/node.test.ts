@@ -14,7 +14,7 @@ import {
   serve,
   type TestService
 } from '../../../chain/src/headers/services.testing.ts'
-import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
 import { loadConfig } from './config.ts'
 import { type Node, openNode, startNode } from './node.ts'
 import type { NamedState } from './parts.ts'

@@ -7,7 +7,7 @@ import type { LookupService, Engine as OverlayEngine, QuoinTopic } from '@quoin/
 import { Engine, type EngineOptions } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
 import { OutputStore, type OutputStoreOptions } from '@quoin/txo'
-import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
 import { createServer, type Server, type ServerOptions } from './index.ts'
 
 const about = (name: string) => ({

@@ -21,7 +21,13 @@ import { openStore } from '@quoin/store'
 import { event, OutputStore } from '@quoin/txo'
 import { suite } from '../../../../bench/harness.ts'
 import { makeCase, type SetName } from '../../../chain/src/verify/sets.testing.ts'
-import { makeKey, payTo, spend, TestChain, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
+import {
+  makeKey,
+  payTo,
+  spend,
+  TestChain,
+  withKeyHash
+} from '../../../chain/src/verify/test-chain.testing.ts'
 import { openKnex } from '../../../overlay-storage/src/knex-storage.testing.ts'
 import { serve } from './served.testing.ts'
 

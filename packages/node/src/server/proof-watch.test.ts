@@ -5,7 +5,7 @@ import { formatTxid } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
 import { ProofWatch } from './proof-watch.ts'
 
 const key = makeKey('waiting')

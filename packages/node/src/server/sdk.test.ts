@@ -18,7 +18,7 @@ import {
 import type { Transaction } from '@quoin/chain'
 import { formatTxid } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
 import { key, startNode, type TestNode } from './node.testing.ts'
 
 /** What a tracker answers: a transaction that advertises one host for the topic. */

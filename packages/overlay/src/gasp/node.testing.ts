@@ -5,7 +5,7 @@ import type { DevChain } from '@quoin/dev-chain'
 import { formatOutpoint, type Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { OutputStore, outputs as outputKeys } from '@quoin/txo'
-import { type Key, makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
+import { type Key, makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
 import { Engine } from '../engine.ts'
 import type { AnyTopic, QuoinTopic } from '../types.ts'
 

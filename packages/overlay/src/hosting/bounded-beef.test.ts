@@ -4,7 +4,7 @@ import { Beef, type BeefTransaction, type Transaction, writeBeef, writeTransacti
 import { formatTxid, type Txid } from '@quoin/primitives'
 import fc from 'fast-check'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { TestChain } from '../../../chain/src/verify/signed.testing.ts'
+import { TestChain } from '../../../chain/src/verify/test-chain.testing.ts'
 import { boundBeef } from './bounded-beef.ts'
 
 afterEach(() => vi.restoreAllMocks())

@@ -5,7 +5,13 @@ import { makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { makeKey, payTo, spend, TestChain, withKeyHash } from '../../../chain/src/verify/signed.testing.ts'
+import {
+  makeKey,
+  payTo,
+  spend,
+  TestChain,
+  withKeyHash
+} from '../../../chain/src/verify/test-chain.testing.ts'
 import { Engine } from '../engine.ts'
 import type {
   LookupFormula,

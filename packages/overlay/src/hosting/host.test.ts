@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeBeef, writeTransaction } from '@quoin/chain'
 import { afterEach, describe, expect, it } from 'vitest'
-import { TestChain } from '../../../chain/src/verify/signed.testing.ts'
+import { TestChain } from '../../../chain/src/verify/test-chain.testing.ts'
 import { closeHosts, FIXTURES, fixture, hostOf, isAlive } from './hosting.testing.ts'
 import type { HostOptions, ModuleSpec } from './module-spec.ts'
 

@@ -1,7 +1,7 @@
 /** Whose coins there are, in what scripts, and transactions that spend them. */
 import { formatAddress, hash160, type Transaction } from '@quoin/chain'
 import { formatOutpoint, formatTxid, makeOutpoint, type Outpoint } from '@quoin/primitives'
-import * as signed from '../../../chain/src/verify/signed.testing.ts'
+import * as signed from '../../../chain/src/verify/test-chain.testing.ts'
 import { bitcom, bsv21, MAP, utf8 } from '../scripts/scripts.testing.ts'
 import type { Random } from './random.testing.ts'
 

@@ -14,7 +14,7 @@ import {
   spend,
   withKey,
   withKeyHash
-} from '../../../../chain/src/verify/signed.testing.ts'
+} from '../../../../chain/src/verify/test-chain.testing.ts'
 import { hello } from './hello.ts'
 
 const alice = makeKey('alice')

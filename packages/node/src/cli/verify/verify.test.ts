@@ -9,7 +9,7 @@ import { formatOutpoint, formatTxid, makeOutpoint, type Topic, type Txid } from 
 import { claimLayouts, openStore, type Store, storeLayouts } from '@quoin/store'
 import { outputs as keys, type OutputStore, OutputStore as Outputs, type TransactionRecord } from '@quoin/txo'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { makeKey, payTo, spend, withKeyHash } from '../../../../chain/src/verify/signed.testing.ts'
+import { makeKey, payTo, spend, withKeyHash } from '../../../../chain/src/verify/test-chain.testing.ts'
 import { openVolume } from '../../../../store/src/ordered/copy.ts'
 import { TAG } from '../../../../store/src/ordered/layout.ts'
 import { transactionRecord } from '../../../../txo/src/record.ts'

@@ -25,7 +25,7 @@ export interface Reorg {
   readonly added: readonly ChainHeader[]
 }
 
-export class Addition {
+export class HeaderAddition {
   readonly #reads: HeaderReads
   readonly #rules: NetworkRules
   readonly #now: number

@@ -8,7 +8,7 @@ const TIMEOUT = 30_000
 /** Many times the largest legitimate answer. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-export interface ServiceOptions {
+export interface HttpServiceOptions {
   /** Bearer token. */
   readonly token?: string
   /** Milliseconds until the last byte of an answer. */
@@ -18,20 +18,20 @@ export interface ServiceOptions {
   readonly fetch?: typeof fetch
 }
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number
   /** Media type without parameters. */
   readonly type: string
   readonly bytes: Uint8Array
 }
 
-interface Question {
+interface ServiceRequest {
   readonly signal?: AbortSignal | undefined
   /** Request body, sent as JSON by POST. */
   readonly body?: unknown
 }
 
-export class Service {
+export class HttpService {
   /** Address of the service. */
   readonly name: string
   readonly #base: URL
@@ -40,7 +40,7 @@ export class Service {
   readonly #maxBytes: number
   readonly #fetch: typeof fetch
 
-  constructor(url: string, options: ServiceOptions = {}) {
+  constructor(url: string, options: HttpServiceOptions = {}) {
     this.#base = serviceUrl(url)
     this.name = `${this.#base.origin}${this.#base.pathname}`.replace(/\/$/, '')
     this.#headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
@@ -50,14 +50,18 @@ export class Service {
   }
 
   /** The answer of a success or of a status in `expected`; any other status throws. */
-  async ask(path: string, question: Question = {}, expected: readonly number[] = []): Promise<Answer> {
+  async ask(
+    path: string,
+    question: ServiceRequest = {},
+    expected: readonly number[] = []
+  ): Promise<ServiceResponse> {
     const answer = await this.#answer(path, question)
     if ((answer.status >= 200 && answer.status < 300) || expected.includes(answer.status)) return answer
     throw this.failure(path, `answered with status ${answer.status}`, { status: answer.status })
   }
 
   /** Parses a JSON answer. */
-  json(path: string, { bytes }: Answer): unknown {
+  json(path: string, { bytes }: ServiceResponse): unknown {
     try {
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     } catch (cause) {
@@ -74,7 +78,7 @@ export class Service {
     })
   }
 
-  async #answer(path: string, { signal, body }: Question): Promise<Answer> {
+  async #answer(path: string, { signal, body }: ServiceRequest): Promise<ServiceResponse> {
     const limit = AbortSignal.timeout(this.#timeout)
     try {
       const response = await this.#fetch(`${this.#base.href.replace(/\/$/, '')}${path}`, {
