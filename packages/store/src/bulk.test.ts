@@ -252,7 +252,7 @@ describeStores(Object.keys(ENGINES), opened => {
   })
 })
 
-describe.each(['lmdb', 'level', 'redis'])('%s', name => {
+describe.each(['lmdb', 'level', 'redis', 'postgres'])('%s', name => {
   it('an import that was cut off goes on from its checkpoint, and loses nothing', async () => {
     const harness = ENGINES[name]!
     const [items, progress] = [bytes('items'), bytes('progress')]

@@ -683,7 +683,7 @@ const runWorkers = async (store: Store, program: readonly Step[]): Promise<void>
 }
 const byScore = ([a, m]: [string, number], [b, n]: [string, number]): number => m - n || (a < b ? -1 : 1)
 
-const RUNS: Record<string, number> = { memory: 150, lmdb: 6, level: 6, redis: 15 }
+const RUNS: Record<string, number> = { memory: 150, lmdb: 6, level: 6, redis: 15, postgres: 4 }
 
 describeStores(Object.keys(RUNS), (opened, engineName) => {
   const numRuns = RUNS[engineName]!

@@ -124,7 +124,7 @@ const keeps =
   ([at, member]: Row): boolean =>
     (member.length + (member.charCodeAt(0) || 0) + (Number.isFinite(at) ? Math.ceil(at) : 7)) % every === 0
 
-const RUNS: Record<string, number> = { memory: 800, lmdb: 100, redis: 150 }
+const RUNS: Record<string, number> = { memory: 800, lmdb: 100, redis: 150, postgres: 40 }
 
 describeStores(Object.keys(RUNS), (opened, engineName) => {
   const numRuns = RUNS[engineName]!

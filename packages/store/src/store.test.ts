@@ -224,7 +224,7 @@ describe('a store', () => {
   })
 })
 
-describeStores(['memory', 'lmdb', 'level', 'redis'], opened => {
+describeStores(['memory', 'lmdb', 'level', 'redis', 'postgres'], opened => {
   it('a snapshot sees one state over several calls while writes go on', async () => {
     const { store } = opened
     const [value, hash, set, sorted] = [newKey(), newKey(), newKey(), newKey()]
