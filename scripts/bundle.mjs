@@ -29,6 +29,7 @@ const EXTERNAL = [
   'classic-level',
   'knex',
   'lmdb',
+  'pg',
   'mongodb',
   'secp256k1',
   'tsx'

@@ -165,17 +165,22 @@ const nameOf = (sql: string): string => {
   return name
 }
 
-const queryOn =
-  (client: PoolClient): Query =>
-  async (sql, values) => {
-    try {
-      const prepared = values ? { name: nameOf(sql), values: values as unknown[] } : {}
-      const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array', ...prepared })
-      return rows
-    } catch (error) {
-      throw storeError(error)
-    }
+/** Statements on one connection, one after the other. */
+const queryOn = (client: PoolClient): Query => {
+  let last: Promise<unknown> = Promise.resolve()
+  return (sql, values) => {
+    const prepared = values ? { name: nameOf(sql), values: values as unknown[] } : {}
+    const send = () => client.query<unknown[]>({ text: sql, rowMode: 'array', ...prepared })
+    const reply = last.then(send, send).then(
+      ({ rows }) => rows,
+      error => {
+        throw storeError(error)
+      }
+    )
+    last = reply
+    return reply
   }
+}
 
 /**
  * A commit that lost its reply may have been done. One that stopped waiting for a synchronous standby is done on this
