@@ -110,7 +110,7 @@ const submit = async (node: RunningNode, beef: Uint8Array): Promise<boolean> => 
   return response.ok && steak[TOPIC]!.outputsToAdmit.length === 1
 }
 
-it('reads an LMDB store beside the process that writes to it', async () => {
+it.concurrent('reads an LMDB store beside the process that writes to it', async ({ expect }) => {
   const store = `lmdb:${join(folder, 'read')}`
   const common = ['serve', '--port', '0', '--plugins', PLUGIN, '--store']
   const writer = await commands.serve([...common, store, '--chain', 'scripts-only', '--log-level', 'warn'])
@@ -143,6 +143,42 @@ it('reads an LMDB store beside the process that writes to it', async () => {
   expect(reader.stderr() + writer.stderr()).not.toContain('"level":"error"')
   const { stderr } = await commands.run(['serve', '--store', 'memory:', '--read-only'])
   expect(stderr).toContain('only lmdb:PATH is read beside its writer')
+})
+
+it.concurrent('has a development chain in one process, which another has after a kill, and never two', async ({
+  expect
+}) => {
+  const store = `${redis.url}/1`
+  const args = ['serve', '--port', '0', '--store', store, '--block-time', '0', '--log-level', 'warn']
+  const first = await commands.serve(args)
+  const mine = async ({ url }: RunningNode) => {
+    const response = await fetch(`${url}/dev/mine`, { method: 'POST' })
+    return [response.status, await response.json()]
+  }
+  expect((await mine(first))[0]).toBe(200)
+  // A process that stands still for longer than its lease.
+  first.child.kill('SIGSTOP')
+  const second = await commands.serve(args)
+  const { stderr, status } = await commands.run(args)
+  expect([status, stderr]).toEqual([2, expect.stringContaining('another process has the development chain')])
+  expect((await mine(second))[0]).toBe(200)
+  first.child.kill('SIGCONT')
+  expect(await mine(first)).toMatchObject([503, { code: 'ERR_UNAVAILABLE' }])
+  expect((await statusOf(second)).chain.height).toBe(2)
+  second.child.kill('SIGKILL')
+  // Its blocks are not those of the store any more.
+  await expect
+    .poll(async () => (await statusOf(first)).leases, { timeout: TAKEOVER_MS })
+    .toEqual({ chain: true })
+  expect(await mine(first)).toMatchObject([
+    503,
+    { description: expect.stringContaining('start this node again') }
+  ])
+  expect(await commands.stop(first)).toBe(0)
+  const third = await commands.serve(args)
+  expect((await mine(third))[0]).toBe(200)
+  expect((await statusOf(third)).chain.height).toBe(3)
+  await commands.stop(third)
 })
 
 it('says its roles, and has the parts of these only', async () => {

@@ -50,7 +50,7 @@ export {
 export { readOnlyUrl } from './read-only-url.ts'
 export { type FoundRow, type Join, MAX_LIMIT, type Search, type SearchPage } from './search.ts'
 export { openStore, type RangeLimits, type ScoreRange, Store, StoreReads } from './store.ts'
-export { TaskLease, type TaskLeaseOptions } from './task-lease.ts'
+export { TAKEOVER_MS, TaskLease, type TaskLeaseOptions } from './task-lease.ts'
 export type {
   FieldsRead,
   HashAt,

@@ -2,15 +2,18 @@
  * A gate for tasks that run in one process at a time, open while this process has the lease. It closes before the lease
  * ends, also where the store cannot be reached. On a store of one process the gate is open and nothing is written.
  */
-import { Task, type TaskGate, unref } from '@quoin/primitives'
+import { QuoinError, Task, type TaskGate, unref } from '@quoin/primitives'
+import type { Batch } from './batch.ts'
 import { LEASE_ATTEMPTS, ProcessLease } from './process-lease.ts'
 import type { Queue } from './queue.ts'
 import type { Store } from './store.ts'
 
-/** Seconds of the lease: the time until another process has it after a kill, with one interval more. */
+/** Seconds of the lease. */
 const LEASE_SECONDS = 5
 /** Milliseconds between renewals, and between attempts to acquire it. */
 const INTERVAL_MS = 1500
+/** Milliseconds after which another process has the lease of a process that was killed. */
+export const TAKEOVER_MS = LEASE_SECONDS * 1000 + 2 * INTERVAL_MS
 /** Milliseconds before the end of the lease at which the gate closes. */
 const MARGIN_MS = 500
 
@@ -41,6 +44,8 @@ export class TaskLease implements TaskGate {
     this.#lease = new ProcessLease(queue({ attempts: LEASE_ATTEMPTS }), {
       seconds: LEASE_SECONDS,
       renewMs: 0,
+      // Another process may have had it since.
+      onAcquired: () => this.#closed(),
       onWarning
     })
     this.#task = new Task({ name: `lease ${name}`, interval: INTERVAL_MS, work: () => this.#hold() })
@@ -60,6 +65,13 @@ export class TaskLease implements TaskGate {
     if (!this.#isShared) return this.#opened()
     await this.#task.runOnce()
     this.#task.start()
+  }
+
+  /** Part of a commit that fails with `ERR_STORE_LEASE_LOST` without the lease. */
+  heldIn(batch: Batch): void {
+    if (this.#isShared && !(this.#open && this.#lease.heldIn(batch))) {
+      throw new QuoinError('ERR_STORE_LEASE_LOST', `this process does not have the lease ${this.name}`)
+    }
   }
 
   /** Closes the gate and releases the lease, after the tasks behind the gate have stopped. */

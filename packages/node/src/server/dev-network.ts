@@ -14,29 +14,49 @@ import {
 } from '@quoin/chain'
 import { type DevReorg, PersistentDevChain, type ReorgOptions } from '@quoin/dev-chain'
 import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
-import { hasCode, KeyedMutex, Task, type Txid } from '@quoin/primitives'
-import type { Store } from '@quoin/store'
+import { hasCode, KeyedMutex, QuoinError, sleep, Task, type Txid } from '@quoin/primitives'
+import { type Store, TAKEOVER_MS, type TaskLease } from '@quoin/store'
 
 export class DevNetwork {
   readonly #kept: PersistentDevChain
   readonly #headers: HeaderStore
   readonly #logger: Logger
+  readonly #lease: TaskLease
+  /** The signal of the lease under which the chain was last compared with the store. */
+  #term: AbortSignal | undefined
   #engine: Engine | undefined
   /** Blocks up to this height have reached the engine. */
   #settled = 0
   #task: Task | undefined
   readonly #mutex = new KeyedMutex<'chain'>()
 
-  private constructor(kept: PersistentDevChain, headers: HeaderStore, logger: Logger) {
+  private constructor(kept: PersistentDevChain, headers: HeaderStore, logger: Logger, lease: TaskLease) {
     this.#kept = kept
+    this.#lease = lease
+    this.#term = lease.signal
     this.#headers = headers
     this.#logger = logger
   }
 
-  static async open(store: Store, headers: HeaderStore, logger: Logger): Promise<DevNetwork> {
+  /** Refuses while another process on the store has the chain; waits for the end of the lease of one that was killed. */
+  static async open(
+    store: Store,
+    headers: HeaderStore,
+    logger: Logger,
+    lease: TaskLease
+  ): Promise<DevNetwork> {
+    await acquire(lease)
+    let network: DevNetwork | undefined
     // Blocks of a node are of the day that people look at them.
-    const kept = await PersistentDevChain.open(store, { clock: () => Date.now() / 1000 })
-    return new DevNetwork(kept, headers, logger)
+    const kept = await PersistentDevChain.open(store, {
+      clock: () => Date.now() / 1000,
+      guard: batch => {
+        if (network && network.#term !== lease.signal) throw notHeld()
+        lease.heldIn(batch)
+      }
+    })
+    network = new DevNetwork(kept, headers, logger, lease)
+    return network
   }
 
   get chain() {
@@ -62,6 +82,7 @@ export class DevNetwork {
 
   /** Takes a transaction and its unmined ancestors. */
   readonly broadcast: Broadcast = async (transaction, bytes) => {
+    await this.#assertHeld()
     for (const { transaction: each, bump } of Beef.parse(bytes).transactions) {
       if (each && !bump) await this.chain.submit(each)
     }
@@ -72,6 +93,7 @@ export class DevNetwork {
   /** Pays to an address or a script; mined with the next block. */
   fund(to: string | Uint8Array, satoshis: number): Promise<Transaction> {
     return this.#mutex.run('chain', async () => {
+      await this.#assertHeld()
       const paid = this.chain.fund(to, satoshis)
       await this.#settle()
       return paid
@@ -81,6 +103,7 @@ export class DevNetwork {
   /** Mines blocks, and resolves when the engine knows. */
   mine(count = 1): Promise<readonly ChainHeader[]> {
     return this.#mutex.run('chain', async () => {
+      await this.#assertHeld()
       const blocks = this.chain.mine(count)
       await this.#settle()
       return blocks
@@ -90,6 +113,7 @@ export class DevNetwork {
   /** Replaces the last blocks by others, and resolves when the headers have them. */
   reorg(depth: number, options?: ReorgOptions): Promise<DevReorg> {
     return this.#mutex.run('chain', async () => {
+      await this.#assertHeld()
       const reorg = await this.chain.reorg(depth, options)
       this.#settled = Math.min(this.#settled, reorg.fork)
       await this.#settle()
@@ -99,6 +123,7 @@ export class DevNetwork {
 
   /** Durable first: headers and proofs of blocks that a crash takes away would be of nothing. */
   async #settle(): Promise<void> {
+    await this.#assertHeld()
     await this.#kept.save()
     await syncHeaders(this.#headers, this.chain)
     if (!this.#engine) return
@@ -134,9 +159,48 @@ export class DevNetwork {
     }
   }
 
+  /** Refuses while another process may have the chain, and after another process has changed it. */
+  async #assertHeld(): Promise<void> {
+    const { signal } = this.#lease
+    if (!signal) throw notHeld()
+    if (signal === this.#term) return
+    if (!(await this.#kept.hasAllStored())) {
+      throw new QuoinError(
+        'ERR_UNAVAILABLE',
+        'another process has changed the development chain of the store; start this node again',
+        { seconds: 60 }
+      )
+    }
+    this.#term = signal
+  }
+
   async close(): Promise<void> {
     await this.#task?.stop()
     await this.#mutex.run('chain', () => {})
     await this.#kept.save()
   }
+}
+
+const notHeld = (): QuoinError =>
+  new QuoinError(
+    'ERR_UNAVAILABLE',
+    'the lease of the development chain is lost; try again when the store answers',
+    {
+      seconds: 5
+    }
+  )
+
+const RETRY_MS = 250
+
+const acquire = async (lease: TaskLease): Promise<void> => {
+  await lease.start()
+  for (const end = performance.now() + TAKEOVER_MS; !lease.signal && performance.now() < end; )
+    await sleep(RETRY_MS)
+  if (lease.signal) return
+  await lease.close()
+  throw new QuoinError(
+    'ERR_CONFIG',
+    'another process has the development chain of this store, and a development chain is of one process: ' +
+      'stop that process, or take blocks from a source with --chain headers:URL'
+  )
 }

@@ -289,7 +289,7 @@ const openChain = async (config: Config, store: Store, logger: Logger): Promise<
   const lease = taskLease(store, 'chain', logger)
   const proofs = config.proofs === undefined ? {} : { proofs: proofService(config.proofs) }
   if (config.chain === 'dev') {
-    const dev = await DevNetwork.open(store, headers, logger)
+    const dev = await DevNetwork.open(store, headers, logger, lease)
     return { headers, lease, dev, proofs: dev.chain, close: () => dev.close() }
   }
   const [, kind, url] = /^((?:block-)?headers):(.+)$/.exec(config.chain) ?? []
