@@ -12,6 +12,7 @@ interface Meaning {
 const meaning = (code: ErrorCode, text: string): Meaning => ({ code, text })
 const LOST = meaning('ERR_STORE_CONNECTION', 'the connection to PostgreSQL is lost')
 const REFUSED = meaning('ERR_STORE_URL', 'PostgreSQL refused the user, the password or the database')
+const UNTRUSTED = meaning('ERR_STORE_URL', 'PostgreSQL and the URL disagree about TLS or its certificate')
 const BUSY = meaning('ERR_STORE_BUSY', 'PostgreSQL gave up after conflicts with other transactions')
 const CORRUPT = meaning('ERR_STORE_CORRUPT', 'PostgreSQL found damaged data')
 const FAILED = meaning('ERR_STORE_ENGINE', 'PostgreSQL reported an error')
@@ -55,6 +56,8 @@ const meaningOf = (error: unknown): Meaning => {
     if (state.startsWith('08') || LOST_STATES.has(state)) return LOST
     return BY_STATE[state] ?? FAILED
   }
+  if (/CERT|SIGNATURE|^ERR_TLS/.test(codeOf(error)) || /does not support SSL/.test(reasonOf(error)))
+    return UNTRUSTED
   const isOfSocket = typeof (error as { syscall?: unknown }).syscall === 'string'
   return isOfSocket || LOST_MESSAGE.test(reasonOf(error)) || /^E[A-Z]+$/.test(codeOf(error)) ? LOST : FAILED
 }

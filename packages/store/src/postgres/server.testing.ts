@@ -12,7 +12,8 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  readFileSync
+  readFileSync,
+  writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,8 @@ export interface PostgresServer {
 export interface PostgresOptions {
   /** Other settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Connections over TLS only, with a certificate of its own: `server.crt` in its folder. */
+  readonly tls?: boolean
 }
 
 const START_MS = 30_000
@@ -106,16 +109,13 @@ class Server implements PostgresServer {
   readonly #user = unprivileged()
   #process: ChildProcess | undefined
 
-  constructor({ settings = {} }: PostgresOptions, port: number) {
+  constructor({ settings = {}, tls = false }: PostgresOptions, port: number) {
     this.port = port
     this.url = `postgres://postgres@${HOST}:${port}/postgres`
     this.dir = mkdtempSync(join(tmpdir(), 'quoin-postgres-'))
     this.#data = join(this.dir, 'data')
     this.#log = join(this.dir, 'log')
     this.#guard = guard(this.dir)
-    this.#settings = Object.entries({ ...SETTINGS, port: String(port), ...settings }).flatMap(
-      ([name, value]) => ['-c', `${name}=${value}`]
-    )
     mkdirSync(this.#data, { mode: 0o700 })
     if (this.#user) for (const each of [this.dir, this.#data]) chownSync(each, this.#user.uid, this.#user.gid)
     execFileSync(
@@ -123,6 +123,25 @@ class Server implements PostgresServer {
       ['-D', this.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
       { stdio: ['ignore', 'ignore', 'inherit'], cwd: this.dir, ...this.#user }
     )
+    this.#settings = Object.entries({
+      ...SETTINGS,
+      ...(tls ? this.#tls() : {}),
+      port: String(port),
+      ...settings
+    }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  }
+
+  #tls(): Readonly<Record<string, string>> {
+    const [key, certificate] = [join(this.dir, 'server.key'), join(this.dir, 'server.crt')]
+    const names = ['-subj', '/CN=localhost', '-addext', `subjectAltName=IP:${HOST}`]
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-nodes', '-newkey', 'rsa:2048', '-keyout', key, '-out', certificate, ...names],
+      { stdio: 'ignore', cwd: this.dir, ...this.#user }
+    )
+    const rules = join(this.dir, 'pg_hba.conf')
+    writeFileSync(rules, `hostssl all all ${HOST}/32 trust\n`)
+    return { ssl: 'on', ssl_key_file: key, ssl_cert_file: certificate, hba_file: rules }
   }
 
   get process(): ChildProcess {
