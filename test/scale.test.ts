@@ -164,6 +164,8 @@ it.concurrent('has a development chain in one process, which another has after a
   expect((await mine(second))[0]).toBe(200)
   first.child.kill('SIGCONT')
   expect(await mine(first)).toMatchObject([503, { code: 'ERR_UNAVAILABLE' }])
+  const ready = await Promise.all([first, second].map(({ url }) => fetch(`${url}/health/ready`)))
+  expect(ready.map(({ status: code }) => code)).toEqual([503, 200])
   expect((await statusOf(second)).chain.height).toBe(2)
   second.child.kill('SIGKILL')
   // Its blocks are not those of the store any more.

@@ -16,6 +16,7 @@ import { type DevReorg, PersistentDevChain, type ReorgOptions } from '@quoin/dev
 import { type Broadcast, type Engine, healthLog, type Logger } from '@quoin/overlay'
 import { hasCode, KeyedMutex, QuoinError, sleep, Task, type Txid } from '@quoin/primitives'
 import { type Store, TAKEOVER_MS, type TaskLease } from '@quoin/store'
+import type { PartState } from './parts.ts'
 
 export class DevNetwork {
   readonly #kept: PersistentDevChain
@@ -174,6 +175,12 @@ export class DevNetwork {
     this.#term = signal
   }
 
+  /** An error while another process may have the chain. */
+  async state(): Promise<PartState> {
+    await this.#assertHeld()
+    return { status: 'ok' }
+  }
+
   async close(): Promise<void> {
     await this.#task?.stop()
     await this.#mutex.run('chain', () => {})
@@ -197,7 +204,6 @@ const acquire = async (lease: TaskLease): Promise<void> => {
   for (const end = performance.now() + TAKEOVER_MS; !lease.signal && performance.now() < end; )
     await sleep(RETRY_MS)
   if (lease.signal) return
-  await lease.close()
   throw new QuoinError(
     'ERR_CONFIG',
     'another process has the development chain of this store, and a development chain is of one process: ' +

@@ -124,6 +124,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(node.plugins && { plugins: node.plugins }),
         parts: [
           ...(node.plugins ? pluginParts(node.plugins) : []),
+          ...(dev && node.store.isShared ? [{ name: 'development chain', state: () => dev.state() }] : []),
           ...(hasSources && node.sync ? [sourcePart('headers of', node.sync, chain.lease)] : []),
           ...(proofs ? [sourcePart('proofs of', proofs, chain.lease)] : [])
         ],
@@ -289,7 +290,10 @@ const openChain = async (config: Config, store: Store, logger: Logger): Promise<
   const lease = taskLease(store, 'chain', logger)
   const proofs = config.proofs === undefined ? {} : { proofs: proofService(config.proofs) }
   if (config.chain === 'dev') {
-    const dev = await DevNetwork.open(store, headers, logger, lease)
+    const dev = await DevNetwork.open(store, headers, logger, lease).catch(async error => {
+      await lease.close()
+      throw error
+    })
     return { headers, lease, dev, proofs: dev.chain, close: () => dev.close() }
   }
   const [, kind, url] = /^((?:block-)?headers):(.+)$/.exec(config.chain) ?? []

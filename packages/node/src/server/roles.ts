@@ -22,7 +22,7 @@ export const rolesProblem = (
   if (missing.length === 0 || isReadOnly(store)) return undefined
   const without = `the process is without ${missing.join(' and ')}`
   if (store === 'memory:' || parseFilesUrl(store))
-    return `${without}, and ${store} has no other process that writes; use all roles, or a store on a server (redis://HOST:PORT)`
+    return `${without}, and ${store} has no other process that writes; use all roles, or a store on a server (redis://, postgres://)`
   if (chain === 'dev')
     return `${without}, and the chain dev is mined by the process that takes submissions; use all roles, or headers:URL`
   return undefined
