@@ -117,7 +117,7 @@ const Current = ({ place: now }: { readonly place: Place }) => {
     return (
       <>
         <Head title="Nothing here" />
-        <Empty title="This address is of no view.">
+        <Empty title="No view has this address">
           The <a href={paths.home}>home page</a> leads everywhere.
         </Empty>
       </>

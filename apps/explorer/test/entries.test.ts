@@ -30,7 +30,7 @@ describe('entries', () => {
       expect([query, await rows.count()]).toEqual([query, count])
     }
     await page.goto('/explore/kv?tags=profile,settings')
-    await page.getByText('No entry is like that').waitFor()
+    await page.getByText('No matching entries').waitFor()
   })
 
   it('are asked for with a form, and the question is in the address', async () => {
@@ -78,7 +78,7 @@ describe('entries', () => {
 
   it('a question that is wrong is answered in the words of the node', async () => {
     const { page } = await shown.open('/explore/kv?controller=nobody')
-    await page.getByText('That did not work').waitFor()
+    await page.getByText('Request failed').waitFor()
   })
 
   it('a key and a controller lead to theirs from the search', async () => {

@@ -43,7 +43,7 @@ it('a raw key is explained byte by byte, from hex and from text', async () => {
 
 it('a key of nothing is told how near it comes', async () => {
   const { page } = await shown.open('/explore/explain/7a3a74703aff')
-  await page.getByText('This is a key of nothing').waitFor()
+  await page.getByText('Not a key of this store').waitFor()
   await page.getByText('It comes nearest to').waitFor()
 })
 

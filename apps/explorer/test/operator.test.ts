@@ -21,7 +21,7 @@ describe('the token', () => {
     const { page } = await shown.open('/explore/operator')
     await page.getByLabel('Admin token').fill('somebody-else-entirely')
     await page.getByRole('button', { name: 'Enter' }).click()
-    await page.getByText('This is not the token of this node.').waitFor()
+    await page.getByText('Wrong admin token.').waitFor()
     expect(await page.getByRole('heading', { name: 'Queues' }).count()).toBe(0)
   })
 
@@ -102,7 +102,7 @@ describe('the operator', () => {
     const id = page.getByLabel('Token to put on the whitelist')
     await id.fill('not a token')
     await page.getByRole('button', { name: 'Add' }).first().click()
-    await page.getByText('That did not work').waitFor()
+    await page.getByText('Request failed').waitFor()
     expect(await id.inputValue()).toBe('not a token')
   })
 

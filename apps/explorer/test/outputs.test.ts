@@ -114,7 +114,7 @@ describe('an address', () => {
 
   it('what the index refuses is said in its words', async () => {
     const { page } = await shown.open('/explore/address/not-an-address')
-    await page.getByText('That did not work').waitFor()
+    await page.getByText('Request failed').waitFor()
     await page.getByText('ERR_').waitFor()
   })
 })
@@ -127,7 +127,7 @@ describe('a list of outputs', () => {
     await rows.first().waitFor()
     expect(await rows.count()).toBe(50)
     await page.getByRole('button', { name: 'Show more' }).click()
-    await page.getByText('That is all of them.').waitFor()
+    await page.getByText('End of the list.').waitFor()
     const links = await rows
       .locator('a:first-child')
       .evaluateAll(all => all.map(each => each.getAttribute('href')))
@@ -142,7 +142,7 @@ describe('a list of outputs', () => {
     const more = page.getByRole('button', { name: 'Show more' })
     await more.focus()
     await page.keyboard.press('Enter')
-    await page.getByText('That is all of them.').waitFor()
+    await page.getByText('End of the list.').waitFor()
     // The keys go on where the new rows begin.
     expect(await rows.nth(50).evaluate(row => row === document.activeElement)).toBe(true)
     await rows.nth(58).getByRole('link').first().scrollIntoViewIfNeeded()
@@ -217,7 +217,7 @@ describe('going about', () => {
 
   it('an address of no view says so', async () => {
     const { page } = await shown.open('/explore/nowhere')
-    await page.getByText('This address is of no view.').waitFor()
+    await page.getByText('No view has this address').waitFor()
   })
 
   it('with the keys alone', async () => {

@@ -82,7 +82,7 @@ it('what is typed while a search is on its way stays, and nothing is said to be 
     await route.continue()
   })
   await page.evaluate(`new MutationObserver(() => {
-    window.denied ||= document.body.textContent.includes('Nothing is known by that name')
+    window.denied ||= document.body.textContent.includes('Unknown name')
   }).observe(document.body, { childList: true, subtree: true, characterData: true })`)
   const txid = shown.demo.messages[0]!.outpoint.slice(0, 64)
   const box = page.getByRole('combobox', { name: 'Search' })
@@ -99,12 +99,12 @@ it('what is typed while a search is on its way stays, and nothing is said to be 
 
 it('what nobody knows offers every reading', async () => {
   const page = await searched('ab'.repeat(32))
-  await page.getByText('Nothing is known by that name').waitFor()
-  const readings = page.getByRole('list', { name: 'What it may be' }).getByRole('listitem')
+  await page.getByText('Unknown name').waitFor()
+  const readings = page.getByRole('list', { name: 'Possible readings' }).getByRole('listitem')
   expect(await readings.count()).toBe(2)
 })
 
 it('what is no name of anything says what would be', async () => {
   const { page } = await shown.open(`/explore/search?q=${'x'.repeat(6000)}`)
-  await page.getByText('This is nothing that has a name here').waitFor()
+  await page.getByText('Unknown kind of name').waitFor()
 })

@@ -25,7 +25,7 @@ describe('the tokens', () => {
     await rows.first().waitFor()
     expect(await rows.count()).toBe(1)
     await page.goto('/explore/tokens?sym=NOTHING')
-    await page.getByText('No symbol begins like that').waitFor()
+    await page.getByText('No matching symbols').waitFor()
   })
 
   it('a symbol and an id lead to theirs from the search', async () => {
@@ -117,7 +117,7 @@ describe('what an address holds', () => {
     expect(await held.count()).toBe(25)
     const region = page.getByRole('region', { name: 'Tokens' })
     await region.getByRole('button', { name: 'Show more' }).click()
-    await region.getByText('That is all of them.').waitFor()
+    await region.getByText('End of the list.').waitFor()
     const names = await held.locator('a:first-child').allTextContents()
     const symbols = names.filter(name => /^(GOLD|MORE\d+)$/.test(name))
     expect(symbols.sort()).toEqual(['GOLD', ...Array.from({ length: more }, (_, i) => `MORE${i}`)].sort())

@@ -18,7 +18,7 @@ export const viewsOf = ({ messages, replaced, author, tokens, entries }: DemoNod
   { name: 'output', path: `/explore/output/${replaced.outpoint}`, wait: 'removed it' },
   { name: 'address', path: `/explore/address/${author.address}?list=history`, wait: 'unspent' },
   { name: 'topic', path: '/explore/find?key=tp:tm_hello', wait: 'PushDrop' },
-  { name: 'search', path: '/explore/search?q=nothing%20like%20it', wait: 'Nothing is known by that name' },
+  { name: 'search', path: '/explore/search?q=nothing%20like%20it', wait: 'Unknown name' },
   { name: 'tokens', path: '/explore/tokens', wait: 'minted on demand' },
   { name: 'token', path: `/explore/token/${tokens.gold}`, wait: '51.24 %' },
   { name: 'listings', path: `/explore/token/${tokens.gold}?list=listings`, wait: 'sold by' },

@@ -47,8 +47,7 @@ export const AddressPage = ({ parameter: address, query }: ViewProps) => {
       </Head>
       {isWrong ? (
         <p class="failure" role="alert">
-          The checksum of this address is wrong: a letter of it was changed, and nobody can have been paid to
-          it.
+          The checksum of this address is wrong: at least one character was changed.
         </p>
       ) : (
         <Shown of={balance} lines={2}>

@@ -60,7 +60,7 @@ const Several = ({
       </p>
       <p>
         {isAmbiguous
-          ? 'Its controller wrote the key more than once without spending what was there. Nobody can say which of them counts until all but one are spent.'
+          ? 'Its controller wrote the key more than once without spending the earlier entry. None of them counts until all but one are spent.'
           : 'The controller uses this key under more than one protocol. Each is an entry of its own.'}
       </p>
     </div>

@@ -64,7 +64,7 @@ const Explained = ({ hex }: { readonly hex: string }) => {
             </Section>
           ))
         ) : (
-          <Empty title="This is a key of nothing">
+          <Empty title="Not a key of this store">
             {nearest ? (
               <>
                 It comes nearest to{' '}
@@ -74,7 +74,7 @@ const Explained = ({ hex }: { readonly hex: string }) => {
                 : <Strange text={nearest.message} most={400} />
               </>
             ) : (
-              'There are no keyspaces here.'
+              'No keyspaces.'
             )}
           </Empty>
         )

@@ -14,7 +14,7 @@ export const FindPage = ({ query }: ViewProps) => {
     return (
       <>
         <Head title="Outputs" />
-        <Empty title="Outputs of what?">Name an event or a topic in the search.</Empty>
+        <Empty title="No event or topic">Enter one in the search.</Empty>
       </>
     )
   }

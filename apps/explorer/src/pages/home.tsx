@@ -211,7 +211,7 @@ const FeedState = () => {
 
 const Latest = ({ outputs }: { readonly outputs: readonly LiveOutput[] }) =>
   outputs.length === 0 ? (
-    <Empty title="Nothing has arrived yet">Whatever the node takes in is shown here as it does.</Empty>
+    <Empty title="Nothing has arrived yet">Outputs appear here as the node indexes them.</Empty>
   ) : (
     <ol class="rows latest" aria-label="Latest outputs">
       {outputs.map(({ outpoint, score, events, topics }) => (

@@ -111,10 +111,10 @@ export const EntriesPage = ({ query }: ViewProps) => {
           label="Entries"
           nameOf={({ outpoint }) => outpoint}
           empty={
-            <Empty title={none ? 'There are no entries yet' : 'No entry is like that'}>
+            <Empty title={none ? 'No entries yet' : 'No matching entries'}>
               {none
-                ? 'Clients write them, with the SDK’s GlobalKVStore for one.'
-                : 'All that is given has to hold.'}
+                ? 'Clients write them, for example with GlobalKVStore of the SDK.'
+                : 'An entry matches if it meets all conditions.'}
             </Empty>
           }
         >

@@ -70,7 +70,7 @@ export const Evict = ({
         if (
           outpoint !== '' &&
           !isBusy &&
-          confirm(`Evict ${outpoint}? It leaves all topics, and what is known of it is deleted.`)
+          confirm(`Evict ${outpoint}? It leaves all topics, and its data is deleted.`)
         ) {
           void work(() => evict(outpoint, form))
         }

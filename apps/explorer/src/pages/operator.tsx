@@ -54,7 +54,7 @@ const Entry = () => {
 }
 
 const explained = (error: ApiError): Error => {
-  if (error.status === 401 || error.status === 403) return new Error('This is not the token of this node.')
+  if (error.status === 401 || error.status === 403) return new Error('Wrong admin token.')
   if (error.status === 404)
     return new Error('This node was started without an admin token, so it has no admin plane.')
   return error

@@ -55,7 +55,7 @@ export const OutputPage = ({ parameter: outpoint }: ViewProps) => {
           output ? (
             <Known output={output} txid={txid} vout={vout} />
           ) : (
-            <Empty title="Nothing is indexed of this output">Below is why.</Empty>
+            <Empty title="This output is not indexed">The reasons are below.</Empty>
           )
         }
       </Shown>

@@ -97,7 +97,7 @@ const Depth = ({ pool: { id, token1 } }: { readonly pool: LiquidityPool }) => {
     <Shown of={loading}>
       {depth =>
         depth.bids.length + depth.asks.length === 0 ? (
-          <Empty title="There is no liquidity around the price" />
+          <Empty title="No liquidity around the price" />
         ) : (
           <DepthChart depth={depth} token1={token1} />
         )

@@ -29,7 +29,7 @@ export const PoolsPage = () => {
           label="Pools"
           nameOf={({ id }) => id}
           empty={
-            <Empty title="There are no pools in this store">
+            <Empty title="No pools in this store">
               A dump of a chain is imported with <code>quoin liquidity import</code>.
             </Empty>
           }

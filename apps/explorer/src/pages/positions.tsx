@@ -69,7 +69,7 @@ export const PositionsPage = ({ query }: ViewProps) => {
 export const PoolPositions = ({ pool }: { readonly pool: string }) => (
   <Positions
     name={`pool ${pool}`}
-    empty="Nobody has a position in it"
+    empty="No positions in this pool"
     load={async (cursor, signal) => {
       const { positions, cursor: next } = await ask('GET /liquidity/pools/{pool}/positions', {
         path: { pool },

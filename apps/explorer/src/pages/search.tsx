@@ -36,7 +36,7 @@ export const SearchPage = ({ query }: ViewProps) => {
     <>
       <Head kind="Search" title={<Strange text={text} most={100} />} />
       {readings.length === 0 ? (
-        <Empty title="This is nothing that has a name here">
+        <Empty title="Unknown kind of name">
           Paste a transaction, an output, an address, a token, a key of the key-value store, a public key, or
           the bytes of a key in hex. The longest of them has {LONGEST} characters.
         </Empty>
@@ -47,8 +47,8 @@ export const SearchPage = ({ query }: ViewProps) => {
               <Waiting />
             ) : (
               <>
-                <p class="before-list">Nothing is known by that name. It may be:</p>
-                <ol class="rows" aria-label="What it may be">
+                <p class="before-list">Unknown name. Possible readings:</p>
+                <ol class="rows" aria-label="Possible readings">
                   {found.map(({ reading, known }) => (
                     <li key={reading.kind}>
                       <a class="reading" href={reading.href}>

@@ -146,7 +146,7 @@ const Holders = ({
     return { rows: holders, cursor: next }
   })
   return (
-    <List of={pages} label="Holders" nameOf={({ address }) => address} empty="Nobody holds any">
+    <List of={pages} label="Holders" nameOf={({ address }) => address} empty="No holders">
       {({ address, amount, locks }, i) => {
         const share = shareOf(amount, supply)
         return (

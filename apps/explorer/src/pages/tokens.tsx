@@ -59,7 +59,7 @@ export const TokensPage = ({ query }: ViewProps) => {
           label="Tokens"
           nameOf={({ tokenId }) => tokenId}
           empty={
-            <Empty title={sym === '' ? 'No token was deployed yet' : 'No symbol begins like that'}>
+            <Empty title={sym === '' ? 'No tokens yet' : 'No matching symbols'}>
               {sym === '' && 'A deployment that is submitted to tm_bsv21 is listed here.'}
             </Empty>
           }

@@ -128,7 +128,7 @@ export const List = <T,>({
           {state === 'loading' ? 'Loading…' : 'Show more'}
         </button>
       )}
-      {state === 'end' && rows.length > 10 && <p class="quiet end">That is all of them.</p>}
+      {state === 'end' && rows.length > 10 && <p class="quiet end">End of the list.</p>}
     </>
   )
 }

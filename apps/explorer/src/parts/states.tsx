@@ -25,7 +25,7 @@ export const Empty = ({
   </div>
 )
 
-const WITHOUT = 'This node was started without it; its settings say what it has.'
+const WITHOUT = 'This node runs without it. Its settings turn it on.'
 
 export const Failure = ({
   error,
@@ -36,7 +36,7 @@ export const Failure = ({
 }) => {
   const isMissing = error instanceof ApiError && error.isMissing
   const isNotFound = error instanceof ApiError && error.isNotFound
-  const title = isMissing ? 'Not on this node' : isNotFound ? 'Not known here' : 'That did not work'
+  const title = isMissing ? 'Not on this node' : isNotFound ? 'Not known here' : 'Request failed'
   return (
     <div class={isNotFound ? 'empty' : 'failure'} role={isNotFound ? undefined : 'alert'}>
       <p class="empty-title">{title}</p>

@@ -89,7 +89,7 @@ export const SearchBox = () => {
           /
         </span>
       </form>
-      <div id={`${id}-list`} role="listbox" aria-label="What it may be" hidden={!isOpen}>
+      <div id={`${id}-list`} role="listbox" aria-label="Possible readings" hidden={!isOpen}>
         {readings.map((reading, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the keys are those of the box.
           <div
