@@ -26,6 +26,15 @@ const GRACE_MS = 5000
 /** A process that stops in a transaction loses its locks. */
 const IDLE_MS = 30_000
 
+/** One plan for each statement, and none whose cost grows with the table. */
+const PLANS: Readonly<Record<string, string>> = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan'
+}
+const PLAN_NAMES = Object.keys(PLANS).join(',')
+
 export class Database {
   readonly waits: Waits
   readonly #pools: Readonly<Record<'commits' | 'reads' | 'snapshots', Pool>>
@@ -62,10 +71,18 @@ export class Database {
     return new Database(newPool, url.pool, waits)
   }
 
-  /** A commit is on disk before it is acknowledged, even where the server is set otherwise. */
-  async requireSyncedCommits(): Promise<void> {
-    const [row] = await this.read("SELECT current_setting('synchronous_commit')")
-    if (row![0] === 'off') this.#begin += '; SET LOCAL synchronous_commit = on'
+  /**
+   * A commit is on disk before it is acknowledged, even where the server is set otherwise. Statements search indexes,
+   * also those that were planned while a table was empty; settings that the server does not have are left out.
+   */
+  async adjustTransactions(): Promise<void> {
+    const rows = await this.read(
+      `SELECT name, setting FROM pg_settings WHERE name = ANY ('{synchronous_commit,${PLAN_NAMES}}')`
+    )
+    for (const [name, setting] of rows as [string, string][]) {
+      const wanted = name in PLANS ? PLANS[name] : setting === 'off' ? 'on' : setting
+      if (wanted !== setting) this.#begin += `; SET LOCAL ${name} = ${wanted}`
+    }
   }
 
   /** Asks outside of any transaction, and again where the connection was lost. */

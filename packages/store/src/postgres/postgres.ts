@@ -22,7 +22,7 @@ export const openPostgres = async (text: string, options: PostgresOptions = {}):
   const database = await Database.open(url, { timeout, connectTimeout: Math.min(connectTimeout, timeout) })
   try {
     await openSchema(database.read, url.schema)
-    await database.requireSyncedCommits()
+    await database.adjustTransactions()
     return new PostgresEngine(database, url.schema)
   } catch (error) {
     await database.close()
@@ -54,7 +54,7 @@ class PostgresEngine implements Engine {
     this.#database = database
     this.#schema = schema
     this.#commits = new Commits(database, schema)
-    this.reads = new PostgresReads(this.#read, schema)
+    this.reads = new PostgresReads(database.read, schema, this.#track)
   }
 
   async now(): Promise<number> {
@@ -95,8 +95,7 @@ class PostgresEngine implements Engine {
   }
 
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
-    this.#refuseClosed()
-    return this.#track(this.#database.snapshot(query => read(new PostgresReads(query, this.#schema))))
+    return this.#track(() => this.#database.snapshot(query => read(new PostgresReads(query, this.#schema))))
   }
 
   async backup(_directory: string): Promise<void> {
@@ -121,12 +120,11 @@ class PostgresEngine implements Engine {
     await this.#database.close()
   }
 
-  readonly #read: Query = async (sql, values) => {
-    this.#refuseClosed()
-    return this.#track(this.#database.read(sql, values))
-  }
+  readonly #read: Query = (sql, values) => this.#track(() => this.#database.read(sql, values))
 
-  async #track<T>(reading: Promise<T>): Promise<T> {
+  readonly #track = async <T>(read: () => Promise<T>): Promise<T> => {
+    this.#refuseClosed()
+    const reading = read()
     this.#reading.add(reading)
     try {
       return await reading

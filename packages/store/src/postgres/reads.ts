@@ -15,32 +15,28 @@ import type {
 } from '../engine.ts'
 import { binaryArray } from './arrays.ts'
 import type { Query, Row } from './database.ts'
+import { PointReads, type Track } from './point-reads.ts'
 import { ITEM_COLUMNS, queueItem, recordFrom } from './queue-record.ts'
 import { distinctKeys, inRange, limitClause, rowsClause, Values } from './rows.ts'
 
 export class PostgresReads implements Reads {
   readonly #query: Query
+  readonly #points: PointReads
   readonly #schema: string
 
-  constructor(query: Query, schema: string) {
-    this.#query = query
+  constructor(query: Query, schema: string, track: Track = read => read()) {
+    this.#query = (sql, values) => track(() => query(sql, values))
+    this.#points = new PointReads(query, schema, track)
     this.#schema = schema
   }
 
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    const [row] = await this.#query(`SELECT value FROM ${this.#schema}.key_values WHERE key = $1::bytea`, [
-      key
-    ])
-    return row?.[0] as Uint8Array | undefined
+    const [value] = await this.#points.values([key])
+    return value
   }
 
-  async mget(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
-    const rows = await this.#query(
-      `SELECT n, value FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, n)
-       JOIN ${this.#schema}.key_values USING (key)`,
-      [binaryArray('bytea', keys)]
-    )
-    return placed(rows, keys.length)
+  mget(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#points.values(keys)
   }
 
   async range(range: KeyRange, limit?: number): Promise<KeyValue[]> {
@@ -54,28 +50,17 @@ export class PostgresReads implements Reads {
   }
 
   async hget(key: Uint8Array, field: Uint8Array): Promise<Uint8Array | undefined> {
-    const [row] = await this.#query(
-      `SELECT value FROM ${this.#schema}.hash_fields WHERE key = $1::bytea AND field = $2::bytea`,
-      [key, field]
-    )
-    return row?.[0] as Uint8Array | undefined
+    const [value] = await this.#points.fields(key, [field])
+    return value
   }
 
-  async hmget(key: Uint8Array, fields: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
-    const rows = await this.#query(
-      `SELECT n, value FROM unnest($2::bytea[]) WITH ORDINALITY AS f (field, n)
-       JOIN ${this.#schema}.hash_fields h ON h.key = $1::bytea AND h.field = f.field`,
-      [key, binaryArray('bytea', fields)]
-    )
-    return placed(rows, fields.length)
+  hmget(key: Uint8Array, fields: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#points.fields(key, fields)
   }
 
   async hgetall(key: Uint8Array): Promise<FieldValue[]> {
-    const rows = await this.#query(
-      `SELECT field, value FROM ${this.#schema}.hash_fields WHERE key = $1::bytea ORDER BY field`,
-      [key]
-    )
-    return rows.map(fieldValue)
+    const [fields] = await this.#points.hashes([key])
+    return fields!
   }
 
   async hscan(key: Uint8Array, cursor: Uint8Array | undefined, count: number): Promise<FieldPage> {
@@ -92,15 +77,8 @@ export class PostgresReads implements Reads {
     return { fields, cursor: fields.length < wanted ? undefined : fields.at(-1)!.field }
   }
 
-  async mhgetall(keys: readonly Uint8Array[]): Promise<FieldValue[][]> {
-    const rows = await this.#query(
-      `SELECT n, field, value FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, n)
-       JOIN ${this.#schema}.hash_fields USING (key) ORDER BY n, field`,
-      [binaryArray('bytea', keys)]
-    )
-    const hashes = keys.map((): FieldValue[] => [])
-    for (const [n, ...field] of rows) hashes[(n as number) - 1]!.push(fieldValue(field))
-    return hashes
+  mhgetall(keys: readonly Uint8Array[]): Promise<FieldValue[][]> {
+    return this.#points.hashes(keys)
   }
 
   async mhexists(keys: readonly Uint8Array[]): Promise<boolean[]> {
@@ -146,12 +124,8 @@ export class PostgresReads implements Reads {
     return rows.map(([member]) => member as Uint8Array)
   }
 
-  async zscore(key: Uint8Array, member: Uint8Array): Promise<number | undefined> {
-    const [row] = await this.#query(
-      `SELECT score FROM ${this.#schema}.sorted_sets WHERE key = $1::bytea AND member = $2::bytea`,
-      [key, member]
-    )
-    return row?.[0] as number | undefined
+  zscore(key: Uint8Array, member: Uint8Array): Promise<number | undefined> {
+    return this.#points.score(key, member)
   }
 
   async zscores(
@@ -244,10 +218,3 @@ export class PostgresReads implements Reads {
 }
 
 const fieldValue = ([field, value]: Row): FieldValue => ({ field, value }) as FieldValue
-
-/** Answers at the places that their ordinals name. */
-const placed = (rows: readonly Row[], length: number): (Uint8Array | undefined)[] => {
-  const answers: (Uint8Array | undefined)[] = new Array(length).fill(undefined)
-  for (const [n, value] of rows) answers[(n as number) - 1] = value as Uint8Array
-  return answers
-}
