@@ -4,9 +4,9 @@
  * LMDB is also measured without syncs, which shows their share.
  */
 import { Batch } from '@quoin/store'
+import { GroupWriter } from '../../packages/store/src/ordered/group-writer.ts'
 import { openHandle as openLevel } from '../../packages/store/src/ordered/level-handle.ts'
 import { openHandle as openLmdb } from '../../packages/store/src/ordered/lmdb-handle.ts'
-import { Writer } from '../../packages/store/src/ordered/writer.ts'
 import type { Sheet } from '../case.ts'
 import { fill } from './contestant.ts'
 import { folder, type Resources } from './files.ts'
@@ -68,7 +68,7 @@ const openers: Readonly<Record<Database, (resources: Resources) => Promise<Alone
 class Rows {
   #get: Get = () => undefined
   #changed: Row[] = []
-  readonly #writer = new Writer({
+  readonly #writer = new GroupWriter({
     get: key => this.#get(key),
     keys: () => {
       throw new Error('these transactions walk nothing')

@@ -1,5 +1,5 @@
 /** Strings to UTF-8 and back, for keys: short, mostly ASCII, and never silently repaired. */
-import { roomFor } from './copies.ts'
+import { allocateBytes } from './copies.ts'
 
 /**
  * Writes the text as UTF-8 and returns the end. Text that does not fit is cut: callers check the end they get. A lone
@@ -17,7 +17,7 @@ export const writeUtf8 = (text: string, target: Uint8Array, offset: number): num
 export const encodeText = (text: string): Uint8Array => {
   const { length } = text
   if (length > SHORT) return encoder.encode(text)
-  const bytes = roomFor(length)
+  const bytes = allocateBytes(length)
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i)
     if (code > 0x7f) return encoder.encode(text)

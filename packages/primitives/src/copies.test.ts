@@ -2,14 +2,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeText } from './chars.ts'
-import { copyOfPart, copyOfRow, roomFor } from './copies.ts'
+import { allocateBytes, copyOfPart, copyOfRow } from './copies.ts'
 
 describe('room for bytes', () => {
   it('is as large as asked for, and nobody else has it', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 60 }), lengths => {
-        const rooms = lengths.map((length, i) => roomFor(length).fill(i))
-        rooms.forEach((room, i) => {
+        const allocated = lengths.map((length, i) => allocateBytes(length).fill(i))
+        allocated.forEach((room, i) => {
           expect(room.length).toBe(lengths[i])
           expect(room.every(byte => byte === i)).toBe(true)
           // Who wants to read eight bytes at a time can.

@@ -5,6 +5,7 @@ import { contents } from './contents.ts'
 import type { Cases } from './index.ts'
 import {
   append,
+  type BatchStep,
   bury,
   del,
   enqueue,
@@ -20,7 +21,6 @@ import {
   renew,
   retry,
   revive,
-  type Step,
   sadd,
   scoreAbsent,
   scoreIs,
@@ -130,14 +130,14 @@ const CHANGES = [
   revive('k', 'due'),
   remove('k', 'due')
 ]
-const shown = ({ name, args }: Step): string =>
+const shown = ({ name, args }: BatchStep): string =>
   `${name} ${args.map(arg => (typeof arg === 'number' ? arg : Buffer.from(arg).toString('latin1'))).join(' ')}`
 
 const all = (store: Subject) => contents(store, { sets: ['k'], queues: ['k'] })
 
 export const conditions: Cases = {
   'each condition and operation has an example here': async () => {
-    const named = (steps: readonly Step[]) => [...new Set(steps.map(({ name }) => name))].sort()
+    const named = (steps: readonly BatchStep[]) => [...new Set(steps.map(({ name }) => name))].sort()
     same(named(HOLD), Object.keys(CONDITIONS).sort())
     same(named([...FAIL, ...LOST]), Object.keys(CONDITIONS).sort())
     same(named(CHANGES), Object.keys(OPERATIONS).sort())
@@ -182,7 +182,7 @@ export const conditions: Cases = {
   'all conditions have to hold; the first that fails is named': async store => {
     await store.commit(...SOMETHING)
     const holds = scoreIs('k', 'm', 1.5)
-    const commit = (...steps: Step[]) => store.commit(...steps, set('done', ''))
+    const commit = (...steps: BatchStep[]) => store.commit(...steps, set('done', ''))
     await refused(() => commit(holds, holds, scoreAbsent('k', 'm'), holds), 'ERR_STORE_PRECONDITION', 2)
     await refused(() => commit(scoreAbsent('k', 'm'), valueAbsent('k')), 'ERR_STORE_PRECONDITION', 0)
     await refused(

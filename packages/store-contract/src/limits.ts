@@ -4,6 +4,7 @@ import { MAX_KEY } from '@quoin/store'
 import type { Cases } from './index.ts'
 import {
   append,
+  type BatchStep,
   batchOf,
   bury,
   bytes,
@@ -16,7 +17,6 @@ import {
   memberPresent,
   remove,
   renew,
-  type Step,
   sadd,
   scoreIs,
   set,
@@ -126,7 +126,7 @@ export const limits: Cases = {
   },
   'a name that is one byte longer is refused before it gets to the engine': async () => {
     const over = `${LONG}k`
-    const steps: (() => Step)[] = [
+    const steps: (() => BatchStep)[] = [
       () => set(over, ''),
       () => hset(over, 'f', ''),
       () => hset('h', over, ''),

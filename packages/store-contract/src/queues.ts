@@ -1,13 +1,13 @@
 /** Queues: the states of an item, and the operations that move it between them. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { Cases } from './index.ts'
-import { bury, enqueue, lease, remove, renew, retry, revive, type Step, wait, wake } from './steps.ts'
+import { type BatchStep, bury, enqueue, lease, remove, renew, retry, revive, wait, wake } from './steps.ts'
 import type { Subject } from './subject.ts'
 
 const STATES = ['due', 'leased', 'waiting', 'dead'] as const
 const TOKEN = 'tokenAAA'
 /** All that are due at the time, leased until 1000 and allowed ten attempts. */
-const leaseAt = (now: number, count = 100): Step => lease('q', TOKEN, count, 1000, 10, now)
+const leaseAt = (now: number, count = 100): BatchStep => lease('q', TOKEN, count, 1000, 10, now)
 
 /** Where the items of `q` are: `due: a@1 b@2, leased: c@60`. */
 const where = async (store: Subject): Promise<string> => {

@@ -14,7 +14,7 @@ import {
 } from '@quoin/store/engine'
 
 /** A condition or an operation. */
-export interface Step {
+export interface BatchStep {
   readonly name: StepName
   readonly args: readonly (Uint8Array | number)[]
 }
@@ -25,13 +25,13 @@ type TextArguments<Args extends readonly unknown[]> = {
 
 const stepOf =
   (name: StepName) =>
-  (...args: readonly (string | number)[]): Step => ({
+  (...args: readonly (string | number)[]): BatchStep => ({
     name,
     args: args.map(arg => (typeof arg === 'string' ? bytes(arg) : arg))
   })
 
 const steps = Object.fromEntries(STEP_NAMES.map(name => [name, stepOf(name)])) as unknown as {
-  readonly [Name in StepName]: (...args: TextArguments<ArgumentsOf<Name>>) => Step
+  readonly [Name in StepName]: (...args: TextArguments<ArgumentsOf<Name>>) => BatchStep
 }
 
 export const {
@@ -71,9 +71,9 @@ export const lease = (
   allowed: number,
   now: number,
   clock = now
-): Step => steps.lease(key, token, count, until, allowed, now, clock)
+): BatchStep => steps.lease(key, token, count, until, allowed, now, clock)
 /** The lease began at 0 unless said when, as did the retries and waits below. */
-export const renew = (key: string, item: string, until: number, clock = 0): Step =>
+export const renew = (key: string, item: string, until: number, clock = 0): BatchStep =>
   steps.renew(key, item, until, clock)
 export const retry = (
   key: string,
@@ -82,7 +82,7 @@ export const retry = (
   reason: string,
   at: number,
   now = 0
-): Step => steps.retry(key, item, errorClass, reason, at, now)
+): BatchStep => steps.retry(key, item, errorClass, reason, at, now)
 export const wait = (
   key: string,
   item: string,
@@ -91,15 +91,15 @@ export const wait = (
   dependency: string,
   deadline: number,
   now = 0
-): Step => steps.wait(key, item, errorClass, reason, dependency, deadline, now)
+): BatchStep => steps.wait(key, item, errorClass, reason, dependency, deadline, now)
 
 /** Bytes and a number that a step of each kind of argument takes. */
-export const exampleOf = (name: StepName): Step => ({
+export const exampleOf = (name: StepName): BatchStep => ({
   name,
   args: STEPS[name].args.map(each => (ENCODING[ARGUMENTS[each]] === 'bytes' ? Uint8Array.of(65) : 1))
 })
 
-export const batchOf = (of: readonly Step[]): Uint8Array => {
+export const batchOf = (of: readonly BatchStep[]): Uint8Array => {
   const encoder = new BatchEncoder()
   for (const { name, args } of of) {
     ;(encode[name] as (to: BatchEncoder, ...args: readonly (Uint8Array | number)[]) => void)(encoder, ...args)

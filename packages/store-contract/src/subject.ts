@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import type { KeyRange } from '@quoin/keyspace'
 import { prefixEnd, QuoinError } from '@quoin/primitives'
 import type { Engine, QueueItem, QueueState } from '@quoin/store'
-import type { Answer, Place, QueueCounts, Reads, Rows } from '@quoin/store/engine'
-import { batchOf, bytes, type Step } from './steps.ts'
+import type { OperationResult, Place, QueueCounts, Reads, Rows } from '@quoin/store/engine'
+import { type BatchStep, batchOf, bytes } from './steps.ts'
 
 export type Pair<T> = readonly [name: string, value: T]
 
@@ -150,12 +150,12 @@ export class Subject extends TextReads {
     this.engine = engine
   }
 
-  async commit(...steps: Step[]): Promise<(number | TextItem[])[]> {
+  async commit(...steps: BatchStep[]): Promise<(number | TextItem[])[]> {
     return (await this.engine.commit(batchOf(steps))).map(answerOf)
   }
 
   /** The items that one `lease` gives. */
-  async leased(lease: Step): Promise<TextItem[]> {
+  async leased(lease: BatchStep): Promise<TextItem[]> {
     const [items] = await this.commit(lease)
     return items as TextItem[]
   }
@@ -202,7 +202,7 @@ export const failureOf = async (attempt: () => unknown): Promise<unknown> => {
   }
 }
 
-export const answerOf = (answer: Answer): number | TextItem[] =>
+export const answerOf = (answer: OperationResult): number | TextItem[] =>
   typeof answer === 'number' ? answer : answer.map(itemOf)
 
 const itemOf = ({ item, score, enqueued, attempts, errorClass, reason }: QueueItem): TextItem => ({

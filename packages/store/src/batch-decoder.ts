@@ -9,8 +9,8 @@ import {
   type Operations,
   STEP_NAMES,
   STEPS,
-  type Step,
-  type StepName
+  type StepName,
+  type StepSpec
 } from './operations.ts'
 
 /** Reads a batch, one argument after the other. Arguments of bytes are views of the batch. */
@@ -133,7 +133,7 @@ const callOf = (name: StepName): ((from: BatchDecoder, target: object) => unknow
 const stepsOf = (names: readonly StepName[]): readonly (DecodedStep | undefined)[] => {
   const steps: (DecodedStep | undefined)[] = new Array(64).fill(undefined)
   for (const name of names) {
-    const { code, answers }: Step = STEPS[name]
+    const { code, answers }: StepSpec = STEPS[name]
     steps[code] = { name, hasAnswer: answers !== undefined, call: callOf(name) }
   }
   return steps

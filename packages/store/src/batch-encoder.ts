@@ -10,8 +10,8 @@ import {
   type Kind,
   STEP_NAMES,
   STEPS,
-  type Step,
-  type StepName
+  type StepName,
+  type StepSpec
 } from './operations.ts'
 
 type BytesKind = { [K in Kind]: (typeof ENCODING)[K] extends 'bytes' ? K : never }[Kind]
@@ -197,7 +197,7 @@ type Encode = (to: BatchEncoder, ...args: never[]) => void
 
 /** Encodes one step. Most operations have two or three arguments, and are unrolled. */
 const encoderOf = (name: StepName): Encode => {
-  const { code, args, hasScan = false }: Step = STEPS[name]
+  const { code, args, hasScan = false }: StepSpec = STEPS[name]
   const kinds = args.map(each => ARGUMENTS[each])
   const [first, second, third] = kinds
   if (!isCondition(name) && !hasScan && isBytesKind(first) && isBytesKind(second)) {

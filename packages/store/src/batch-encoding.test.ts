@@ -3,7 +3,7 @@
 import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { batchOf, exampleOf, type Step } from '../../store-contract/src/steps.ts'
+import { type BatchStep, batchOf, exampleOf } from '../../store-contract/src/steps.ts'
 import { BatchDecoder } from './batch-decoder.ts'
 import { ArgumentWriter, BatchEncoder, encode, keyOnly, scoreOnly } from './batch-encoder.ts'
 import { MAX_KEY, MAX_VALUE } from './engine.ts'
@@ -37,7 +37,7 @@ const recorder = (answer: (name: StepName) => unknown) => {
   return { seen, to: all as unknown as Conditions & Operations<unknown> }
 }
 
-const notes = (given: readonly Step[]): string[] => given.map(({ name, args }) => noted(name, args))
+const notes = (given: readonly BatchStep[]): string[] => given.map(({ name, args }) => noted(name, args))
 
 const errorOf = (run: () => unknown): QuoinError => {
   try {

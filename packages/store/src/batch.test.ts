@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { bytes } from '../../store-contract/src/steps.ts'
 import { Batch } from './batch.ts'
-import type { Answer } from './engine.ts'
+import type { OperationResult } from './engine.ts'
 import { describeStores, EVERY_ENGINE, latin1, newKey } from './stores.testing.ts'
 
 const OPTION = { name: 'QuoinError', code: 'ERR_STORE_OPTION' }
 const PRECONDITION = { name: 'QuoinError', code: 'ERR_STORE_PRECONDITION' }
 
 /** A batch, and what was committed of it. */
-const recorded = (answers: Answer[] = []) => {
+const recorded = (answers: OperationResult[] = []) => {
   const commits: Uint8Array[] = []
   const batch = new Batch(async program => {
     commits.push(program)

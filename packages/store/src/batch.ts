@@ -5,16 +5,16 @@
 import type { Collection } from '@quoin/keyspace'
 import { hasCode, QuoinError } from '@quoin/primitives'
 import { BatchEncoder, encode } from './batch-encoder.ts'
-import type { Answer, ScoredMember } from './engine.ts'
+import type { OperationResult, ScoredMember } from './engine.ts'
 import { type UseForWrites, writesOf } from './typed-writes.ts'
 
 export class Batch {
   readonly #encoder = new BatchEncoder()
-  readonly #commit: (batch: Uint8Array) => Promise<Answer[]>
+  readonly #commit: (batch: Uint8Array) => Promise<OperationResult[]>
   #taken = false
 
   /** @internal Batches are made by `Store.batch`. */
-  constructor(commit: (batch: Uint8Array) => Promise<Answer[]>) {
+  constructor(commit: (batch: Uint8Array) => Promise<OperationResult[]>) {
     this.#commit = commit
   }
 
@@ -38,7 +38,7 @@ export class Batch {
   }
 
   /** Commits, and gives the answers of the operations in order. @internal */
-  async answers(): Promise<Answer[]> {
+  async answers(): Promise<OperationResult[]> {
     const batch = this.take()
     return batch ? this.#commit(batch) : []
   }

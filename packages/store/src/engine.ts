@@ -171,7 +171,7 @@ export const promisedReads = (reads: Omit<SyncReads, 'zaligned' | 'zfilter'>): R
   ) as unknown as Reads
 
 /** The answer of an operation: of `zincrby` the score, of `lease` the items. */
-export type Answer = number | readonly QueueItem[]
+export type OperationResult = number | readonly QueueItem[]
 
 export interface EngineStats {
   readonly engine: string
@@ -226,7 +226,7 @@ export interface Engine {
    * against the state before the batch, and the first that fails refuses it with its code. Answers come in the order
    * of the operations that have one.
    */
-  commit(batch: Uint8Array): Promise<Answer[]>
+  commit(batch: Uint8Array): Promise<OperationResult[]>
   /**
    * Commits many batches in as few transactions as it can, durable when the promise resolves. They have no checks: when
    * one is refused all the same, it rejects with that code, and the others may have been written.

@@ -42,7 +42,7 @@ export const ARGUMENTS = {
 } as const satisfies Record<string, Kind>
 export type ArgumentName = keyof typeof ARGUMENTS
 
-export interface Step {
+export interface StepSpec {
   readonly code: number
   readonly args: readonly ArgumentName[]
   readonly about: string
@@ -69,7 +69,7 @@ export const CONDITIONS = {
   memberPresent: step(7, ['key', 'member'], 'The set has the member.'),
   memberAbsent: step(8, ['key', 'member'], 'The set does not have the member.'),
   leaseHeld: step(9, ['key', 'item', 'token'], 'The item is leased under the token, expired or not.')
-} as const satisfies Record<string, Step>
+} as const satisfies Record<string, StepSpec>
 
 /** Items of a queue are in one state each: due, leased, waiting or dead. */
 export const OPERATIONS = {
@@ -144,7 +144,7 @@ export const OPERATIONS = {
     hasScan: true
   },
   revive: step(40, ['key', 'item'], 'A dead item becomes due at its score, with no attempts.')
-} as const satisfies Record<string, Step>
+} as const satisfies Record<string, StepSpec>
 
 export const STEPS = { ...CONDITIONS, ...OPERATIONS }
 export type StepName = keyof typeof STEPS

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { contents } from '../../store-contract/src/contents.ts'
-import { batchOf, bytes, type Step } from '../../store-contract/src/steps.ts'
+import { type BatchStep, batchOf, bytes } from '../../store-contract/src/steps.ts'
 import { answerOf, Subject, TextReads } from '../../store-contract/src/subject.ts'
 import { type Engine, MAX_KEY } from './engine.ts'
 import { type ArgumentName, isCondition, STEP_NAMES, STEPS, type StepName } from './operations.ts'
@@ -97,7 +97,7 @@ const valuesOf = (stepName: StepName): Values[] =>
 /** Items meet in queues only if there are many leases, and few items that are removed. */
 const WEIGHTS: Partial<Record<StepName, number>> = { enqueue: 6, lease: 6, zadd: 3, remove: 1 }
 
-const stepNamed = (stepName: StepName): fc.Arbitrary<Step> =>
+const stepNamed = (stepName: StepName): fc.Arbitrary<BatchStep> =>
   fc.tuple(...valuesOf(stepName)).map(args => ({
     name: stepName,
     args: args.map(arg => (typeof arg === 'string' ? bytes(arg) : arg))
@@ -160,8 +160,8 @@ interface Read {
   readonly args: readonly unknown[]
 }
 export type Action =
-  | { readonly do: 'commit'; readonly steps: readonly Step[] }
-  | { readonly do: 'commitMany'; readonly batches: readonly (readonly Step[])[] }
+  | { readonly do: 'commit'; readonly steps: readonly BatchStep[] }
+  | { readonly do: 'commitMany'; readonly batches: readonly (readonly BatchStep[])[] }
   | { readonly do: 'read'; readonly read: Read }
   | { readonly do: 'snapshot'; readonly reads: readonly Read[] }
 
@@ -172,7 +172,7 @@ const reads: fc.Arbitrary<Read> = fc.oneof(
 )
 
 /** A batch: often without checks, since most of them fail. */
-export const steps = (): fc.Arbitrary<Step[]> =>
+export const steps = (): fc.Arbitrary<BatchStep[]> =>
   fc
     .tuple(
       fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(conditions, { maxLength: 3 })),
@@ -205,7 +205,7 @@ export const actions = (): fc.Arbitrary<Action[]> => {
 
 /** For the report of a failure: an action in a line. */
 const shownAction = (action: Action): string => {
-  const shownSteps = (of: readonly Step[]) =>
+  const shownSteps = (of: readonly BatchStep[]) =>
     of.map(each => `${each.name}(${shown(each.args).slice(1, -1)})`).join(' ')
   const shownRead = (each: Read) => `${each.name}(${shown(each.args).slice(1, -1)})`
   switch (action.do) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import type { Engine, Manifest } from './engine.ts'
 import { ENGINES } from './engines.testing.ts'
-import { CONDITIONS, OPERATIONS, type Step } from './operations.ts'
+import { CONDITIONS, OPERATIONS, type StepSpec } from './operations.ts'
 
 const README = new URL('../README.md', import.meta.url)
 
@@ -11,7 +11,7 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [row(head), `|${'---|'.repeat(head.length)}`, ...rows.map(row)].join('\n')
 
-const steps = (declared: Readonly<Record<string, Step>>): string =>
+const steps = (declared: Readonly<Record<string, StepSpec>>): string =>
   table(
     ['', 'code', 'arguments', ''],
     Object.entries(declared).map(([name, { code, args, about, answers }]) => [

@@ -2,9 +2,9 @@
 import LockingScript from '@bsv/sdk/script/LockingScript'
 import Spend from '@bsv/sdk/script/Spend'
 import Transaction from '@bsv/sdk/transaction/Transaction'
-import type { Answer, Job } from './interpreter.ts'
+import type { InterpreterResponse, Job } from './interpreter.ts'
 
-const run = ({ raw, spends }: Job): Answer => {
+const run = ({ raw, spends }: Job): InterpreterResponse => {
   // The type asks for an array of numbers; bytes work.
   const { version, inputs, outputs, lockTime } = Transaction.fromBinary(raw as unknown as number[])
   for (const { input: index, satoshis, script } of spends) {
@@ -38,7 +38,7 @@ const firstLine = (error: unknown): string =>
     .replace(/^Script evaluation error: /, '')
     .slice(0, 200)
 
-const answer = (message: Answer | 'ready'): void => void process.send?.(message)
+const answer = (message: InterpreterResponse | 'ready'): void => void process.send?.(message)
 
 process.on('message', (job: Job) => answer(run(job)))
 // The parent has ended.

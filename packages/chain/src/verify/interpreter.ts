@@ -16,7 +16,7 @@ export interface Job {
 }
 
 /** First input that may not spend its output, if any. An interrupted job names none. */
-export interface Answer {
+export interface InterpreterResponse {
   readonly failed?: { readonly input?: number; readonly reason: string }
 }
 
@@ -40,7 +40,7 @@ const ANONYMOUS = ''
 
 /** Runs scripts in a pool of processes, which are started when they are needed. */
 export class Interpreter {
-  readonly #pool: ProcessPool<Job, Answer>
+  readonly #pool: ProcessPool<Job, InterpreterResponse>
 
   constructor({ processes = Math.min(4, Math.max(2, availableParallelism())) }: InterpreterOptions = {}) {
     this.#pool = new ProcessPool(new URL(ENTRY, import.meta.url), { ...OPTIONS, processes })
@@ -58,7 +58,7 @@ export class Interpreter {
     job: Job,
     limitMs: number,
     client = ANONYMOUS
-  ): Promise<Answer & { readonly milliseconds: number }> {
+  ): Promise<InterpreterResponse & { readonly milliseconds: number }> {
     const outcome = await this.#pool.run({ job, limitMs, client, bytes: bytesOf(job) })
     const { milliseconds } = outcome
     return 'broken' in outcome

@@ -77,11 +77,11 @@ export class Signatures {
 export const verdictsOf = (checks: readonly SignatureCheck[]): boolean[] =>
   checks.map(({ signature, digest, key }) => verifySignature(signature, digest, key))
 
-export interface Question {
+export interface ChecksMessage {
   readonly id: number
   readonly records: Uint8Array
 }
-export interface Answer {
+export interface VerdictsMessage {
   readonly id: number
   readonly verdicts: readonly boolean[]
 }
@@ -150,7 +150,7 @@ export class SignatureThread {
       this.#asked.set(id, { count: checks.length, resolve })
       this.#count += checks.length
       worker.ref()
-      const question: Question = { id, records }
+      const question: ChecksMessage = { id, records }
       worker.postMessage(question, [records.buffer as ArrayBuffer])
     })
   }
@@ -162,7 +162,7 @@ export class SignatureThread {
   #start(): Worker {
     const worker = new Worker(new URL(this.#entry))
     worker.unref()
-    worker.on('message', ({ id, verdicts }: Answer) => this.#answered(id, verdicts))
+    worker.on('message', ({ id, verdicts }: VerdictsMessage) => this.#answered(id, verdicts))
     worker.on('error', () => this.#fail())
     worker.on('exit', () => this.#fail())
     return worker

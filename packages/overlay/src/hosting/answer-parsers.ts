@@ -4,7 +4,7 @@
  */
 import type { LookupFormula, MetaData } from '../types.ts'
 import { ADMISSION_MODES, type HostedAdmittance, SPEND_MODES } from '../types.ts'
-import type { Answer, AnswerError, ServiceDescription, SpecDescription } from './protocol.ts'
+import type { AnswerError, ServiceDescription, SpecDescription, WorkerResponse } from './protocol.ts'
 
 /** An answer that is not of the form of its interface. */
 export class InvalidAnswer extends Error {}
@@ -15,7 +15,7 @@ const MAX_INDEX = 0xffffffff
 const MAX_REMARK = 1000
 const MAX_SERVICES = 1000
 
-export const parseAnswer = (body: Buffer): Answer => {
+export const parseAnswer = (body: Buffer): WorkerResponse => {
   let parsed: unknown
   try {
     parsed = JSON.parse(body.toString('utf8'))

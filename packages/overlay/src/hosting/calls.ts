@@ -1,5 +1,5 @@
 /** Calls of a module: queued, in its process, and answered. */
-import type { Answer, CallRequest, HistoryRequest } from './protocol.ts'
+import type { CallRequest, HistoryRequest, WorkerResponse } from './protocol.ts'
 
 /** Limits of the queue: calls, and bytes of their requests. */
 const QUEUED_CALLS = 1000
@@ -158,7 +158,7 @@ export class GroupedAnswers {
   readonly #group: (() => void)[] = []
   #timer: NodeJS.Timeout | undefined
 
-  add(call: Call, answer: Answer, isLast: boolean): void {
+  add(call: Call, answer: WorkerResponse, isLast: boolean): void {
     const settle = (): void =>
       'error' in answer ? call.reject(new PluginFailure(answer.error.message)) : call.resolve(answer.value)
     const { request } = call

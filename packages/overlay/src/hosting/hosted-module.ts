@@ -11,7 +11,7 @@ import { InvalidAnswer, parseDescription } from './answer-parsers.ts'
 import { type Call, CallQueue, GroupedAnswers, makeCall, OpenCalls } from './calls.ts'
 import type { HostOptions, ModuleSpec } from './module-spec.ts'
 import { PluginProcess } from './plugin-process.ts'
-import type { Answer, CallRequest, HistoryRequest, SpecDescription } from './protocol.ts'
+import type { CallRequest, HistoryRequest, SpecDescription, WorkerResponse } from './protocol.ts'
 import { RestartBackoff } from './restart-backoff.ts'
 
 /** Calls in the process at a time. */
@@ -263,7 +263,7 @@ export class HostedModule {
     this.#process!.send(this.#open.add(call), call.request)
   }
 
-  #answer(id: number, answer: Answer): void {
+  #answer(id: number, answer: WorkerResponse): void {
     const call = this.#open.take(id, answer.started)
     if (!call) {
       this.#process!.end(`invalid answer: no call ${id} is open`)

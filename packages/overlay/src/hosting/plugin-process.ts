@@ -14,7 +14,14 @@ import { parseAnswer } from './answer-parsers.ts'
 import { FrameReader, FrameTooLong, frameHead } from './frames.ts'
 import { LineBuffer, OutputLog } from './output-log.ts'
 import { RESOLVE_FLAG } from './packages.ts'
-import { ANSWER_BYTES, type Answer, CONTROL_FD, CONTROL_LINE, MESSAGES_FD, type Request } from './protocol.ts'
+import {
+  ANSWER_BYTES,
+  CONTROL_FD,
+  CONTROL_LINE,
+  MESSAGES_FD,
+  type WorkerRequest,
+  type WorkerResponse
+} from './protocol.ts'
 
 /** A process does not inherit the loader that runs this module when it is not compiled, so it starts one itself. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './process/main.source.mjs' : './process/main.js'
@@ -26,7 +33,7 @@ const LAST_OUTPUT_MS = 500
 export interface ProcessOptions {
   readonly logger: Logger
   readonly memoryMb: number
-  readonly onAnswer: (id: number, answer: Answer) => void
+  readonly onAnswer: (id: number, answer: WorkerResponse) => void
   /** Called once. `call` is the call that ended the process, if known. */
   readonly onEnd: (reason: string, call: number | undefined) => void
 }
@@ -85,7 +92,7 @@ export class PluginProcess {
     return this.#child.pid
   }
 
-  send(id: number, request: Request): void {
+  send(id: number, request: WorkerRequest): void {
     const body = serialize(request)
     this.#messages.cork()
     this.#messages.write(frameHead(id, body.length))

@@ -40,7 +40,7 @@ export interface HistoryRequest {
   readonly args: readonly unknown[]
 }
 
-export type Request = LoadRequest | CallRequest | HistoryRequest | { readonly type: 'close' }
+export type WorkerRequest = LoadRequest | CallRequest | HistoryRequest | { readonly type: 'close' }
 
 export interface AnswerError {
   readonly message: string
@@ -48,7 +48,7 @@ export interface AnswerError {
 }
 
 /** `started` is the number of the last call that the process has begun. */
-export type Answer =
+export type WorkerResponse =
   | { readonly started: number; readonly value: unknown }
   | { readonly started: number; readonly error: AnswerError }
 

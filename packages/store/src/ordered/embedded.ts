@@ -2,20 +2,20 @@
 import { hasCode, QuoinError } from '@quoin/primitives'
 import { BatchDecoder } from '../batch-decoder.ts'
 import {
-  type Answer,
   type BackupOptions,
   type Engine,
   type EngineStats,
   type LastWrite,
   type Manifest,
+  type OperationResult,
   promisedReads,
   type Reads,
   type SyncReads
 } from '../engine.ts'
 import { asyncReadsOf, type Snapshot, syncReadsOf } from './engine-reads.ts'
+import type { GroupResult, Outcome } from './group-writer.ts'
 import type { AsyncRows, SyncRows } from './kv.ts'
 import { WideIds } from './reader.ts'
-import type { GroupResult, Outcome } from './writer.ts'
 
 interface DatabaseBase<Rows> {
   readonly name: string
@@ -43,7 +43,7 @@ export interface AsyncDatabase extends DatabaseBase<AsyncRows> {
 
 interface PendingCommit {
   readonly batch: Uint8Array
-  readonly resolve: (answers: Answer[]) => void
+  readonly resolve: (answers: OperationResult[]) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -96,7 +96,7 @@ export class EmbeddedEngine implements Engine {
     return (performance.timeOrigin + performance.now()) / 1000
   }
 
-  commit(batch: Uint8Array): Promise<Answer[]> {
+  commit(batch: Uint8Array): Promise<OperationResult[]> {
     if (this.#closed) return Promise.reject(closedError())
     if (this.#failure) return Promise.reject(this.#failure)
     return new Promise((resolve, reject) => {

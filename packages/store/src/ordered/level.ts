@@ -17,6 +17,7 @@ import { DirectoryNames } from './directory-names.ts'
 import { type AsyncDatabase, EmbeddedEngine } from './embedded.ts'
 import type { Snapshot } from './engine-reads.ts'
 import { failedStore, storeError } from './failure.ts'
+import { type GroupCommit, type GroupResult, GroupWriter } from './group-writer.ts'
 import type { AsyncRows, ReadKey, RowWrites, Scan } from './kv.ts'
 import { MEMBER_AT, TAG } from './layout.ts'
 import { type Handle, openHandle, schemaOf } from './level-handle.ts'
@@ -24,7 +25,6 @@ import { levelChunks, makeLevel } from './level-volume.ts'
 import { soleOwner } from './owners.ts'
 import { schemaRow } from './schema.ts'
 import { WriterThread } from './threaded.ts'
-import { type GroupCommit, type GroupResult, Writer } from './writer.ts'
 
 type LevelSnapshot = ReturnType<Handle['snapshot']>
 
@@ -287,7 +287,7 @@ class GroupRows implements RowWrites {
 export class LevelWriter {
   readonly #handle: Handle
   readonly #rows: GroupRows
-  readonly #writer: Writer
+  readonly #writer: GroupWriter
   readonly #names: DirectoryNames
   #failure: QuoinError | undefined
   #committed: Promise<void> = Promise.resolve()
@@ -296,7 +296,7 @@ export class LevelWriter {
     this.#handle = handle
     this.#names = new DirectoryNames(path)
     this.#rows = new GroupRows(handle)
-    this.#writer = new Writer(this.#rows, soleOwner())
+    this.#writer = new GroupWriter(this.#rows, soleOwner())
   }
 
   /** A new store gets its schema row before anything else. */

@@ -8,17 +8,17 @@ import { seal } from './checksum.ts'
 import { LMDB_FILE } from './directory.ts'
 import { assertFreeSpace, rethrowIfDiskFull } from './disk-full.ts'
 import { failedStore, storeError } from './failure.ts'
+import { type GroupCommit, GroupWriter, type Outcome } from './group-writer.ts'
 import { copyKey, type RowWrites } from './kv.ts'
 import { closingOnFailure, getRow, type Handle, openHandle, readKeys, schemaOf } from './lmdb-handle.ts'
 import { processOwners } from './owners.ts'
 import { schemaRow } from './schema.ts'
 import { criticalSection } from './shutdown-latch.ts'
-import { type GroupCommit, type Outcome, Writer } from './writer.ts'
 
 export class LmdbWriter {
   readonly #path: string
   readonly #handle: Handle
-  readonly #writer: Writer
+  readonly #writer: GroupWriter
   #failure: QuoinError | undefined
 
   static async open(path: string): Promise<LmdbWriter> {
@@ -51,7 +51,7 @@ export class LmdbWriter {
     }
     this.#path = path
     this.#handle = handle
-    this.#writer = new Writer(rows, processOwners())
+    this.#writer = new GroupWriter(rows, processOwners())
   }
 
   async write(batches: readonly Uint8Array[]): Promise<GroupCommit> {

@@ -14,6 +14,7 @@ import { needStore, openFiles, prepareStore, type StoreFiles, sizesIn } from './
 import { EmbeddedEngine, type SyncDatabase } from './embedded.ts'
 import type { Snapshot } from './engine-reads.ts'
 import { storeError } from './failure.ts'
+import type { GroupResult } from './group-writer.ts'
 import type { ReadKey, SyncRows } from './kv.ts'
 import {
   closingOnFailure,
@@ -27,7 +28,6 @@ import {
 import { lmdbChunks, makeLmdb } from './lmdb-volume.ts'
 import { lmdbBuild } from './native.ts'
 import { WriterThread } from './threaded.ts'
-import type { GroupResult } from './writer.ts'
 
 export interface LmdbOptions {
   readonly readOnly?: boolean

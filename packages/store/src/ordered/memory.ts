@@ -6,8 +6,8 @@ import BTreeModule from 'sorted-btree'
 import type { EngineStats, KeyValue } from '../engine.ts'
 import { EmbeddedEngine, type SyncDatabase } from './embedded.ts'
 import type { Snapshot } from './engine-reads.ts'
+import { type GroupResult, GroupWriter } from './group-writer.ts'
 import { copyKey, type ReadKey, type RowWrites, type SyncRows } from './kv.ts'
-import { type GroupResult, Writer } from './writer.ts'
 
 // The package is CommonJS with a default export, which Node and bundlers see differently.
 const BTree = ('default' in BTreeModule ? BTreeModule.default : BTreeModule) as typeof BTreeModule.default
@@ -64,7 +64,7 @@ class MemoryDatabase implements SyncDatabase {
   readonly scans = 'sync'
   readonly #tree: Tree = new BTree<Uint8Array, Uint8Array>(undefined, compareBytes)
   readonly rows = new MemoryRows(this.#tree)
-  readonly #writer: Writer
+  readonly #writer: GroupWriter
 
   constructor() {
     const tree = this.#tree
@@ -79,7 +79,7 @@ class MemoryDatabase implements SyncDatabase {
         tree.delete(key)
       }
     }
-    this.#writer = new Writer(writes)
+    this.#writer = new GroupWriter(writes)
   }
 
   snapshot(): Snapshot<SyncRows> {

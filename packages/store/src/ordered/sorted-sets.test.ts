@@ -3,10 +3,10 @@ import { bytesKey, bytesOfKey } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BatchEncoder, encode } from '../batch-encoder.ts'
+import { GroupWriter } from './group-writer.ts'
 import type { RowWrites } from './kv.ts'
 import { MEMBER_AT, readId, scoreOfRow, TAG } from './layout.ts'
 import { scoresIn, scoreUnder, unpackCounts, unpackNumber } from './rows.ts'
-import { Writer } from './writer.ts'
 
 const newRows = () => {
   const rows = new Map<string, Uint8Array>()
@@ -73,7 +73,7 @@ describe('the counts of sorted sets', () => {
         fc.array(fc.array(fc.array(change, { maxLength: 12 }), { maxLength: 4 }), { maxLength: 8 }),
         groups => {
           const { rows, writes } = newRows()
-          const writer = new Writer(writes)
+          const writer = new GroupWriter(writes)
           for (const group of groups) {
             writer.begin()
             for (const changes of group) writer.run(batchOf(changes))
@@ -87,7 +87,7 @@ describe('the counts of sorted sets', () => {
 
   it('count a member of more sets than its row takes as a stray in the sets beyond', () => {
     const { rows, writes } = newRows()
-    const writer = new Writer(writes)
+    const writer = new GroupWriter(writes)
     const sets = Array.from({ length: 80 }, (_, i) => i)
     const run = (changes: readonly Change[]): void => {
       writer.begin()
@@ -104,7 +104,7 @@ describe('the counts of sorted sets', () => {
 
   it('are right again after another writer', () => {
     const { rows, writes } = newRows()
-    const writers = [new Writer(writes), new Writer(writes)]
+    const writers = [new GroupWriter(writes), new GroupWriter(writes)]
     for (let turn = 0; turn < 6; turn++) {
       const writer = writers[turn % 2]!
       writer.begin()
@@ -147,7 +147,7 @@ describe('the rows of a group', () => {
       puts.clear()
       deletes.clear()
     }
-    return { writer: new Writer(counted), puts, deletes, again }
+    return { writer: new GroupWriter(counted), puts, deletes, again }
   }
   const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values())
 

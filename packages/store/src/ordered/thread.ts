@@ -6,12 +6,12 @@
 import { parentPort } from 'node:worker_threads'
 import { hasCode, type QuoinError } from '@quoin/primitives'
 
-import type { Answer } from '../engine.ts'
+import type { OperationResult } from '../engine.ts'
 import { storeError } from './failure.ts'
+import type { GroupCommit, GroupResult } from './group-writer.ts'
 import { LevelWriter } from './level.ts'
 import { LmdbWriter } from './lmdb-writer.ts'
-import type { ErrorMessage, Reply, Request } from './threaded.ts'
-import type { GroupCommit, GroupResult } from './writer.ts'
+import type { ErrorMessage, WriterRequest, WriterResponse } from './threaded.ts'
 
 interface RowWriter {
   write(batches: readonly Uint8Array[]): Promise<GroupCommit>
@@ -21,7 +21,7 @@ interface RowWriter {
 const stores = new Map<number, RowWriter>()
 const queues = new Map<number, Promise<unknown>>()
 
-parentPort!.on('message', (request: Request) => {
+parentPort!.on('message', (request: WriterRequest) => {
   const { id, store } = request
   const answered = (queues.get(store) ?? Promise.resolve()).then(() => answer(request))
   // The reply to this request has the error; the next one does not depend on it.
@@ -31,12 +31,12 @@ parentPort!.on('message', (request: Request) => {
   )
   answered
     .then(async ({ done }) => ({ id, ...summary(await done) }))
-    .catch((error): Reply => ({ id, error: toErrorMessage(storeError(error)) }))
+    .catch((error): WriterResponse => ({ id, error: toErrorMessage(storeError(error)) }))
     .then(reply => parentPort!.postMessage(reply))
 })
 
 /** Resolves when the next request of the store may be answered. */
-const answer = async (request: Request): Promise<GroupCommit> => {
+const answer = async (request: WriterRequest): Promise<GroupCommit> => {
   const { store } = request
   if (request.type === 'write') return write(stores.get(store)!, split(request))
   if (request.type === 'open') {
@@ -79,7 +79,7 @@ const writeAlone = async (writer: RowWriter, batch: Uint8Array): Promise<GroupRe
 
 const isDamage = (error: unknown): error is QuoinError => hasCode(error, 'ERR_STORE_CORRUPT')
 
-const split = ({ batches, lengths }: Request & { type: 'write' }): Uint8Array[] => {
+const split = ({ batches, lengths }: WriterRequest & { type: 'write' }): Uint8Array[] => {
   let end = 0
   return Array.from(lengths, length => {
     end += length
@@ -87,9 +87,9 @@ const split = ({ batches, lengths }: Request & { type: 'write' }): Uint8Array[] 
   })
 }
 
-const summary = ({ outcomes, written }: GroupResult): Omit<Reply, 'id' | 'error'> => {
+const summary = ({ outcomes, written }: GroupResult): Omit<WriterResponse, 'id' | 'error'> => {
   const failed: [number, number][] = []
-  const answers: [number, Answer[]][] = []
+  const answers: [number, OperationResult[]][] = []
   const errors: [number, ErrorMessage][] = []
   outcomes.forEach((outcome, i) => {
     if ('failed' in outcome) failed.push([i, outcome.failed])

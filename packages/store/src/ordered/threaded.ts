@@ -4,13 +4,13 @@
  */
 import { Worker } from 'node:worker_threads'
 import { QuoinError } from '@quoin/primitives'
-import type { Answer } from '../engine.ts'
+import type { OperationResult } from '../engine.ts'
+import type { GroupResult, Outcome } from './group-writer.ts'
 import { newShutdownLatch } from './shutdown-latch.ts'
-import type { GroupResult, Outcome } from './writer.ts'
 
 export type ThreadedKind = 'lmdb' | 'level'
 
-export type Request = { readonly id: number; readonly store: number } & (
+export type WriterRequest = { readonly id: number; readonly store: number } & (
   | { readonly type: 'open'; readonly kind: ThreadedKind; readonly path: string }
   | {
       readonly type: 'write'
@@ -25,17 +25,17 @@ export type Request = { readonly id: number; readonly store: number } & (
 export type ErrorMessage = Pick<QuoinError, 'code' | 'message' | 'details'>
 
 /** Most batches have no answers and are not refused, so only the others are named. */
-export interface Reply {
+export interface WriterResponse {
   readonly id: number
   readonly failed?: readonly (readonly [index: number, check: number])[]
-  readonly answers?: readonly (readonly [index: number, answers: Answer[]])[]
+  readonly answers?: readonly (readonly [index: number, answers: OperationResult[]])[]
   readonly errors?: readonly (readonly [index: number, error: ErrorMessage])[]
   readonly written?: boolean
   readonly error?: ErrorMessage
 }
 
 interface PendingReply {
-  readonly resolve: (reply: Reply) => void
+  readonly resolve: (reply: WriterResponse) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -80,7 +80,7 @@ class Thread {
       end()
     })
     this.#worker.once('message', () => this.#idleTime())
-    this.#worker.on('message', (reply: Reply) => {
+    this.#worker.on('message', (reply: WriterResponse) => {
       const pending = this.#pending.get(reply.id)
       this.#pending.delete(reply.id)
       if (this.#pending.size === 0) this.#rest()
@@ -126,7 +126,7 @@ class Thread {
     return ++this.#lastId
   }
 
-  ask(request: Request, transfer: ArrayBuffer[] = []): Promise<Reply> {
+  ask(request: WriterRequest, transfer: ArrayBuffer[] = []): Promise<WriterResponse> {
     if (this.#failure) return Promise.reject(this.#failure)
     return new Promise((resolve, reject) => {
       this.#pending.set(request.id, { resolve, reject })
@@ -215,11 +215,11 @@ export class WriterThread {
   }
 
   async #ask(
-    request: Request extends infer R ? (R extends unknown ? Omit<R, 'id' | 'store'> : never) : never,
+    request: WriterRequest extends infer R ? (R extends unknown ? Omit<R, 'id' | 'store'> : never) : never,
     transfer?: ArrayBuffer[]
-  ): Promise<Reply> {
+  ): Promise<WriterResponse> {
     const reply = await this.#thread.ask(
-      { ...request, id: this.#thread.nextId, store: this.#store } as Request,
+      { ...request, id: this.#thread.nextId, store: this.#store } as WriterRequest,
       transfer
     )
     if (reply.error) throw fromErrorMessage(reply.error)

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { QuoinError } from '@quoin/primitives'
 import { BatchDecoder } from '../batch-decoder.ts'
-import type { Answer } from '../engine.ts'
+import type { OperationResult } from '../engine.ts'
 import { BatchRows } from './batch-rows.ts'
 import type { Database } from './database.ts'
 import { isConflict } from './errors.ts'
@@ -20,12 +20,12 @@ const PAUSE_MS = 5
 
 interface Submission {
   readonly batch: Uint8Array
-  readonly resolve: (answers: Answer[]) => void
+  readonly resolve: (answers: OperationResult[]) => void
   readonly reject: (error: unknown) => void
 }
 
 /** The answers of a batch, or its refusal. */
-type Outcome = Answer[] | QuoinError
+type Outcome = OperationResult[] | QuoinError
 
 export class Commits {
   readonly #database: Database
@@ -38,7 +38,7 @@ export class Commits {
     this.#schema = schema
   }
 
-  commit(batch: Uint8Array): Promise<Answer[]> {
+  commit(batch: Uint8Array): Promise<OperationResult[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, resolve, reject })
       this.#running ??= this.#run()

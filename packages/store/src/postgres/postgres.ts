@@ -1,6 +1,6 @@
 /** The engine on PostgreSQL: structures as rows of tables, and transactions of the server. */
 import { QuoinError } from '@quoin/primitives'
-import type { Answer, Engine, EngineStats, LastWrite, Manifest, Reads } from '../engine.ts'
+import type { Engine, EngineStats, LastWrite, Manifest, OperationResult, Reads } from '../engine.ts'
 import { Commits } from './commits.ts'
 import { Database, type Query } from './database.ts'
 import { PostgresReads } from './reads.ts'
@@ -62,7 +62,7 @@ class PostgresEngine implements Engine {
     return row![0] as number
   }
 
-  async commit(batch: Uint8Array): Promise<Answer[]> {
+  async commit(batch: Uint8Array): Promise<OperationResult[]> {
     this.#refuseClosed()
     return this.#recorded(this.#commits.commit(batch))
   }

@@ -1,7 +1,7 @@
 /** Commits batches: each is one script, which the server runs as a whole. */
 
 import { BatchDecoder } from '../batch-decoder.ts'
-import type { Answer } from '../engine.ts'
+import type { OperationResult } from '../engine.ts'
 import { mergeBatches } from './merge.ts'
 import { queueItem } from './record.ts'
 import type { Command, Reply } from './resp.ts'
@@ -25,7 +25,7 @@ export class Commits {
     this.#send = send
   }
 
-  async commit(batch: Uint8Array): Promise<Answer[]> {
+  async commit(batch: Uint8Array): Promise<OperationResult[]> {
     const reply = await this.#track(this.#send(batchScript(batch)))
     if (typeof reply === 'number') throw new BatchDecoder(batch).refusal(reply)
     return reply === null ? [] : (reply as Reply[]).map(answerFrom)
@@ -72,7 +72,7 @@ export class Commits {
   }
 }
 
-const answerFrom = (reply: Reply): Answer => {
+const answerFrom = (reply: Reply): OperationResult => {
   if (reply instanceof Uint8Array) return scoreFrom(reply)
   const flat = reply as Uint8Array[]
   return Array.from({ length: flat.length / 2 }, (_, i) => queueItem(flat[2 * i]!, flat[2 * i + 1]!))

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   append,
+  type BatchStep,
   del,
   enqueue,
   hdel,
   hset,
   lease,
   remove,
-  type Step,
   sadd,
   set,
   srem,
@@ -92,8 +92,8 @@ describe('the index of keys', () => {
   it('leaves nothing behind when everything is removed', () =>
     using(async store => {
       const empty = await keys()
-      const add: Step[] = []
-      const remove: Step[] = []
+      const add: BatchStep[] = []
+      const remove: BatchStep[] = []
       for (let i = 0; i < 50; i++) {
         add.push(set(`a${i}`, ''), hset(`a${i}`, 'f', ''), sadd(`a${i}`, 'm'), zadd(`a${i}`, 'm', i))
         remove.push(del(`a${i}`), hdel(`a${i}`, 'f'), srem(`a${i}`, 'm'), zrem(`a${i}`, 'm'))
@@ -162,7 +162,7 @@ describe('the index of keys', () => {
 
   it('finds more keys than a page has, in both directions, and values larger than one', () =>
     using(async store => {
-      const all: Step[] = []
+      const all: BatchStep[] = []
       for (let i = 0; i < 2500; i++) all.push(set(`k${String(i).padStart(4, '0')}`, String(i)))
       await store.commit(...all)
       expect((await store.range(under('k'))).map(([, value]) => Number(value))).toEqual([...all.keys()])
@@ -182,7 +182,7 @@ describe('the index of keys', () => {
 describe('rows', () => {
   it('of thousands of ties are found by places between them, more than a page long', () =>
     using(async store => {
-      const all: Step[] = []
+      const all: BatchStep[] = []
       for (let i = 0; i < 20_500; i++) all.push(zadd('z', `m${String(2 * i).padStart(5, '0')}`, 1))
       await store.commit(zadd('z', 'low', 0), zadd('z', 'high', 2), ...all)
       const member = (i: number): string => `m${String(i).padStart(5, '0')}`
@@ -206,7 +206,7 @@ describe('rows', () => {
 
   it('of several pages with few ties, and with ties at the edge of a page, are all there once', () =>
     using(async store => {
-      const all: Step[] = []
+      const all: BatchStep[] = []
       for (let i = 0; i < 25_000; i++) all.push(zadd('z', `m${i * 7919}`, Math.floor(i / 3)))
       await store.commit(...all)
       const up = await store.zrows('z')

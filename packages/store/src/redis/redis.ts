@@ -1,6 +1,6 @@
 /** The engine on one Redis server: the structures of Redis itself, and one script for each batch. */
 import { QuoinError } from '@quoin/primitives'
-import type { Answer, Engine, EngineStats, LastWrite, Manifest, Reads } from '../engine.ts'
+import type { Engine, EngineStats, LastWrite, Manifest, OperationResult, Reads } from '../engine.ts'
 import { Client } from './client.ts'
 import { Commits } from './commits.ts'
 import { MARK } from './names.ts'
@@ -86,7 +86,7 @@ class RedisEngine implements Engine {
     return Number(text.decode(seconds)) + Number(text.decode(micros)) / 1e6
   }
 
-  async commit(batch: Uint8Array): Promise<Answer[]> {
+  async commit(batch: Uint8Array): Promise<OperationResult[]> {
     this.#refuseClosed()
     return this.#recorded(this.#commits.commit(batch))
   }

@@ -11,7 +11,7 @@ import {
   CONTROL_FD,
   MESSAGES_FD,
   REQUEST_BYTES,
-  type Request
+  type WorkerRequest
 } from '../protocol.ts'
 import { type LoadedModule, loadModule } from './load.ts'
 
@@ -56,7 +56,7 @@ const waiting: Frame[] = []
 let started = 0
 let loaded: LoadedModule | undefined
 
-const perform = async (request: Request): Promise<unknown> => {
+const perform = async (request: WorkerRequest): Promise<unknown> => {
   switch (request.type) {
     case 'load':
       loaded = await loadModule(request)
@@ -86,7 +86,7 @@ const answer = (id: number, result: { readonly value: unknown } | { readonly err
 
 const begin = ({ id, body }: Frame): void => {
   started = id
-  const request = deserialize(body) as Request
+  const request = deserialize(body) as WorkerRequest
   perform(request)
     .then(value => answer(id, { value }))
     // A value that JSON does not have (a cycle, a bigint) is an error of the plug-in, too.

@@ -5,7 +5,7 @@
  */
 import { bytesKey, bytesOfKey, equalBytes, QuoinError } from '@quoin/primitives'
 import { BatchDecoder } from '../batch-decoder.ts'
-import type { Answer } from '../engine.ts'
+import type { OperationResult } from '../engine.ts'
 import type { Conditions, Operations } from '../operations.ts'
 import { HashChanges } from './hashes.ts'
 import type { RowWrites, Scan } from './kv.ts'
@@ -19,7 +19,7 @@ const EMPTY = new Uint8Array()
 
 /** The result of a batch: its answers, the index of the check that refused it, or the error that it met alone. */
 export type Outcome =
-  | { readonly answers: Answer[] }
+  | { readonly answers: OperationResult[] }
   | { readonly failed: number }
   | { readonly error: QuoinError }
 
@@ -35,21 +35,21 @@ export interface GroupCommit {
   readonly done: Promise<GroupResult>
 }
 
-export class Writer implements Conditions, Operations<Answer> {
+export class GroupWriter implements Conditions, Operations<OperationResult> {
   readonly #rows: RowWrites
   readonly #values = new Map<string, Uint8Array | null>()
   readonly #hashes: HashChanges
   readonly #sortedSets: SortedSetChanges
   readonly #queues: QueueChanges
-  readonly enqueue: Operations<Answer>['enqueue']
-  readonly lease: Operations<Answer>['lease']
-  readonly renew: Operations<Answer>['renew']
-  readonly remove: Operations<Answer>['remove']
-  readonly retry: Operations<Answer>['retry']
-  readonly bury: Operations<Answer>['bury']
-  readonly wait: Operations<Answer>['wait']
-  readonly wake: Operations<Answer>['wake']
-  readonly revive: Operations<Answer>['revive']
+  readonly enqueue: Operations<OperationResult>['enqueue']
+  readonly lease: Operations<OperationResult>['lease']
+  readonly renew: Operations<OperationResult>['renew']
+  readonly remove: Operations<OperationResult>['remove']
+  readonly retry: Operations<OperationResult>['retry']
+  readonly bury: Operations<OperationResult>['bury']
+  readonly wait: Operations<OperationResult>['wait']
+  readonly wake: Operations<OperationResult>['wake']
+  readonly revive: Operations<OperationResult>['revive']
   /** As the database has them, after the last commit of this writer. */
   #nextId = 0
   #storedNextId = 0
@@ -102,7 +102,7 @@ export class Writer implements Conditions, Operations<Answer> {
   run(batch: Uint8Array): Outcome {
     const decoder = new BatchDecoder(batch)
     const failed = decoder.firstFailing(this)
-    return failed === -1 ? { answers: decoder.run<Answer>(this) } : { failed }
+    return failed === -1 ? { answers: decoder.run<OperationResult>(this) } : { failed }
   }
 
   /** The ranges that a batch will scan, for databases that cannot scan while they write. */
