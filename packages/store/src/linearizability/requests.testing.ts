@@ -1,6 +1,6 @@
 /** Sends requests of a history to an engine. */
 import { hasCode, QuoinError } from '@quoin/primitives'
-import { bytes, type Step } from '../../../store-contract/src/steps.ts'
+import { type BatchStep, bytes } from '../../../store-contract/src/steps.ts'
 import type { Subject, TextItem, TextReads } from '../../../store-contract/src/subject.ts'
 import type { StepName } from '../operations.ts'
 import type { Request, Response, TextRead, TextStep } from './store-specification.testing.ts'
@@ -40,7 +40,7 @@ const responseOf = async (store: Subject, request: Request): Promise<Response> =
   }
 }
 
-const stepOf = ([name, ...args]: TextStep): Step => ({
+const stepOf = ([name, ...args]: TextStep): BatchStep => ({
   name: name as StepName,
   args: args.map(arg => (typeof arg === 'string' ? bytes(arg) : arg))
 })
