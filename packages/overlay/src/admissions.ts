@@ -105,6 +105,7 @@ export interface AdmittedOutputs {
   readonly vouts: readonly number[]
   /** Coins that the outputs keep in the topic. */
   readonly inputs: readonly Outpoint[]
+  readonly previousCoins: readonly PreviousCoin[]
   readonly offChainValues?: Uint8Array | undefined
   /** The outputs were members before, and left with a spender that was rolled back. */
   readonly isRestored?: boolean
@@ -114,7 +115,7 @@ export interface AdmittedOutputs {
 export const admitOutputs = async (
   update: TxUpdate,
   lookups: ReadonlyMap<string, AnyLookup>,
-  { transaction, topic, vouts, inputs, offChainValues, isRestored = false }: AdmittedOutputs
+  { transaction, topic, vouts, inputs, previousCoins, offChainValues, isRestored = false }: AdmittedOutputs
 ): Promise<void> => {
   const indexing = [...lookups.values()]
     .filter(isQuoinLookup)
@@ -124,7 +125,14 @@ export const admitOutputs = async (
     const outpoint = makeOutpoint(transaction.txid, vout)
     update.admit(topic, vout, { inputs, isRestored }).output(vout, { satoshis: output.satoshis })
     for (const lookup of indexing) {
-      const indexed = await lookup.index({ topic, transaction, outpoint, output, offChainValues })
+      const indexed = await lookup.index({
+        topic,
+        transaction,
+        outpoint,
+        output,
+        previousCoins,
+        offChainValues
+      })
       if (!indexed) continue
       update.output(vout, indexed)
       if (indexed.extraWrites) update.addWrites(indexed.extraWrites)

@@ -26,7 +26,7 @@ import {
   voutOf
 } from '@quoin/primitives'
 import { type IndexDepth, Indexer, type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
-import { admitOutputs, readOffChainValues, removeAdmissionsIn } from './admissions.ts'
+import { admitOutputs, previousCoins, readOffChainValues, removeAdmissionsIn } from './admissions.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { LookupOutbox } from './delivery/lookup-outbox.ts'
@@ -245,7 +245,15 @@ export class Engine {
   async #readmit(update: TxUpdate, transaction: Transaction, topic: Topic, vout: number): Promise<void> {
     const { coinsToRetain = [] } = (await this.admissions(transaction.txid))?.[topic] ?? {}
     const inputs = spentBy(transaction, coinsToRetain)
-    await admitOutputs(update, this.lookups, { transaction, topic, vouts: [vout], inputs, isRestored: true })
+    const coins = await previousCoins(this.outputs, transaction, [topic])
+    await admitOutputs(update, this.lookups, {
+      transaction,
+      topic,
+      vouts: [vout],
+      inputs,
+      previousCoins: coins.get(topic)!,
+      isRestored: true
+    })
   }
 
   /** Answers a question: outputs with their proofs. */

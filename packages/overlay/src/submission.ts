@@ -120,7 +120,9 @@ export class Submission {
   async #admit(plan: IngestPlan, topics: readonly string[], stored: Admissions): Promise<Evaluations> {
     const coins = await previousCoins(this.#context.outputs, plan.subject, topics)
     const evaluations = await this.#evaluate(plan.subject, topics, coins)
-    if (Object.keys(evaluations.admitted).length > 0) await this.#commit(plan, stored, evaluations.admitted)
+    if (Object.keys(evaluations.admitted).length > 0) {
+      await this.#commit(plan, stored, evaluations.admitted, coins)
+    }
     return evaluations
   }
 
@@ -157,7 +159,12 @@ export class Submission {
     return Beef.of([...parents, { txid: subject.txid, transaction: subject, bump: undefined }])
   }
 
-  async #commit(plan: IngestPlan, stored: Admissions, admitted: Admissions): Promise<void> {
+  async #commit(
+    plan: IngestPlan,
+    stored: Admissions,
+    admitted: Admissions,
+    coins: ReadonlyMap<string, readonly PreviousCoin[]>
+  ): Promise<void> {
     const { outputs, indexer, lookups, broadcast, reevaluations } = this.#context
     const { beef, mode, offChainValues } = this.#input
     const { subject } = plan
@@ -179,13 +186,14 @@ export class Submission {
         vouts: admission.outputsToAdmit.filter(vout => !gone.includes(vout)),
         // The history of an output is the retained coins of its transaction.
         inputs: spentBy(subject, admission.coinsToRetain),
+        previousCoins: coins.get(name) ?? [],
         offChainValues
       })
       for (const vout of before?.outputsToAdmit ?? []) {
         if (!admission.outputsToAdmit.includes(vout)) update.removeFromTopic(topic, vout, 'refused')
       }
-      const coins = spentBy(subject, admission.coinsRemoved)
-      const removed = coins.length > 0 ? await cascadeRemoval(outputs, topic, coins) : []
+      const leaving = spentBy(subject, admission.coinsRemoved)
+      const removed = leaving.length > 0 ? await cascadeRemoval(outputs, topic, leaving) : []
       for (const outpoint of removed) {
         removals.push(new TxUpdate(txidOf(outpoint)).removeFromTopic(topic, voutOf(outpoint)))
       }

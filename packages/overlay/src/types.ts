@@ -188,6 +188,8 @@ export interface AdmittedOutput {
   readonly transaction: Transaction
   readonly outpoint: Outpoint
   readonly output: Output
+  /** Inputs that spend outputs of the topic, as the topic evaluated them. */
+  readonly previousCoins: readonly PreviousCoin[]
   readonly offChainValues: Uint8Array | undefined
 }
 

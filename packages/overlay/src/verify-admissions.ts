@@ -28,7 +28,7 @@ import {
   type TransactionRecord,
   TxUpdate
 } from '@quoin/txo'
-import { type AdmittedOutputs, admitOutputs } from './admissions.ts'
+import { type AdmittedOutputs, admitOutputs, previousCoins } from './admissions.ts'
 import {
   type Admission,
   type Admissions,
@@ -242,16 +242,17 @@ class Check {
   async #admit(
     outputs: OutputStore,
     lookups: ReadonlyMap<string, AnyLookup>,
-    admitted: Omit<AdmittedOutputs, 'inputs'>,
+    admitted: Omit<AdmittedOutputs, 'inputs' | 'previousCoins'>,
     { coinsToRetain }: Admission
   ): Promise<void> {
-    const { transaction } = admitted
+    const { transaction, topic } = admitted
     const update = new TxUpdate(this.#txid, { vouts: transaction.outputs.length })
     const inputs = spentBy(
       transaction,
       coinsToRetain.filter(input => input < transaction.inputs.length)
     )
-    await admitOutputs(update, lookups, { ...admitted, inputs })
+    const coins = await previousCoins(outputs, transaction, [topic])
+    await admitOutputs(update, lookups, { ...admitted, inputs, previousCoins: coins.get(topic)! })
     await outputs.commit(update)
   }
 
