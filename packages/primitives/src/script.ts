@@ -65,6 +65,11 @@ export class ScriptCursor {
     return true
   }
 
+  /** Moves to the next chunk, and answers whether that is this opcode. */
+  nextIs(op: number): boolean {
+    return this.next() && this.op === op
+  }
+
   /** As `Chunk.data`. */
   get data(): Uint8Array | undefined {
     return this.op > OP.N0 && this.op <= OP.PUSHDATA4

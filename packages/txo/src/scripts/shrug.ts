@@ -44,11 +44,11 @@ export const decodeShrug = (script: Uint8Array | ScriptView, outpoint: Outpoint)
   const cursor = new ScriptCursor(bytes, 1 + TAG.length)
   const token = cursor.next() ? pushedBy(cursor) : undefined
   if (!token || (token.length !== 0 && token.length !== 36)) return undefined
-  if (!nextIs(cursor, OP['2DROP'])) return undefined
+  if (!cursor.nextIs(OP['2DROP'])) return undefined
   const number = cursor.next() ? pushedBy(cursor) : undefined
   if (!number || number.length > MAX_AMOUNT_BYTES) return undefined
   const amt = readScriptNumber(number, { minimal: true })
-  if (amt === undefined || amt < 0n || !nextIs(cursor, OP.DROP)) return undefined
+  if (amt === undefined || amt < 0n || !cursor.nextIs(OP.DROP)) return undefined
   const deployment = token.length === 0
   return {
     op: deployment ? (amt > 0n ? 'deploy+mint' : 'deploy+auth') : amt > 0n ? 'transfer' : 'auth',
@@ -57,8 +57,6 @@ export const decodeShrug = (script: Uint8Array | ScriptView, outpoint: Outpoint)
     lock: cursor.end
   }
 }
-
-const nextIs = (cursor: ScriptCursor, op: number): boolean => cursor.next() && cursor.op === op
 
 const { shrugOp, shrugId } = scriptEvents.types
 
