@@ -19,12 +19,15 @@ export const tokenLedger: AmountLedger = ({ topics, events, isSpent, data }) => 
   const amt = BigInt(claim.amt)
   const postings: LedgerPosting[] = []
   const book = bookOf(token)
-  const minted = mintedAmount({ op, amt })
+  const minted = mintedAmount({ op, amt }) + BigInt((data(MINTED) as string | undefined) ?? 0)
   if (minted > 0n) postings.push({ book, account: undefined, name: 'minted', amount: minted, outputs: 0 })
   const amount = isSpent ? 0n : transferableAmount({ op, amt })
   if (amount > 0n) postings.push(...held(token, events, amount))
   return postings
 }
+
+/** The tag of the minted amount that a binary value stands for, as decimal text. */
+export const MINTED = 'bsv21-minted'
 
 const NONE: readonly LedgerPosting[] = []
 const bookOf = memoize(10_000, (token: TokenId) => parseOutpoint(token))

@@ -1,16 +1,25 @@
 /**
  * The events of admitted token outputs: `id:`, `sym:` for a deployment, and the events of the lock. A burn has no holder,
  * and only the event of its token. `dt:bsv21` holds the output's own fields, in the form of the script indexer; symbol,
- * decimals and icon of a transfer are those of the deployment.
+ * decimals and icon of a transfer are those of the deployment. `dt:bsv21-minted` of a binary value is the minted amount of
+ * its transaction, which depends on what that spends.
  */
 
 import type { AdmittedOutput, LookupResult, LookupUpdate, QuoinLookup } from '@quoin/overlay'
-import { formatOutpoint, type Outpoint, parseOutpoint, QuoinError, type TokenId } from '@quoin/primitives'
+import {
+  formatOutpoint,
+  type Outpoint,
+  parseOutpoint,
+  QuoinError,
+  type TokenId,
+  voutOf
+} from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import { bsv21Data, decodeBsv21, isClaim, type OutputStore } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'
+import { MINTED } from './ledger.ts'
 import { enqueueTokenIn, queueOfToken } from './pipeline/queues.ts'
-import { isDeployment } from './rules.ts'
+import { evaluateToken, isDeployment, tokenInputs, tokenOutputs } from './rules.ts'
 import { lockEvents, readTokenLock } from './token-lock.ts'
 import { DISCOVERY, tokenOfTopic } from './topic-names.ts'
 
@@ -36,7 +45,8 @@ export const tokenLookup = (outputs: OutputStore): QuoinLookup => ({
 })
 
 /** Events and data of an output that a BSV21 topic admitted. */
-const indexTokenOutput = ({ topic, outpoint, output }: AdmittedOutput): LookupUpdate | undefined => {
+const indexTokenOutput = (admitted: AdmittedOutput): LookupUpdate | undefined => {
+  const { topic, outpoint, output } = admitted
   const token = tokenOfTopic(topic)
   if (token === undefined && topic !== DISCOVERY) return undefined
   const claim = decodeBsv21(output.script, outpoint)
@@ -47,7 +57,18 @@ const indexTokenOutput = ({ topic, outpoint, output }: AdmittedOutput): LookupUp
   if (token !== undefined && claim.op !== 'burn') {
     events.push(...lockEvents(readTokenLock(output.script), token))
   }
-  return { events, data: { bsv21: bsv21Data(claim) } }
+  const data = { bsv21: bsv21Data(claim) }
+  if (token === undefined || claim.op !== 'value') return { events, data }
+  return { events, data: { ...data, [MINTED]: mintedBy(admitted, token).toString() } }
+}
+
+/** The minted part of the binary values of a transaction, as data of the first of them. */
+const mintedBy = ({ transaction, outpoint, previousCoins }: AdmittedOutput, token: TokenId): bigint => {
+  const claims = tokenOutputs(transaction, token)
+  const first = [...claims].find(([, { op }]) => op === 'value')![0]
+  return first === voutOf(outpoint)
+    ? evaluateToken(claims, tokenInputs(previousCoins, token)).mintedBinary
+    : 0n
 }
 
 const queueDeployment = (batch: Batch, { store }: OutputStore, outpoint: Outpoint): void => {

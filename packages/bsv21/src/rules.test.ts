@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { evaluateToken, type TokenEvaluation, tokenOutputs } from './rules.ts'
 import {
   auth,
+  binary,
   burn,
   deployAuth,
   deployMint,
@@ -124,6 +125,59 @@ describe('mints and auths', () => {
   })
 })
 
+describe('binary values', () => {
+  const value = (amount: bigint): Output => binary(GOLD, amount, bob)
+
+  it('without an authority are moved, together with transfers and burns', () => {
+    const spent = [value(6n), transfer(GOLD, 4n, bob)]
+    expect(goodOf(GOLD, spent, value(3n), transfer(GOLD, 5n, bob), burn(GOLD, 2n))).toEqual([0, 1, 2])
+    const { valid: none, refused } = evaluated(GOLD, spent, value(6n), transfer(GOLD, 5n, bob))
+    expect(none).toEqual([])
+    expect([...refused.values()]).toEqual(['insufficient', 'insufficient'])
+  })
+
+  it('with an authority are minted, beyond what the inputs pay for', () => {
+    const spent = [binary(GOLD, 0n, bob), value(6n)]
+    expect(evaluated(GOLD, spent, value(4n), value(5n))).toMatchObject({
+      valid: [0, 1],
+      output: 6n,
+      minted: 3n,
+      mintedBinary: 3n,
+      burned: 0n
+    })
+    expect(evaluated(GOLD, spent, value(4n))).toMatchObject({ output: 4n, minted: 0n, burned: 2n })
+  })
+
+  it('with an authority get what transfers and burns leave', () => {
+    const spent = [auth(GOLD, bob), transfer(GOLD, 10n, bob)]
+    expect(
+      evaluated(GOLD, spent, transfer(GOLD, 4n, bob), burn(GOLD, 3n), value(5n), mint(GOLD, 7n, bob))
+    ).toMatchObject({ valid: [0, 1, 2, 3], output: 7n, burned: 3n, minted: 9n, mintedBinary: 2n })
+  })
+
+  it('with an authority are valid where transfers are not', () => {
+    const spent = [auth(GOLD, bob), transfer(GOLD, 3n, bob)]
+    expect(evaluated(GOLD, spent, transfer(GOLD, 4n, bob), value(5n))).toMatchObject({
+      valid: [1],
+      output: 3n,
+      burned: 0n,
+      minted: 2n
+    })
+  })
+
+  it('may be paid for by JSON outputs, and pay for them', () => {
+    expect(goodOf(GOLD, [transfer(GOLD, 5n, bob)], value(5n))).toEqual([0])
+    expect(goodOf(GOLD, [value(5n)], transfer(GOLD, 5n, bob))).toEqual([0])
+    expect(goodOf(GOLD, [mint(GOLD, 5n, bob)], value(5n))).toEqual([0])
+  })
+
+  it('and authorities authorise in both forms', () => {
+    expect(goodOf(GOLD, [binary(GOLD, 0n, bob)], mint(GOLD, 5n, bob), auth(GOLD, bob))).toEqual([0, 1])
+    expect(goodOf(GOLD, [auth(GOLD, bob)], value(5n), binary(GOLD, 0n, bob))).toEqual([0, 1])
+    expect(goodOf(GOLD, [value(5n)], binary(GOLD, 0n, bob))).toEqual([])
+  })
+})
+
 describe('deployments', () => {
   it('are always valid, and belong to the token of their own output', () => {
     const made = make(deployMint(alice, 7n), deployAuth(alice), deployMint(alice, 9n))
@@ -157,7 +211,7 @@ describe('amounts and names that are not what they should be are no claims', () 
   it.each([
     ['a number', { op: 'transfer', id: GOLD, amt: 5 }],
     ['negative', { op: 'transfer', id: GOLD, amt: '-5' }],
-    ['with a leading zero', { op: 'transfer', id: GOLD, amt: '05' }],
+    ['nothing', { op: 'transfer', id: GOLD, amt: '0' }],
     ['one more than fits', { op: 'transfer', id: GOLD, amt: `${2n ** 64n}` }],
     ['of an auth', { op: 'auth', id: GOLD, amt: '5' }],
     ['of no operation', { op: 'steal', id: GOLD, amt: '5' }],

@@ -1,15 +1,16 @@
 /**
- * The rules of BSV21 (D11): the valid outputs of one token in a transaction, given the valid outputs of the token that the
- * transaction spends.
+ * The rules of BSV21 (D11; BRC-161 and BRC-162): the valid outputs of one token in a transaction, given the valid outputs
+ * of the token that the transaction spends.
  *
- * A deployment is always valid. Transfers and burns are valid, all or none of them, when the input amounts cover them; the
- * surplus is burned. Mints and auths are valid, all or none of them, when an auth is spent. An auth has no amount, and an
- * amount is not an auth. A burn carries nothing to its spender.
+ * A deployment is always valid. Outputs that move amounts (JSON transfers and burns, and binary values without an
+ * authority) are valid, all or none of them, when the input amounts cover them; the surplus is burned. Mints and auths are
+ * valid, all or none of them, when an authority is spent, and so are binary values: what the inputs do not cover of them
+ * is minted. An authority has no amount, and an amount is not an authority. A burn carries nothing to its spender.
  *
  * Amounts are from 1 to 2^64 − 1 each. Their sums may be larger, and are exact.
  */
 import type { Transaction } from '@quoin/chain'
-import { makeOutpoint, type TokenId } from '@quoin/primitives'
+import { makeOutpoint, type Outpoint, type TokenId } from '@quoin/primitives'
 import { type Bsv21, type Bsv21Operation, decodeBsv21 } from '@quoin/txo'
 
 /** Reasons why outputs of a token are invalid. */
@@ -22,16 +23,18 @@ export interface TokenEvaluation {
   readonly refused: ReadonlyMap<number, Refusal>
   /** Sum of the inputs. */
   readonly input: bigint
-  /** Sum of the valid transfers. */
+  /** Sum of the valid outputs that carry an amount which the inputs cover. */
   readonly output: bigint
-  /** Valid burns, and inputs beyond the transfers and burns. */
+  /** Valid burns, and inputs beyond what is moved. */
   readonly burned: bigint
-  /** Valid mints, and the deployment. */
+  /** Valid mints, binary values beyond the inputs, and the deployment. */
   readonly minted: bigint
+  /** The part of `minted` that binary values carry: their scripts do not tell it from a transfer. */
+  readonly mintedBinary: bigint
 }
 
 /** The effect of an operation on amounts. */
-const CARRYING: ReadonlySet<Bsv21Operation> = new Set(['deploy+mint', 'mint', 'transfer'])
+const CARRYING: ReadonlySet<Bsv21Operation> = new Set(['deploy+mint', 'mint', 'transfer', 'value'])
 const AUTHORISING: ReadonlySet<Bsv21Operation> = new Set(['deploy+auth', 'auth'])
 const MINTING: ReadonlySet<Bsv21Operation> = new Set(['deploy+mint', 'mint'])
 
@@ -39,7 +42,7 @@ const MINTING: ReadonlySet<Bsv21Operation> = new Set(['deploy+mint', 'mint'])
 export const transferableAmount = ({ op, amt }: Pick<Bsv21, 'op' | 'amt'>): bigint =>
   CARRYING.has(op) ? (amt ?? 0n) : 0n
 
-/** The amount that an output creates. */
+/** The amount that an output creates, as its operation says. A binary `value` does not say. */
 export const mintedAmount = ({ op, amt }: Pick<Bsv21, 'op' | 'amt'>): bigint =>
   MINTING.has(op) ? (amt ?? 0n) : 0n
 
@@ -72,33 +75,51 @@ const readTokenOutputs = ({ txid, outputs }: Transaction): TokenOutputs => {
   return claims
 }
 
+/** The outputs of one token that a transaction spends: its inputs of that token. */
+export const tokenInputs = (
+  coins: Iterable<{ readonly outpoint: Outpoint; readonly output: { readonly script: Uint8Array } }>,
+  token: TokenId
+): Bsv21[] =>
+  [...coins].flatMap(({ outpoint, output }) => {
+    const claim = decodeBsv21(output.script, outpoint)
+    return claim?.id === token ? [claim] : []
+  })
+
 /** Evaluates the outputs of one token; the inputs are its valid outputs that the transaction spends. */
 export const evaluateToken = (claims: TokenOutputs, inputs: Iterable<Bsv21>): TokenEvaluation => {
   const coming = [...inputs]
   const input = total(coming.map(transferableAmount))
   const isAuthorised = coming.some(({ op }) => AUTHORISING.has(op))
-  const isCovered = total(amountsOf(claims, 'transfer', 'burn')) <= input
+  const moving: readonly Bsv21Operation[] = isAuthorised
+    ? ['transfer', 'burn']
+    : ['transfer', 'burn', 'value']
+  const isCovered = sumOf(claims, ...moving) <= input
   const valid: number[] = []
   const refused = new Map<number, Refusal>()
   for (const [vout, { op }] of claims) {
-    const isMoved = op === 'transfer' || op === 'burn'
-    const isMade = op === 'mint' || op === 'auth'
-    if (isMoved && !isCovered) refused.set(vout, 'insufficient')
-    else if (isMade && !isAuthorised) refused.set(vout, 'unauthorized')
+    const needsAuthority = op === 'mint' || op === 'auth'
+    if (moving.includes(op) && !isCovered) refused.set(vout, 'insufficient')
+    else if (needsAuthority && !isAuthorised) refused.set(vout, 'unauthorized')
     else valid.push(vout)
   }
-  const output = isCovered ? total(amountsOf(claims, 'transfer')) : 0n
-  const minted = total(valid.map(vout => mintedAmount(claims.get(vout)!)))
-  return { valid, refused, input, output, burned: input - output, minted }
+  const [transferred, destroyed] = isCovered ? [sumOf(claims, 'transfer'), sumOf(claims, 'burn')] : [0n, 0n]
+  const values = isAuthorised || isCovered ? sumOf(claims, 'value') : 0n
+  // What transfers and burns leave of the inputs funds binary values before these count as minted.
+  const left = input - transferred - destroyed
+  const funded = values < left ? values : left
+  const output = transferred + funded
+  const mintedBinary = values - funded
+  const minted = total(valid.map(vout => mintedAmount(claims.get(vout)!))) + mintedBinary
+  return { valid, refused, input, output, burned: input - output, minted, mintedBinary }
 }
 
-const amountsOf = (claims: TokenOutputs, ...operations: Bsv21Operation[]): bigint[] =>
-  [...claims.values()].filter(({ op }) => operations.includes(op)).map(({ amt }) => amt!)
+const sumOf = (claims: TokenOutputs, ...operations: Bsv21Operation[]): bigint =>
+  total([...claims.values()].filter(({ op }) => operations.includes(op)).map(({ amt }) => amt!))
 
 const total = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
 
 /** The reason as text. */
 export const refusalText = (refusal: Refusal): string =>
   refusal === 'insufficient'
-    ? 'The transfers and burns of the token exceed its valid inputs.'
-    : 'Nothing that is spent authorises mints or auths of the token.'
+    ? 'The amounts that are moved of the token exceed its valid inputs.'
+    : 'No input is an authority of the token, which mints and auths need.'

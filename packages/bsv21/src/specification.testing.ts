@@ -17,6 +17,8 @@ interface SpecifiedCoin {
   readonly op: string
   /** What it says, `0` where it says nothing. */
   readonly amount: bigint
+  /** What of it the transaction made anew. */
+  minted: bigint
   /** Like the events: `p2pkh:{address}`, `cos:{address}`, `list:{address}`, or nothing. */
   readonly holder: string
   spent: boolean
@@ -71,6 +73,7 @@ const allowed = (made: readonly SpecifiedCoin[], spent: readonly SpecifiedCoin[]
   for (const { op, amount } of spent) {
     switch (op) {
       case 'transfer':
+      case 'value':
       case 'mint':
       case 'deploy+mint':
         available += amount
@@ -81,13 +84,29 @@ const allowed = (made: readonly SpecifiedCoin[], spent: readonly SpecifiedCoin[]
         break
     }
   }
-  let wanted = 0n
-  for (const { op, amount } of made) if (op === 'transfer' || op === 'burn') wanted += amount
+  let moved = 0n
+  let values = 0n
+  for (const { op, amount } of made) {
+    if (op === 'transfer' || op === 'burn') moved += amount
+    if (op === 'value') values += amount
+  }
+  const wanted = authority ? moved : moved + values
+  // Binary values say not whether they are moved or minted: what is left over pays for them first.
+  let left = wanted <= available ? available - moved : available
+  for (const coin of made) {
+    if (coin.op === 'mint' || coin.op === 'deploy+mint') coin.minted = coin.amount
+    if (coin.op !== 'value') continue
+    const paid = coin.amount < left ? coin.amount : left
+    left -= paid
+    coin.minted = coin.amount - paid
+  }
   return made.filter(({ op }) => {
     switch (op) {
       case 'transfer':
       case 'burn':
         return wanted <= available
+      case 'value':
+        return authority || wanted <= available
       case 'mint':
       case 'auth':
         return authority
@@ -108,6 +127,7 @@ const claimed = ({ txid, outputs }: Transaction): SpecifiedCoin[] =>
         token: token.id,
         op: token.op,
         amount: token.amt ?? 0n,
+        minted: 0n,
         holder: holderOf(script),
         spent: false
       }
@@ -125,10 +145,8 @@ const holderOf = (script: Uint8Array): string => {
 
 const summed = (all: readonly SpecifiedCoin[], token: string): SpecifiedToken => {
   const coins = all.filter(coin => coin.token === token)
-  const minted = sum(coins.filter(({ op }) => op === 'deploy+mint' || op === 'mint'))
-  const live = coins.filter(
-    ({ op, spent }) => !spent && (op === 'deploy+mint' || op === 'mint' || op === 'transfer')
-  )
+  const minted = coins.reduce((total, coin) => total + coin.minted, 0n)
+  const live = coins.filter(({ op, spent }) => !spent && CARRYING.includes(op))
   const balances: Record<string, bigint> = {}
   const addresses: Record<string, bigint> = {}
   for (const { holder, amount } of live) {
@@ -151,6 +169,8 @@ const summed = (all: readonly SpecifiedCoin[], token: string): SpecifiedToken =>
       .sort()
   }
 }
+
+const CARRYING = ['deploy+mint', 'mint', 'transfer', 'value']
 
 const sum = (coins: readonly SpecifiedCoin[]): bigint =>
   coins.reduce((total, { amount }) => total + amount, 0n)

@@ -137,6 +137,42 @@ describe('tokens', () => {
     await isRight(id)
   })
 
+  it('count the minted part of binary values by what their transaction spends, whenever that comes', async () => {
+    const deployed = await make(
+      [fund()],
+      [t.binary(undefined, 0n, t.paidTo(alice), { sym: 'GOLD', dec: 2n })]
+    )
+    const id = t.tokenIdOf(deployed)
+    const topic = topicOf(id)
+    const minted = await make(
+      [t.at(deployed, 0, alice), fund()],
+      [t.binary(id, 100n, t.paidTo(alice)), t.auth(id, t.paidTo(bob)), t.binary(id, 0n, t.paidTo(bob))]
+    )
+    const moved = await make([t.at(minted, 0, alice), fund()], [t.binary(id, 100n, t.paidTo(carol))])
+    const both = await make(
+      [t.at(minted, 1, bob), t.at(moved, 0, carol), fund()],
+      [t.binary(id, 60n, t.paidTo(alice)), t.binary(id, 90n, t.cosigned(bob))]
+    )
+    await submit(deployed, DISCOVERY, topic)
+    expect(await tokens.token(id)).toMatchObject({
+      op: 'deploy+auth',
+      sym: 'GOLD',
+      dec: 2,
+      encoding: 'binary'
+    })
+    await submit(minted, topic)
+    await submit(both, topic)
+    // Of the ancestor that pays for a part of it, only the spends are known: all of it counts as minted.
+    expect(await tokens.totals(id)).toMatchObject({ minted: 250n, supply: 150n, burned: 100n })
+    await submit(moved, topic)
+    await engine.settle()
+    expect(await tokens.totals(id)).toMatchObject({ minted: 150n, supply: 150n, burned: 0n, holders: 2 })
+    await isRight(id)
+    // The transaction is indexed again, and the topic that is asked has nothing to add.
+    await submit(both, DISCOVERY)
+    expect(await tokens.totals(id)).toMatchObject({ minted: 150n, supply: 150n })
+  })
+
   it('cannot be made by a transfer that nothing good comes into (forged)', async () => {
     const deployed = await make([fund()], [t.deployMint(alice, 1000n)])
     const id = t.tokenIdOf(deployed)

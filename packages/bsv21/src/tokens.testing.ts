@@ -5,9 +5,19 @@
 
 import { type Output, type Transaction, writeTransaction } from '@quoin/chain'
 import type { DevChain } from '@quoin/dev-chain'
-import { formatOutpoint, makeOutpoint, type TokenId, type Txid } from '@quoin/primitives'
+import { formatOutpoint, makeOutpoint, parseOutpoint, type TokenId, type Txid } from '@quoin/primitives'
 import { type Key, keyOf, spend, withKeyHash } from '../../chain/src/verify/test-chain.testing.ts'
-import { bsv21, cosign, ordLock, type Person, payTo, person } from '../../txo/src/scripts/scripts.testing.ts'
+import { cborMap } from '../../txo/src/scripts/dag-cbor.testing.ts'
+import type { CborValue } from '../../txo/src/scripts/dag-cbor.ts'
+import {
+  binaryToken,
+  bsv21,
+  cosign,
+  ordLock,
+  type Person,
+  payTo,
+  person
+} from '../../txo/src/scripts/scripts.testing.ts'
 
 export { type Person, person }
 
@@ -34,6 +44,20 @@ export const mint = (id: string, amt: bigint | string, lock: Uint8Array): Output
 export const auth = (id: string, lock: Uint8Array): Output => tokenOutput({ op: 'auth', id }, lock)
 export const burn = (id: string, amt: bigint | string): Output =>
   tokenOutput({ op: 'burn', id, amt: `${amt}` }, payTo(person(0)))
+
+/** The binary form; without a token a deployment, and without an amount an authority. */
+export const binary = (
+  id: string | undefined,
+  amt: bigint,
+  lock: Uint8Array,
+  attributes?: Readonly<Record<string, CborValue>>
+): Output => ({
+  satoshis: 1,
+  script: binaryToken(id === undefined ? undefined : parseOutpoint(id), amt, {
+    lock,
+    ...(attributes && { payload: cborMap(attributes) })
+  })
+})
 
 export const tokenIdOf = ({ txid }: Transaction, vout = 0): TokenId =>
   formatOutpoint(makeOutpoint(txid, vout), '_') as TokenId

@@ -17,6 +17,8 @@ export interface Token {
   readonly sym: string | undefined
   readonly dec: number
   readonly icon: string | undefined
+  /** The form of the deployment: BRC-161 or BRC-162. */
+  readonly encoding: 'json' | 'binary'
   readonly score: number
 }
 
@@ -104,9 +106,9 @@ export class Tokens {
     return loaded.map((output, i) => {
       const data = output?.data?.['bsv21'] as Bsv21Data | undefined
       if (!output || !data || output.topics?.length === 0) return undefined
-      const { id, op, amt, sym, dec, icon } = data
+      const { id, op, amt, sym, dec, icon, encoding = 'json' } = data
       if (id !== ids[i] || (op !== 'deploy+mint' && op !== 'deploy+auth')) return undefined
-      return { id, op, amt: BigInt(amt ?? 0), sym, dec: dec ?? 0, icon, score: output.score }
+      return { id, op, amt: BigInt(amt ?? 0), sym, dec: dec ?? 0, icon, encoding, score: output.score }
     })
   }
 

@@ -7,8 +7,7 @@
 
 import type { QuoinTopic } from '@quoin/overlay'
 import { makeOutpoint, type TokenId } from '@quoin/primitives'
-import { decodeBsv21 } from '@quoin/txo'
-import { evaluateToken, isDeployment, refusalText, tokenOutputs } from './rules.ts'
+import { evaluateToken, isDeployment, refusalText, tokenInputs, tokenOutputs } from './rules.ts'
 import { tokenOfTopic } from './topic-names.ts'
 
 /** Admits all deployments. */
@@ -25,10 +24,9 @@ export const discoveryTopic: QuoinTopic = {
 /** Admits the valid outputs of one token. */
 export const tokenTopic = (token: TokenId): QuoinTopic => ({
   admit: ({ transaction, previousCoins }) => {
-    const inputs = previousCoins.flatMap(({ outpoint, output }) => decodeBsv21(output.script, outpoint) ?? [])
     const { valid, refused } = evaluateToken(
       tokenOutputs(transaction, token),
-      inputs.filter(({ id }) => id === token)
+      tokenInputs(previousCoins, token)
     )
     return {
       outputs: valid,

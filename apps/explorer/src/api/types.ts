@@ -369,6 +369,8 @@ export type TokenDetails = {
     readonly sym?: string
     readonly dec: number
     readonly icon?: string
+    /** The form of the deployment: an inscription (BRC-161), or pushed fields (BRC-162). */
+    readonly encoding: 'json' | 'binary'
   }
   readonly status: {
     readonly token_id: string
@@ -529,6 +531,8 @@ export interface Routes {
         readonly sym?: string
         readonly dec: number
         readonly icon?: string
+        /** The form of the deployment: an inscription (BRC-161), or pushed fields (BRC-162). */
+        readonly encoding: 'json' | 'binary'
       }[]
       /** For the next page; null on the last. */
       readonly cursor: string | null

@@ -83,7 +83,9 @@ const About = ({ details: { tokenId, token, status } }: { readonly details: Toke
         ),
         Deployed: (
           <>
-            as <code>{token.op}</code> in <Outpoint outpoint={tokenId.replace('_', '.')} />
+            as <code>{token.op}</code>
+            {token.encoding === 'binary' && ', binary (BRC-162),'} in{' '}
+            <Outpoint outpoint={tokenId.replace('_', '.')} />
           </>
         ),
         Decimals: count(token.dec),

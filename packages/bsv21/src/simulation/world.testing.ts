@@ -17,6 +17,8 @@ export interface Coin {
   readonly token: string | undefined
   readonly op: string | undefined
   readonly amount: bigint
+  /** A deployment in the binary form, which is one at output 0 alone. */
+  readonly isBinary?: boolean
 }
 
 export interface Made {
@@ -76,7 +78,8 @@ export class TokenWorld {
       throw error
     }
     for (const [vout, { coin }] of planned.entries()) {
-      const id = coin.op?.startsWith('deploy') ? t.tokenIdOf(transaction, vout) : undefined
+      const isDeployed = coin.op?.startsWith('deploy') && (vout === 0 || !coin.isBinary)
+      const id = isDeployed ? t.tokenIdOf(transaction, vout) : undefined
       if (id !== undefined) this.tokens.add(id)
       this.#coins.push({ ...coin, transaction, vout, token: id ?? coin.token })
     }
@@ -128,6 +131,13 @@ export class TokenWorld {
     const sym = this.#random.pick(['GOLD', 'X:spnd', 'a/b', '\u0000', undefined])
     const more = sym === undefined ? {} : { sym }
     const deployed = { owner, token: undefined, amount: 0n }
+    if (this.#random.chance(0.3)) {
+      this.count('binary deployment')
+      const amount = this.#random.pick([0n, 0n, 1n, 1000n, MAX])
+      const op = amount > 0n ? 'deploy+mint' : 'deploy+auth'
+      const output = t.binary(undefined, amount, t.paidTo(owner), { sym: 'GOLD', dec: 8n })
+      return { output, coin: { ...deployed, op, amount, isBinary: true } }
+    }
     if (this.#random.chance(0.4)) {
       this.count('deploy+auth')
       return { output: t.deployAuth(owner, more), coin: { ...deployed, op: 'deploy+auth' } }
@@ -197,8 +207,10 @@ export class TokenWorld {
       return { output: t.burn(id, capped), coin: { ...coin, op: 'burn', owner: undefined } }
     }
     const lock = how === 'p2pkh' ? t.paidTo(owner) : how === 'cosign' ? t.cosigned(owner) : t.listedBy(owner)
+    const isBinary = capped > 0n && random.chance(0.4)
+    if (isBinary) this.count('binary value')
     return {
-      output: t.transfer(id, capped, lock),
+      output: isBinary ? t.binary(id, capped, lock) : t.transfer(id, capped, lock),
       coin: { ...coin, owner: how === 'p2pkh' ? owner : undefined }
     }
   }
@@ -206,12 +218,16 @@ export class TokenWorld {
   #mint(id: string): Planned {
     const owner = this.#random.pick(this.#people)
     const amount = this.#random.pick([7n, 1000n, MAX])
-    return { output: t.mint(id, amount, t.paidTo(owner)), coin: { owner, token: id, op: 'mint', amount } }
+    const isBinary = this.#random.chance(0.4)
+    if (isBinary) this.count('binary mint')
+    const output = isBinary ? t.binary(id, amount, t.paidTo(owner)) : t.mint(id, amount, t.paidTo(owner))
+    return { output, coin: { owner, token: id, op: 'mint', amount } }
   }
 
   #auth(id: string): Planned {
     const owner = this.#random.pick(this.#people)
-    return { output: t.auth(id, t.paidTo(owner)), coin: { owner, token: id, op: 'auth', amount: 0n } }
+    const output = this.#random.chance(0.4) ? t.binary(id, 0n, t.paidTo(owner)) : t.auth(id, t.paidTo(owner))
+    return { output, coin: { owner, token: id, op: 'auth', amount: 0n } }
   }
 
   /** What is no claim at all. */
@@ -223,6 +239,8 @@ export class TokenWorld {
     const output = this.#random.pick([
       t.transfer(id, '0', lock),
       t.transfer(id, `${2n ** 64n}`, lock),
+      t.binary(id, 2n ** 64n, lock),
+      t.binary(id, -5n, lock),
       t.transfer(id.toUpperCase(), 5n, lock),
       t.transfer(id.replace('_', '.'), 5n, lock),
       t.transfer(id.replace('_', '_0'), 5n, lock),

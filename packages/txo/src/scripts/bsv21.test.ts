@@ -29,7 +29,8 @@ describe('BSV21 of real transactions', () => {
       amt: 18446744073709500000n,
       sym: 'MNEE',
       dec: 5,
-      icon: '9c7f7f1788c6382d5ac737a4052334cf150b52d1e46c484ecfb1d6e00184f263_0'
+      icon: '9c7f7f1788c6382d5ac737a4052334cf150b52d1e46c484ecfb1d6e00184f263_0',
+      encoding: 'json'
     })
     expect(foundIn('mnee', 0)['bsv21']!.data).toEqual({
       id: ID,
@@ -66,13 +67,15 @@ describe('the operations', () => {
       amt,
       sym: undefined,
       dec: undefined,
-      icon: undefined
+      icon: undefined,
+      encoding: 'json'
     })
   })
 
   it('are read without regard to case', () => {
     expect(decode({ ...transfer, op: 'TRANSFER' })?.op).toBe('transfer')
     expect(decode({ ...deploy, op: 'Deploy+Mint' })?.op).toBe('deploy+mint')
+    expect(decode({ ...transfer, op: 'M\u0130NT' })?.op).toBe('mint')
   })
 
   it.each([
@@ -85,13 +88,15 @@ describe('the operations', () => {
     { op: 'auth', id: ID, amt: '7' },
     { op: 'auth', id: ID, amt: null },
     { amt: '7', id: ID },
+    { op: 'value', id: ID, amt: '7' },
     { op: ' transfer', id: ID, amt: '7' }
   ])('%j is none', fields => {
     expect(decode(fields)).toBeUndefined()
   })
 
   it('ignore what they have no use for', () => {
-    expect(decode({ ...transfer, sym: 5, icon: {}, more: [[]] })).toMatchObject({ amt: 5n, sym: undefined })
+    expect(decode({ ...transfer, sym: 5, icon: {}, dec: '99', more: [[]] })).toEqual(decode(transfer))
+    expect(decode({ ...transfer, sym: 'X', dec: '8' })).toEqual(decode(transfer))
     expect(decode({ ...deploy, id: 7 })).toMatchObject({ id: SELF })
   })
 })
@@ -101,7 +106,6 @@ describe('there is one way to write', () => {
     '0',
     '',
     '00',
-    '01',
     '+1',
     '-1',
     ' 1',
@@ -112,10 +116,18 @@ describe('there is one way to write', () => {
     '１',
     '18446744073709551616',
     '9'.repeat(20),
-    '9'.repeat(5000)
+    '1_000',
+    '0018446744073709551616',
+    '9'.repeat(5000),
+    `${'0'.repeat(5000)}x`
   ])('an amount, which is not %s', amt => {
     expect(decode({ ...transfer, amt })).toBeUndefined()
     expect(decode({ ...deploy, amt })).toBeUndefined()
+  })
+
+  it.each(['5', '05', '005', `${'0'.repeat(5000)}5`])('an amount, where %s is 5', amt => {
+    expect(decode({ ...transfer, amt })?.amt).toBe(5n)
+    expect(decode({ ...deploy, amt })?.amt).toBe(5n)
   })
 
   it('an amount, which is text', () => {
@@ -160,23 +172,40 @@ describe('there is one way to write', () => {
     expect(decode({ ...transfer, id: `${FIXTURES.mnee}_4294967295` })?.id).toMatch(/_4294967295$/)
   })
 
-  it.each(['19', '-1', '01', '', '1.0', ' 1', 5, 0, null, ['5']])('decimals, which are not %j', dec => {
-    expect(decode({ ...deploy, dec })).toBeUndefined()
-    expect(decode({ ...transfer, dec })).toBeUndefined()
+  it('decimals, from 0 to 18', () => {
+    for (let dec = 0; dec <= 18; dec++) {
+      expect(decode({ ...deploy, dec: `${dec}` })?.dec).toBe(dec)
+      expect(decode({ ...deploy, dec: `0${dec}` })?.dec).toBe(dec)
+    }
+  })
+})
+
+describe('malformed attributes count as absent', () => {
+  it.each(['19', '-1', '', '1.0', ' 1', '9'.repeat(30), 5, 0, null, ['5']])('decimals %j', dec => {
+    expect(decode({ ...deploy, dec })).toEqual(decode(deploy))
   })
 
-  it('decimals, from 0 to 18', () => {
-    for (let dec = 0; dec <= 18; dec++) expect(decode({ ...deploy, dec: `${dec}` })?.dec).toBe(dec)
+  it.each([5, null, {}, '', 'x'.repeat(1025)])('the symbol %.20j', sym => {
+    expect(decode({ ...deploy, sym })).toEqual(decode(deploy))
+  })
+
+  it.each([5, ['x'], null, '', '_', '_x', '_01', '_4294967296', 'https://x/y.png', `${FIXTURES.mnee}.0`])(
+    'the icon %j',
+    icon => {
+      expect(decode({ ...deploy, icon })).toEqual(decode(deploy))
+    }
+  )
+
+  it('and leave the others', () => {
+    expect(decode({ ...deploy, sym: 'GOLD', dec: 8, icon: {} })).toMatchObject({
+      sym: 'GOLD',
+      dec: undefined
+    })
   })
 })
 
 describe('hostile JSON', () => {
   it.each([
-    { ...deploy, sym: 5 },
-    { ...deploy, sym: null },
-    { ...deploy, sym: {} },
-    { ...deploy, icon: 5 },
-    { ...deploy, icon: ['x'] },
     { ...deploy, op: 5 },
     { ...deploy, op: null },
     { ...deploy, op: ['deploy+mint'] },
@@ -212,16 +241,22 @@ describe('hostile JSON', () => {
     expect(decode('\n\t {"p":"bsv-20","op":"deploy+mint","amt":"2"} \r\n')?.amt).toBe(2n)
   })
 
-  it('must be UTF-8, and not longer than 64 KiB', () => {
-    const withPadding = (length: number): string => {
-      const json = JSON.stringify({ p: 'bsv-20', ...deploy, more: '' })
-      return json.replace('""', `"${'x'.repeat(length - json.length)}"`)
-    }
-    expect(decode(withPadding(65_536))?.amt).toBe(1000n)
-    expect(decode(withPadding(65_537))).toBeUndefined()
-    const broken = bsv21(deploy)
-    broken[broken.indexOf(0x7b) + 2] = 0xff
-    expect(decodeBsv21(broken, OUTPOINT)).toBeUndefined()
+  it('may be long, and deep up to 10,000 brackets', () => {
+    const padded = (more: string): string => `{"p":"bsv-20","op":"deploy+mint","more":${more},"amt":"1000"}`
+    expect(decode(padded(`"${'x'.repeat(2_000_000)}"`))?.amt).toBe(1000n)
+    expect(decode(padded('['.repeat(9_999) + ']'.repeat(9_999)))?.amt).toBe(1000n)
+    expect(decode(padded('['.repeat(10_000) + ']'.repeat(10_000)))).toBeUndefined()
+    // A number beyond a float64 is JSON all the same.
+    expect(decode(padded('1e999'))?.amt).toBe(1000n)
+  })
+
+  it('may have bytes that are not UTF-8, in a field without a use', () => {
+    const broken = bsv21({ ...deploy, more: '~' })
+    broken[broken.lastIndexOf(0x7e)] = 0xff
+    expect(decodeBsv21(broken, OUTPOINT)?.amt).toBe(1000n)
+    const outside = bsv21(deploy)
+    outside[outside.indexOf(0x7b) + 2] = 0xff
+    expect(decodeBsv21(outside, OUTPOINT)).toBeUndefined()
   })
 
   it('needs the media type, as it is', () => {
@@ -264,6 +299,6 @@ describe('bsv21', () => {
   it('writes out an icon of the same transaction', () => {
     const icon = (value: string): string | undefined => decode({ ...deploy, icon: value })?.icon
     expect(icon('_3')).toBe(`${formatTxid(txidOf(OUTPOINT))}_3`)
-    for (const value of ['_', '_x', 'https://x/y.png', '']) expect(icon(value)).toBe(value)
+    expect(icon(`${FIXTURES.mnee}_4`)).toBe(`${FIXTURES.mnee}_4`)
   })
 })

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict'
 import { parseAddress, sha256, type Transaction } from '@quoin/chain'
 import { makeOutpoint, OP, push, type Txid } from '@quoin/primitives'
+import { cborMap } from './dag-cbor.testing.ts'
 import { scriptEvents } from './events.ts'
 import { parseScript } from './parse.ts'
 import {
@@ -14,6 +15,7 @@ import {
   authored,
   B,
   BAP,
+  binaryToken,
   bitcom,
   bsv21,
   cosign,
@@ -110,6 +112,8 @@ const SEEDS: readonly Uint8Array[] = [
   lock(alice, 850_000),
   ordLock(alice, 1234),
   cosign(alice, bob),
+  binaryToken(undefined, 1000n, { payload: cborMap({ sym: 'GOLD', dec: 8n, icon: new Uint8Array(36) }) }),
+  binaryToken(OUTPOINT, 5n, { lock: ordLock(alice, 1234) }),
   shrug(undefined, 1000n),
   shrug(OUTPOINT, 5n),
   pushDrop(alice.key, [utf8('a'), utf8('bc'), new Uint8Array(80)]),

@@ -202,6 +202,22 @@ export const shrug = (token: Outpoint | undefined, amount: bigint, suffix = payT
     suffix
   )
 
+/** A binary token output (BRC-162); without a token a deployment. */
+export const binaryToken = (
+  token: Outpoint | undefined,
+  amount: bigint,
+  { payload, lock = payTo(person(1)) }: { readonly payload?: Uint8Array; readonly lock?: Uint8Array } = {}
+): Uint8Array =>
+  joined(
+    buildScript([
+      token ? wireOutpoint(token).subarray(0, voutOf(token) === 0 ? 32 : 36) : OP.N0,
+      writeScriptNumber(amount),
+      OP['2DROP'],
+      ...(payload ? [payload, OP.DROP] : [])
+    ]),
+    lock
+  )
+
 export const pushDrop = (
   key: Uint8Array,
   fields: readonly Uint8Array[],

@@ -12,6 +12,7 @@ interface Details {
     readonly sym?: string
     readonly dec: number
     readonly icon?: string
+    readonly encoding: 'json' | 'binary'
   }
 }
 interface Supply {
@@ -60,6 +61,9 @@ export const showToken = async (id: string, holders: string, url: string, json: 
   return EXIT.ok
 }
 
+const deploymentText = ({ op, amt, encoding }: Details['token'], shown: (amount: string) => string): string =>
+  `${op}${op === 'deploy+mint' ? ` of ${shown(amt)}` : ''}${encoding === 'binary' ? ', binary (BRC-162)' : ''}`
+
 const report = (
   token: Details['token'],
   supply: Supply,
@@ -72,7 +76,7 @@ const report = (
   const { due, leased, waiting, dead } = status.queue
   print(
     table([
-      ['  deployed', `${token.op}${token.op === 'deploy+mint' ? ` of ${shown(token.amt)}` : ''}`],
+      ['  deployed', deploymentText(token, shown)],
       ['  decimals', String(token.dec)],
       ['  supply', shown(supply.supply)],
       ['  minted', shown(supply.minted)],

@@ -72,7 +72,7 @@ describe('Bsv21Client', () => {
   it('gets a token as it was deployed, and whether it is indexed', async () => {
     const details = {
       tokenId: id,
-      token: { id, op: 'deploy+mint', amt: `${MUCH}`, sym: 'GOLD', dec: 8 },
+      token: { id, op: 'deploy+mint', amt: `${MUCH}`, encoding: 'json', sym: 'GOLD', dec: 8 },
       status: {
         token_id: id,
         is_active: true,

@@ -66,7 +66,10 @@ export const TokenJson = Type.Object({
   amt: Amount,
   sym: Type.Optional(Type.String()),
   dec: Type.Integer(),
-  icon: Type.Optional(Type.String())
+  icon: Type.Optional(Type.String()),
+  encoding: Type.Union([Type.Literal('json'), Type.Literal('binary')], {
+    description: 'The form of the deployment: an inscription (BRC-161), or pushed fields (BRC-162).'
+  })
 })
 export const StatusJson = Type.Object({
   token_id: Type.String(),
@@ -86,13 +89,14 @@ const Details = Type.Object(
   { $id: 'TokenDetails' }
 )
 
-export const tokenJson = ({ id, op, amt, sym, dec, icon }: Token) => ({
+export const tokenJson = ({ id, op, amt, sym, dec, icon, encoding }: Token) => ({
   id,
   op,
   amt: amt.toString(),
   ...(sym !== undefined && { sym }),
   dec,
-  ...(icon !== undefined && { icon })
+  ...(icon !== undefined && { icon }),
+  encoding
 })
 
 export const statusJson = (id: TokenId, status: TokenStatus) => ({
