@@ -1,7 +1,8 @@
 /** The state of tokens as a store has it, in the form of the specification. */
+import { parseAddress, type Transaction } from '@quoin/chain'
 import { formatOutpoint, type TokenId } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
-import type { SpecifiedToken } from './specification.testing.ts'
+import { inOrder, type SpecifiedToken, specifiedState } from './specification.testing.ts'
 import { HOLDER_LOCKS } from './token-lock.ts'
 import { type Holder, Tokens } from './tokens.ts'
 import { topicOf } from './topic-names.ts'
@@ -90,3 +91,23 @@ export const ranked = (state: Record<string, SpecifiedToken>, hashOf: (address: 
       }
     ])
   )
+
+/** The state that the specification gives for tokens after a history. */
+export const expectedState = (
+  history: readonly Transaction[],
+  tokens: Iterable<string>
+): Record<string, SpecifiedToken> => {
+  const specified = ranked(specifiedState(inOrder(history)), address => parseAddress(address).hash)
+  return Object.fromEntries([...tokens].map(token => [token, specified[token] ?? NOTHING]))
+}
+
+const NOTHING: SpecifiedToken = {
+  minted: 0n,
+  supply: 0n,
+  burned: 0n,
+  listed: 0n,
+  balances: {},
+  holders: [],
+  outputs: [],
+  unspent: []
+}

@@ -296,7 +296,8 @@ const toJournalEntry = (work: WorkingSet, txid: string): JournalEntry => {
       vout: voutOf(outpointFromMapKey(key)),
       events: state(work.output(key)).events,
       topics: state(work.output(key)).topics,
-      ...leftBy(work.output(key))
+      ...leftBy(work.output(key)),
+      ...spenderOf(work, key)
     })),
     spends: spent.map(({ outpoint, events }) => ({
       outpoint: formatOutpoint(outpoint),
@@ -308,6 +309,11 @@ const toJournalEntry = (work: WorkingSet, txid: string): JournalEntry => {
 
 const mergedEvents = (own: readonly string[], told: readonly string[]): readonly string[] =>
   told.length === 0 ? own : [...new Set([...own, ...told])].sort()
+
+const spenderOf = (work: WorkingSet, key: string): { spender?: string } => {
+  const spender = work.isGuarded(key) ? work.spend(key).after : undefined
+  return spender === undefined ? {} : { spender: formatTxid(txidFromMapKey(spender)) }
+}
 
 /** The topics that an output leaves. */
 const leftBy = ({ before, after }: Slot<OutputState>): { left?: readonly Topic[] } => {

@@ -56,7 +56,8 @@ export {
   type Balance,
   OutputStore,
   type OutputStoreOptions,
-  type SavedOutput
+  type SavedOutput,
+  type StoredHook
 } from './output-store.ts'
 export { type BlockPosition, heightScore, scoreOf } from './position.ts'
 export { Proofs, type ReconcileResult } from './proofs.ts'

@@ -4,7 +4,7 @@
  * its descendants, and its rollback removes them.
  */
 import type { Proof, Transaction, VerifiedTransactions } from '@quoin/chain'
-import { bytesKey, makeOutpoint, type Txid } from '@quoin/primitives'
+import { bytesKey, makeOutpoint, type Topic, type Txid } from '@quoin/primitives'
 import type { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
 import { TxUpdate } from './tx-update.ts'
@@ -73,9 +73,15 @@ export const planIngest = (
         for (const each of content.transactions) transactions.saveIn(batch, each, { verified: isVerified })
         for (const { txid, bump } of content.proofs) transactions.saveProofIn(batch, txid, bump)
       })
+      for (const each of isVerified ? content.transactions : []) {
+        const topics = bytesKey(each.txid) === subjectKey ? update.appliedTopics : NO_TOPICS
+        update.addWrites(batch => outputs.storedIn(batch, each, topics))
+      }
     }
   }
 }
+
+const NO_TOPICS: ReadonlySet<Topic> = new Set()
 
 const storedParents = async (
   outputs: OutputStore,

@@ -25,6 +25,8 @@ export interface JournalEntry {
     readonly topics: readonly string[]
     /** Topics that it left. */
     readonly left?: readonly string[]
+    /** The transaction that spends it: it may be in the index before the output is. */
+    readonly spender?: string
   }[]
   /** Outputs that it spends, or spent before it was removed, with their events and topics. */
   readonly spends: readonly {

@@ -12,7 +12,7 @@
  * await outputs.searchBalance({ keys: [`own:${address}`] }) // { satoshis: 1000n, outputs: 1 }
  */
 
-import { chain, type KnownLookup, TransactionStore } from '@quoin/chain'
+import { chain, type KnownLookup, type Transaction, TransactionStore } from '@quoin/chain'
 import {
   bytesKey,
   makeOutpoint,
@@ -58,6 +58,13 @@ export interface OutputStoreOptions {
   readonly journal?: number
 }
 
+/** Adds writes to a commit that stores a verified transaction, with the topics that the commit applies it to. */
+export type StoredHook = (
+  batch: Batch,
+  transaction: Transaction,
+  topics: ReadonlySet<Topic>
+) => void | Promise<void>
+
 /** An output to save. */
 export interface SavedOutput {
   readonly vout: number
@@ -96,6 +103,7 @@ export class OutputStore {
   readonly #committing: CommitContext
   readonly #committed: ((seconds: number) => void)[] = []
   readonly #membershipChanged: ((topics: readonly Topic[]) => void)[] = []
+  readonly #storing: StoredHook[] = []
   readonly #forgetting: ((batch: Batch, txid: Txid) => void | Promise<void>)[] = []
 
   constructor(store: Store, options: OutputStoreOptions = {}) {
@@ -252,6 +260,19 @@ export class OutputStore {
   /** Adds writes to the commits that roll back a transaction, for rows outside of the index. */
   onForget(forget: (batch: Batch, txid: Txid) => void | Promise<void>): void {
     this.#forgetting.push(forget)
+  }
+
+  /** Adds writes to the commits that store verified transactions, ancestors among them. */
+  onStored(hook: StoredHook): void {
+    this.#storing.push(hook)
+  }
+
+  /** Runs the hooks of `onStored`, without a promise while they are synchronous. */
+  storedIn(batch: Batch, transaction: Transaction, topics: ReadonlySet<Topic>): void | Promise<void> {
+    return writeAll(
+      batch,
+      this.#storing.map(hook => each => hook(each, transaction, topics))
+    )
   }
 
   /** Calls back after each commit, with the seconds that it took until it was durable. */

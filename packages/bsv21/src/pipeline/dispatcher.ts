@@ -3,22 +3,28 @@
  * `tm_bsv21` and enqueues every token output in the queue of its token, `q:tok:{tokenId}`. The commit that enqueues the
  * outputs also acknowledges the transaction, so a crash loses nothing.
  *
+ * A transaction that no active token evaluates is submitted to `tm_bsv21` too, which admits none of its outputs: it may
+ * spend outputs of an active token.
+ *
  * A transaction is dispatched once its ancestry is complete. Missing ancestors are fetched if a source is configured;
  * otherwise the item waits in the queue until they are ingested.
  */
 import type { BeefTransaction } from '@quoin/chain'
 import type { Engine } from '@quoin/overlay'
 import {
+  bytesKey,
   formatTxid,
   makeOutpoint,
+  memoize,
   QuoinError,
   TickThrottle,
   type TokenId,
-  type Txid
+  type Txid,
+  txidOf
 } from '@quoin/primitives'
 import { type Batch, type Lease, pollQueue, type Queue } from '@quoin/store'
 import { heightScore, type OutputStore } from '@quoin/txo'
-import type { FeeAddresses } from '../fee-address.ts'
+import type { Activation } from '../activation.ts'
 import { isForDiscovery, type TokenOutputs, tokenOutputs } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { DISCOVERY } from '../topic-names.ts'
@@ -37,14 +43,16 @@ import { updateProof } from './update-proof.ts'
 /** Ancestors fetched for one transaction. */
 const MAX_FETCHES = 100
 const LEASE_SECONDS = 120
+/** Queue items of one read. */
+const PAGE = 1000
 
 export interface DispatchOptions {
   readonly engine: Engine
+  readonly activation: Activation
   readonly staged: StagedTransactions
   readonly now: Clock
   /** Source of missing ancestors. */
   readonly fetch?: TransactionSource | undefined
-  readonly feeAddresses?: FeeAddresses | undefined
 }
 
 interface DispatchResult {
@@ -61,22 +69,23 @@ export class Dispatcher {
   readonly #queue: Queue<Txid>
   readonly #now: Clock
   readonly #fetch: TransactionSource | undefined
-  readonly #feeAddresses: FeeAddresses | undefined
+  readonly #activation: Activation
 
-  constructor({ engine, staged, now, fetch, feeAddresses }: DispatchOptions) {
+  constructor({ engine, activation, staged, now, fetch }: DispatchOptions) {
     this.#now = now
     this.#engine = engine
     this.#outputs = engine.outputs
     this.#staged = staged
     this.#queue = discoveryQueue(engine.outputs.store, now)
     this.#fetch = fetch
-    this.#feeAddresses = feeAddresses
+    this.#activation = activation
   }
 
   /** Dispatches up to `limit` due transactions. Returns their number and the tokens with new queue items. */
   async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
     const leases = await pollQueue(this.#queue, limit, LEASE_SECONDS)
-    const all = await this.#throttle.map(leases, lease => this.#dispatchOne(lease))
+    const active = new ActiveTokens(leases.length + 1, this.#activation)
+    const all = await this.#throttle.map(leases, lease => this.#dispatchOne(lease, active))
     const dispatched = all.filter(each => each !== undefined)
     await acknowledgeAll(
       this.#outputs.store,
@@ -86,12 +95,29 @@ export class Dispatcher {
     await this.#requeueProved(
       dispatched.filter(({ subject }) => !subject.bump).map(({ lease }) => lease.item)
     )
+    for (const token of await active.deactivated()) await this.redispatch(token)
     const tokens = dispatched.flatMap(({ outputs }) => [...outputs.values()].map(({ id }) => id))
     return { count: leases.length, tokens: new Set(tokens) }
   }
 
+  /** Dispatches queued transactions of a token that is no longer active again, unless they are in the index. */
+  async redispatch(token: TokenId): Promise<void> {
+    const queue = queueOfToken(this.#outputs.store, token, this.#now)
+    for (const state of ['due', 'leased', 'waiting', 'dead'] as const) {
+      let cursor: string | undefined
+      do {
+        const page = await queue.list(state, { limit: PAGE, ...(cursor !== undefined && { cursor }) })
+        const txids = new Map(page.items.map(({ item }) => [bytesKey(txidOf(item)), txidOf(item)]))
+        for (const txid of txids.values()) {
+          if (!(await this.#outputs.record(txid))) await this.#queue.enqueue(txid, this.#now())
+        }
+        cursor = page.cursor
+      } while (cursor !== undefined)
+    }
+  }
+
   /** Undefined when the item waits or failed. */
-  async #dispatchOne(lease: Lease<Txid>): Promise<DispatchResult | undefined> {
+  async #dispatchOne(lease: Lease<Txid>, active: ActiveTokens): Promise<DispatchResult | undefined> {
     let ancestry: AncestryResult | undefined
     try {
       const check = await this.#completeAncestry(lease.item)
@@ -99,7 +125,8 @@ export class Dispatcher {
       const { subject } = check
       const outputs = tokenOutputs(subject.transaction!)
       await updateProof(this.#engine, subject)
-      if (isForDiscovery([...outputs.values()])) {
+      const claims = [...outputs.values()]
+      if (isForDiscovery(claims) || !(await active.areSome(claims.map(({ id }) => id)))) {
         ancestry = await this.#staged.assemble(lease.item)
         if (ancestry.missing) return await this.#waitFor(lease, ancestry.missing)
         await this.#engine.admit({ beef: beefOf(ancestry), topics: [DISCOVERY] })
@@ -149,13 +176,41 @@ export class Dispatcher {
       const outpoint = makeOutpoint(subject.txid, vout)
       enqueueTokenIn(batch, queueOfToken(store, token, this.#now), { token, outpoint, score, now })
     }
-    saveFeeAddressesIn(batch, outputs, this.#feeAddresses)
+    saveFeeAddressesIn(batch, outputs, this.#activation.feeAddresses)
     if (outputs.size === 0) this.#staged.removeIn(batch, subject.txid)
   }
 
   /** Re-enqueues transactions that were staged with a proof during their lease, when `enqueue` had no effect. */
   async #requeueProved(txids: readonly Txid[]): Promise<void> {
     for (const txid of await this.#staged.withProofs(txids)) await this.#queue.enqueue(txid, this.#now())
+  }
+}
+
+/** Activation of tokens during one dispatch. */
+class ActiveTokens {
+  readonly #activation: Activation
+  readonly #isActive: (token: TokenId) => Promise<boolean>
+  readonly #relied = new Set<TokenId>()
+
+  constructor(size: number, activation: Activation) {
+    this.#activation = activation
+    this.#isActive = memoize(size, (token: TokenId) => activation.isActive(token))
+  }
+
+  /** Whether an active token is among them, whose worker will submit the transaction. */
+  async areSome(tokens: readonly TokenId[]): Promise<boolean> {
+    for (const token of tokens) {
+      if (!(await this.#isActive(token))) continue
+      this.#relied.add(token)
+      return true
+    }
+    return false
+  }
+
+  /** Tokens that were active and ceased to be meanwhile. */
+  async deactivated(): Promise<TokenId[]> {
+    const still = await Promise.all([...this.#relied].map(token => this.#activation.isActive(token)))
+    return [...this.#relied].filter((_, i) => !still[i])
   }
 }
 

@@ -23,10 +23,11 @@ import { Dispatcher } from './dispatcher.ts'
 import { FastPath } from './fast-path.ts'
 import { Ingest } from './ingest.ts'
 import { Progress, type SourceProgress } from './progress.ts'
-import { type Clock, queueOfToken, wallClock } from './queues.ts'
+import { type Clock, discoveryQueue, queueOfToken, wallClock } from './queues.ts'
 import { type ReadyToken, ReadyTokens } from './ready-tokens.ts'
 import { StagedTransactions } from './staged-transactions.ts'
 import { TokenWorker } from './token-worker.ts'
+import { trackStored } from './track-stored.ts'
 
 export interface PipelineOptions {
   readonly engine: Engine
@@ -105,9 +106,10 @@ export class Pipeline {
     this.ingest = new Ingest({ outputs: engine.outputs, staged, fastPath, feeAddresses, now }, () =>
       this.#dispatchTask.wake()
     )
-    this.#dispatcher = new Dispatcher({ engine, staged, now, fetch, feeAddresses })
+    this.#dispatcher = new Dispatcher({ engine, activation, staged, now, fetch })
     this.#worker = new TokenWorker({ engine, staged, now, fetch })
     this.#ready = new ReadyTokens(engine.outputs.store)
+    engine.outputs.onStored(trackStored(discoveryQueue(engine.outputs.store, now), staged, now))
     activation.onChange(token => void this.#activate(token))
     this.#dispatchTask = this.#addStage('dispatch', {
       interval: POLL_MS,
@@ -231,6 +233,8 @@ export class Pipeline {
       return isActive ? this.#worker.work(token, BATCH_SIZE) : 0
     })
     if (!isActive) {
+      // Its queue has transactions that were dispatched while the token was active.
+      if (!(await this.#ready.isIdle(token))) await this.#dispatcher.redispatch(token)
       await this.#ready.markIdle(ready)
       // An activation before the commit found no idle token to wake.
       if (await this.#activation.isActive(token)) await this.#ready.markReady(token)

@@ -1,8 +1,9 @@
 /**
  * Plays many seeds through the token pipeline: `npm run sim -- bsv21 [--seeds N] [--from K] [--steps N]
- * [--engine NAME]`. Prints those that fail, and what happened how often in the others.
+ * [--engine NAME]`; or feeds nodes with each history by different ways: `npm run sim -- feeding`. Prints those that fail, and what happened how often in the others.
  */
 import { parseArgs } from 'node:util'
+import { feed } from './feeding.testing.ts'
 import { ENGINES, type SimulationEngine, SimulationFailure, simulate } from './simulation.testing.ts'
 
 const { values } = parseArgs({
@@ -10,7 +11,8 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     steps: { type: 'string', default: '60' },
-    engine: { type: 'string', default: 'memory' }
+    engine: { type: 'string', default: 'memory' },
+    play: { type: 'string', default: 'bsv21' }
   }
 })
 const number = (name: 'seeds' | 'from' | 'steps'): number => {
@@ -28,14 +30,15 @@ const counts = new Map<string, number>()
 let failures = 0
 for (let seed = first; seed < first + count; seed++) {
   try {
-    for (const [name, times] of await simulate(seed, { steps, engine })) {
+    const played = values.play === 'feeding' ? feed(seed, { steps }) : simulate(seed, { steps, engine })
+    for (const [name, times] of await played) {
       counts.set(name, (counts.get(name) ?? 0) + times)
     }
   } catch (error) {
     if (!(error instanceof SimulationFailure)) throw error
     failures++
     print(
-      `\n${error.message}\nagain: npm run sim -- bsv21 --seeds 1 --from ${seed} --steps ${steps} --engine ${engine}\n`
+      `\n${error.message}\nagain: npm run sim -- ${values.play} --seeds 1 --from ${seed} --steps ${steps} --engine ${engine}\n`
     )
   }
   const done = seed - first + 1

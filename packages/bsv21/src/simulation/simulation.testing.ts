@@ -6,7 +6,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseAddress } from '@quoin/chain'
 import { openStore, type Store } from '@quoin/store'
 import { verifyIndex } from '@quoin/txo'
 import { Random } from '../../../txo/src/simulation/random.testing.ts'
@@ -14,8 +13,8 @@ import { bsv21 } from '../keys.ts'
 import { tokenLedger } from '../ledger.ts'
 import { TOKEN_EVENTS, TokenNode } from '../node.testing.ts'
 import { discoveryQueue } from '../pipeline/queues.ts'
-import { inOrder, type SpecifiedToken, specifiedState } from '../specification.testing.ts'
-import { ranked, storedState } from '../state.testing.ts'
+import { expectedState, storedState } from '../state.testing.ts'
+import { expectSame } from './same.testing.ts'
 import { type Made, TokenWorld } from './world.testing.ts'
 
 export interface SimulationOptions {
@@ -33,17 +32,6 @@ export class SimulationFailure extends Error {
     super(`seed ${seed}, ${steps} steps\n${reason}`, { cause })
     this.name = 'SimulationFailure'
   }
-}
-
-const NOTHING: SpecifiedToken = {
-  minted: 0n,
-  supply: 0n,
-  burned: 0n,
-  listed: 0n,
-  balances: {},
-  holders: [],
-  outputs: [],
-  unspent: []
 }
 
 /** Plays the history of a seed; throws unless everything is right. Answers what happened how often. */
@@ -191,29 +179,11 @@ class Player {
 
   async check(): Promise<void> {
     const { outputs } = this.#nodes[0]!
-    const hashOf = (address: string): Uint8Array => parseAddress(address).hash
-    const specified = ranked(specifiedState(inOrder(this.world.history)), hashOf)
-    const found = await storedState(outputs, this.world.tokens)
-    const expected = Object.fromEntries(
-      [...this.world.tokens].map(token => [token, specified[token] ?? NOTHING])
-    )
-    same(found, expected)
+    const { history, tokens } = this.world
+    expectSame(await storedState(outputs, tokens), expectedState(history, tokens))
     const { differences } = await verifyIndex(this.#store, { events: TOKEN_EVENTS, ledger: tokenLedger })
-    same(differences, [])
+    expectSame(differences, [])
     const { due, leased } = await discoveryQueue(this.#store).stats()
-    same({ due, leased }, { due: 0, leased: 0 })
+    expectSame({ due, leased }, { due: 0, leased: 0 })
   }
-}
-
-const text = (value: unknown): string =>
-  JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each), 1)
-
-const same = (found: unknown, expected: unknown): void => {
-  const [a, b] = [text(found).split('\n'), text(expected).split('\n')]
-  const at = a.findIndex((line, i) => line !== b[i])
-  if (at === -1 && a.length === b.length) return
-  const from = Math.max(0, at - 12)
-  throw new Error(
-    `found:\n${a.slice(from, at + 6).join('\n')}\nexpected:\n${b.slice(from, at + 6).join('\n')}`
-  )
 }

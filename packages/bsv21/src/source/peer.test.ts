@@ -130,6 +130,22 @@ describe('another node', () => {
     )
   })
 
+  it('gives a spender that it had before the output that is spent', async () => {
+    const world = await World.start()
+    const taker = await takerOf()
+    const source = sourceOf(world)
+    taker.follow(source)
+    await taker.until(() => source.status.state === 'waiting')
+    const deployed = t.transaction([world.fund()], [t.deployMint(alice, 1000n)])
+    const destroyed = t.transaction([t.at(deployed, 0, alice)], [{ satoshis: 1, script: t.paidTo(bob) }])
+    await t.mined(world.chain, deployed, destroyed)
+    for (const { txid } of [destroyed, deployed]) {
+      await world.node.pipeline.ingest.ingestBeef(world.chain.beef(txid))
+      await world.node.pipeline.settle()
+    }
+    await taker.until(() => hasAll(taker, idsOf([deployed, destroyed])))
+  })
+
   it('goes on from the position that is kept, and gives nothing again', async () => {
     const world = await World.start()
     const first = await takerOf()

@@ -21,7 +21,7 @@ import type { Batch, Store } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { isDeployment, tokenOutputs } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
-import { tokenTransactionOf } from './journal-event.ts'
+import { tokenTransactionsOf } from './journal-event.ts'
 import {
   type Delivery,
   type FollowOptions,
@@ -193,8 +193,8 @@ export class PeerSource implements Source, TransactionSource {
       for (const { event, id, data } of events) {
         isGone ||= event === 'gone'
         if (/^\d{1,15}$/.test(id)) position = Number(id)
-        const txid = data === '' || isGone ? undefined : this.#wanted(event, data)
-        if (txid) wanted.set(formatTxid(txid), txid)
+        if (data === '' || isGone) continue
+        for (const txid of this.#wanted(event, data)) wanted.set(formatTxid(txid), txid)
       }
       const transactions = await this.#fetch([...wanted.values()], signal)
       if (transactions.length > 0 || position !== place.position) {
@@ -208,13 +208,13 @@ export class PeerSource implements Source, TransactionSource {
   }
 
   /** An unreadable change is skipped, so that later ones are delivered. */
-  #wanted(event: string, data: string): Txid | undefined {
+  #wanted(event: string, data: string): Txid[] {
     try {
-      return tokenTransactionOf(event, data)
+      return tokenTransactionsOf(event, data)
     } catch (error) {
       if (!isRemote(error)) throw error
       this.#warn(error)
-      return undefined
+      return []
     }
   }
 
