@@ -3,8 +3,9 @@
  * be updated. That is not an ambiguity (BRC-35 §3.4) when the controller signed the updates, which a host cannot forge.
  */
 import { LockingScript, Spend, type Transaction } from '@bsv/sdk'
-import { entryAt, type Found, matches, type Selectors, spentBy, tupleText } from './entry.ts'
+import { entryAt, type Found, matches, type Selectors, spentBy } from './entry.ts'
 import type { LookupOutput } from './overlay.ts'
+import { tupleText } from './tuple.ts'
 
 /** The verified and matching entries of all answers, without duplicates. */
 export const liveEntries = (answers: readonly (readonly LookupOutput[])[], selectors: Selectors): Found[] => {

@@ -1,20 +1,14 @@
 /** Verified entries of lookup answers, and the selectors that they have to match. */
 import type { Transaction } from '@bsv/sdk'
 import type { Bundle } from './bundle.ts'
-import { isRefusal, type KvContent, type ProtocolID, protocolText } from './token.ts'
+import { isRefusal, type KvContent } from './token.ts'
+import { type ProtocolID, protocolText } from './tuple.ts'
 import { verifyScript } from './verify.ts'
 
 export interface KvEntry extends KvContent {
   /** `txid.vout` */
   readonly outpoint: string
   readonly satoshis: number
-}
-
-/** The identity of an entry (BRC-35 §1). */
-export interface KvTuple {
-  readonly protocolID: ProtocolID
-  readonly key: string
-  readonly controller: string
 }
 
 /** An entry with its locking script, transaction and BEEF. */
@@ -24,10 +18,6 @@ export interface Found extends KvEntry {
   readonly bundle: Bundle
 }
 
-/** Map key of a tuple. It is unambiguous: a controller has a fixed length, and the JSON of a protocol is self-delimiting. */
-export const tupleText = ({ controller, protocolID, key }: KvTuple): string =>
-  `${controller}${protocolText(protocolID)}${key}`
-
 /** The entry of an output; undefined when the output is not a valid token or its transaction is not in the bundle. */
 export const entryAt = (bundle: Bundle, txid: string, vout: number): Found | undefined => {
   const transaction = bundle.transaction(txid)
@@ -36,10 +26,11 @@ export const entryAt = (bundle: Bundle, txid: string, vout: number): Found | und
   const script = Uint8Array.from(output.lockingScript.toBinary())
   const token = verifyScript(script)
   if (isRefusal(token)) return undefined
-  const { protocolID, key, value, controller, tags } = token
+  const { protocolID, key, value, valueBytes, controller, tags } = token
   const outpoint = `${txid}.${vout}`
   const satoshis = output.satoshis ?? 0
-  return { protocolID, key, value, controller, tags, outpoint, satoshis, script, transaction, bundle }
+  const content = { protocolID, key, value, ...(valueBytes && { valueBytes }), controller, tags }
+  return { ...content, outpoint, satoshis, script, transaction, bundle }
 }
 
 /** The public part of a found entry. */

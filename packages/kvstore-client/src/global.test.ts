@@ -209,7 +209,7 @@ describe('the global store', () => {
     ['key', ''],
     ['key', '\ud800'],
     ['controller', '04ab'],
-    ['protocolID', [1, 'KVStore']],
+    ['protocolID', [1, 'kv_store']],
     ['protocolID', [3, 'kvstore']]
   ])('§2.2 a %s that is none (%j) is refused', async (field, bad) => {
     const refused = { code: 'ERR_KV_ENTRY', details: { field } }

@@ -10,15 +10,7 @@
  */
 import { QuoinError } from '@quoin/primitives'
 import { liveEntries } from './agreement.ts'
-import {
-  type Found,
-  type KvEntry,
-  type KvTuple,
-  matches,
-  type Selectors,
-  toEntry,
-  tupleText
-} from './entry.ts'
+import { type Found, type KvEntry, matches, type Selectors, toEntry } from './entry.ts'
 import { walkHistory } from './history.ts'
 import { type HostOptions, type Hosts, hostsOf } from './hosts.ts'
 import { hostError, lookUp } from './overlay.ts'
@@ -26,18 +18,20 @@ import { check, isText, textOf } from './text.ts'
 import {
   CONTROLLER_RULE,
   isController,
-  isProtocolID,
+  type KvTuple,
+  normalizeProtocol,
   PROTOCOL_RULE,
   type ProtocolID,
-  writeFields
-} from './token.ts'
+  tupleText
+} from './tuple.ts'
 import { type KvChange, watchEntries } from './watch.ts'
+import { writeFields } from './write-token.ts'
 import { ambiguityError, type GlobalWallet, Writer } from './writer.ts'
 
 export interface GlobalKVOptions extends HostOptions {
   /** Required for writes, and for reads that name no controller. */
   readonly wallet?: GlobalWallet
-  /** Protocol of calls that name none; default `[1, 'kvstore']`. */
+  /** Protocol of calls that name none, in any spelling that wallets accept; default `[1, 'kvstore']`. */
   readonly protocolID?: ProtocolID
   /** Passed to the wallet with every call. */
   readonly originator?: string
@@ -100,8 +94,7 @@ export class GlobalKV {
   #identity: Promise<string> | undefined
 
   constructor({ wallet, protocolID = [1, 'kvstore'], originator, ...hosts }: GlobalKVOptions) {
-    check(isProtocolID(protocolID), 'protocolID', PROTOCOL_RULE)
-    this.protocolID = protocolID
+    this.protocolID = protocolOf(protocolID)
     this.#wallet = wallet
     this.#originator = originator
     this.#hosts = hostsOf(hosts)
@@ -132,9 +125,13 @@ export class GlobalKV {
 
   /** Live entries, in the order of the host. */
   async list(query: ListQuery): Promise<Page> {
-    checkSelectors(query)
+    const selectors = selectorsOf(query)
     const { limit } = query
-    const { found, ambiguous, cursor } = await this.#find(query, { ...query, history: false })
+    const { found, ambiguous, cursor } = await this.#find(selectors, {
+      ...query,
+      ...selectors,
+      history: false
+    })
     const counts = new Map<string, number>()
     for (const each of found) counts.set(tupleText(each), (counts.get(tupleText(each)) ?? 0) + 1)
     const entries = found.slice(0, limit).map(each => ({
@@ -149,10 +146,10 @@ export class GlobalKV {
    * them ends. Connections to hosts are retried. Requires Quoin nodes.
    */
   async *watch(
-    selectors: Selectors,
+    selected: Selectors,
     { signal }: { readonly signal?: AbortSignal } = {}
   ): AsyncGenerator<KvChange, void, undefined> {
-    checkSelectors(selectors)
+    const selectors = selectorsOf(selected)
     yield* watchEntries({
       hosts: await this.#hosts.lookup(),
       selectors,
@@ -208,10 +205,9 @@ export class GlobalKV {
   }
 
   async #tuple(key: string, { controller, protocolID = this.protocolID }: GetOptions): Promise<KvTuple> {
-    check(isProtocolID(protocolID), 'protocolID', PROTOCOL_RULE)
     check(isText(key) && key !== '', 'key', 'key must be a string that is not empty')
     check(controller === undefined || isController(controller), 'controller', CONTROLLER_RULE)
-    return { protocolID, key, controller: controller ?? (await this.identity()) }
+    return { protocolID: protocolOf(protocolID), key, controller: controller ?? (await this.identity()) }
   }
 
   async #one(tuple: KvTuple, history: boolean): Promise<Found | undefined> {
@@ -244,12 +240,28 @@ export class GlobalKV {
   }
 }
 
-const checkSelectors = ({ key, controller, protocolID, tags = [] }: Selectors): void =>
+/** The canonical form of a protocol in any spelling. Throws `ERR_KV_ENTRY` for one that wallets refuse. */
+const protocolOf = (value: unknown): ProtocolID => {
+  const protocolID = normalizeProtocol(value)
+  check(protocolID !== undefined, 'protocolID', PROTOCOL_RULE)
+  return protocolID!
+}
+
+/** The selectors of a query, with the protocol in canonical form. */
+const selectorsOf = ({ key, controller, protocolID, tags, tagQueryMode }: Selectors): Selectors => {
   check(
-    key !== undefined || controller !== undefined || protocolID !== undefined || tags.length > 0,
+    key !== undefined || controller !== undefined || protocolID !== undefined || (tags ?? []).length > 0,
     'query',
     'a query needs at least one selector: key, controller, protocolID or tags'
   )
+  return {
+    ...(key !== undefined && { key }),
+    ...(controller !== undefined && { controller }),
+    ...(protocolID !== undefined && { protocolID: protocolOf(protocolID) }),
+    ...(tags !== undefined && { tags }),
+    ...(tagQueryMode !== undefined && { tagQueryMode })
+  }
+}
 
 /** The JSON context that Quoin nodes attach to an output. */
 const parseContext = (context: Uint8Array | undefined): { ambiguous?: number; cursor?: string } => {

@@ -2,7 +2,8 @@
  * The history of an entry (BRC-35 §3.6), walked over the transactions of its bundle: from each token to the tokens of the
  * same tuple that its transaction spends.
  */
-import { entryAt, type Found, type KvEntry, spentBy, toEntry, tupleText } from './entry.ts'
+import { entryAt, type Found, type KvEntry, spentBy, toEntry } from './entry.ts'
+import { tupleText } from './tuple.ts'
 
 /** Oldest first, the live entry last: a spent token precedes its spender, also where one transaction spends several. */
 export const walkHistory = (live: Found): KvEntry[] => {

@@ -229,6 +229,17 @@ describe('the local store', () => {
     expect(await new LocalKV({ wallet, context }).get('k')).toBe('v12')
   })
 
+  it('get returns a default value where there is none, as LocalKVStore does', async () => {
+    const context = newContext()
+    const kv = new LocalKV({ wallet, context })
+    expect(await kv.get('none', 'default')).toBe(
+      await new LocalKVStore(wallet, context).get('none', 'default')
+    )
+    expect(await kv.get('none', 'default')).toBe('default')
+    await placeValues(context, 'k', ['kept'])
+    expect(await kv.get('k', 'default')).toBe('kept')
+  })
+
   it('§4.6 set spends all duplicates and leaves one token, however many there were (L2)', async () => {
     const context = newContext()
     await placeValues(context, 'k', values(12))

@@ -18,7 +18,7 @@ import { Bundle } from './bundle.ts'
 import { entryMutex } from './entry-mutex.ts'
 import { readLocalToken, valueField } from './local-token.ts'
 import { bytesOf, check, isText, textOf } from './text.ts'
-import { isProtocolID } from './token.ts'
+import { isProtocolID } from './tuple.ts'
 
 export type LocalWallet = Pick<
   WalletInterface,
@@ -86,13 +86,18 @@ export class LocalKV {
     this.#originator = originator
   }
 
-  /** The newest value (§4.6). Undefined without tokens; throws `ERR_KV_CORRUPT` when there are tokens but no value. */
-  async get(key: string): Promise<string | undefined> {
+  /**
+   * The newest value (§4.6). Without tokens, the default value, which is undefined unless given; throws `ERR_KV_CORRUPT`
+   * when there are tokens but no value.
+   */
+  async get(key: string): Promise<string | undefined>
+  async get(key: string, defaultValue: string): Promise<string>
+  async get(key: string, defaultValue?: string): Promise<string | undefined> {
     const outputs = await this.inspect(key)
     const newest = outputs.findLast(({ state }) => state === 'live')
     if (newest) return newest.value
     const bad = outputs.filter(({ state }) => state !== 'foreign')
-    if (bad.length === 0) return undefined
+    if (bad.length === 0) return defaultValue
     throw corruptionError(bad, 'the outputs of this key have no readable value; set overwrites it')
   }
 

@@ -107,6 +107,28 @@ describe('GlobalKVStore of @bsv/sdk on a node of Quoin', () => {
     expect(await quoin().get(`${name}, theirs`)).toMatchObject({ value, tags: [name] })
   })
 
+  it('§2.2 and GlobalKV have one entry under a protocol in mixed case', async () => {
+    const protocolID: [1, string] = [1, 'My Notes']
+    const theirs = new GlobalKVStore({ wallet, networkPreset: 'local', protocolID })
+    const ours = new GlobalKV({ wallet, network: 'local', protocolID })
+    expect(ours.protocolID).toEqual([1, 'my notes'])
+    const read = async (by: object) => (await theirs.get({ key: 'note', ...by })) as Read
+
+    await theirs.set('note', 'one')
+    const updated = await theirs.set('note', 'two', { tags: ['mixed case'] })
+    expect(await read({ controller })).toMatchObject({ value: 'two', protocolID })
+    expect(await theirs.get({ protocolID })).toMatchObject([{ value: 'two' }])
+    expect(await ours.get('note')).toMatchObject({ value: 'two', outpoint: updated })
+    expect((await ours.history('note')).map(({ value }) => value)).toEqual(['one', 'two'])
+    expect((await ours.list({ protocolID: [1, ' my NOTES '] })).entries).toHaveLength(1)
+
+    await ours.set('note', 'three')
+    expect(await read({ controller })).toMatchObject({ value: 'three', protocolID: [1, 'my notes'] })
+    expect((await ours.history('note')).map(({ value }) => value)).toEqual(['one', 'two', 'three'])
+    await theirs.remove('note')
+    expect(await ours.get('note')).toBeUndefined()
+  })
+
   it('§6.3 picks the token of another protocol for its update, where GlobalKV does not (G2)', async () => {
     const other = { protocolID: [2, 'another one'] as const }
     await quoin().set('two protocols', 'usual')

@@ -3,6 +3,7 @@ import { QuoinError } from '@quoin/primitives'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const lossyDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
@@ -14,6 +15,15 @@ export const textOf = (bytes: Uint8Array): string | undefined => {
     return undefined
   }
 }
+
+/** With U+FFFD for bytes that are not UTF-8. */
+export const lossyTextOf = (bytes: Uint8Array): string => lossyDecoder.decode(bytes)
+
+/** @bsv/sdk drops a leading byte order mark, and then derives the keys of another tuple. */
+export const BYTE_ORDER_MARK = '\ufeff'
+
+export const withoutMark = (text: string): string =>
+  text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 

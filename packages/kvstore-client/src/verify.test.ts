@@ -313,7 +313,7 @@ describe('a global token', () => {
           const forged = script.slice()
           forged[at] = forged[at]! ^ by
           expect(codeOf(forged)).not.toBe('verified')
-          expect(parseToken(forged)).not.toHaveProperty('withZero')
+          expect(parseToken(forged)).not.toHaveProperty('others')
         }),
         { numRuns: 300 }
       )

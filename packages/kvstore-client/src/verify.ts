@@ -5,44 +5,43 @@
 import { KeyDeriver, PublicKey, Signature } from '@bsv/sdk'
 import { hexOf } from './text.ts'
 import {
+  BAD_SIGNATURE,
+  FOREIGN_LOCK,
   isRefusal,
   type KvToken,
-  type ProtocolID,
+  type KvTuple,
+  NOT_ON_CURVE,
   parseToken,
-  protocolText,
   type Refusal,
-  signedBytes
+  signedBytes,
+  tupleText
 } from './token.ts'
 
 const anyone = new KeyDeriver('anyone')
+const COMPRESSED = 33
 
 /** Parses and verifies a locking script. */
 export const verifyScript = (script: Uint8Array): KvToken | Refusal => {
   const token = parseToken(script)
   if (isRefusal(token)) return token
-  const { protocolID, key, controller, lockKey } = token
-  if (!isPoint(controller)) return { code: 'controller', reason: 'field 4 is not a point on the curve' }
-  const derived = derive(controller, protocolID, key)
-  if (derived.toString() !== hexOf(lockKey)) {
-    return { code: 'lock', reason: 'the lock key is not derived from controller, protocol and key' }
-  }
-  for (const reading of [token, token.withZero]) {
-    if (reading && isSigned(reading, derived)) {
-      const { withZero: _, ...verified } = reading
-      return verified
-    }
-  }
-  return {
-    code: 'signature',
-    reason: 'the last field is not a signature of the other fields by the lock key'
-  }
+  if (!isPoint(token.controller)) return NOT_ON_CURVE
+  const { others = [], ...first } = token
+  const locked = [first, ...others].filter(isLocked)
+  const verified = locked.find(reading => isSigned(reading, derive(reading)))
+  return verified ?? (locked.length === 0 ? FOREIGN_LOCK : BAD_SIGNATURE)
+}
+
+const isLocked = (reading: KvToken): boolean => {
+  const isShort = reading.lockKey.length === COMPRESSED
+  const derived = derive(reading)
+  return hexOf(reading.lockKey) === (isShort ? derived.toString() : derived.encode(false, 'hex'))
 }
 
 /** The key derived last: every step of a history has the same one. */
 let last: { readonly tuple: string; readonly derived: PublicKey } | undefined
 
-const derive = (controller: string, protocolID: ProtocolID, key: string): PublicKey => {
-  const tuple = `${controller}${protocolText(protocolID)}${key}`
+const derive = ({ controller, protocolID, key }: KvTuple): PublicKey => {
+  const tuple = tupleText({ controller, protocolID, key })
   if (last?.tuple !== tuple) {
     last = { tuple, derived: anyone.derivePublicKey([...protocolID], key, controller) }
   }

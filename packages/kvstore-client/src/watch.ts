@@ -4,10 +4,10 @@
  * missed, and no position has to be stored.
  */
 import { Backoff, hasCode, QuoinError, sleep } from '@quoin/primitives'
-import { type KvEntry, type KvTuple, type Selectors, tupleText } from './entry.ts'
+import type { KvEntry, Selectors } from './entry.ts'
 import { readEvents } from './events.ts'
 import { hostError } from './overlay.ts'
-import { isProtocolID, protocolText } from './token.ts'
+import { isProtocolID, type KvTuple, protocolText, tupleText } from './tuple.ts'
 
 export type KvChange =
   /** The entry is new, or has a new value. */

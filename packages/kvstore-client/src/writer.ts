@@ -11,9 +11,10 @@ import { type AtomicBEEF, Beef, type WalletInterface } from '@bsv/sdk'
 import { QuoinError } from '@quoin/primitives'
 import { type ActionResult, lock, lockKeyOf, runAction, type Scope, type TokenWallet } from './action.ts'
 import { atomicOf } from './bundle.ts'
-import { type Found, type KvTuple, tupleText } from './entry.ts'
+import type { Found } from './entry.ts'
 import { entryMutex } from './entry-mutex.ts'
 import { type Failures, hostError, type SubmissionResult, submit } from './overlay.ts'
+import { type KvTuple, tupleText } from './tuple.ts'
 
 export type GlobalWallet = TokenWallet & Pick<WalletInterface, 'listOutputs'>
 

@@ -34,13 +34,14 @@ const entryOf = async (
 ): Promise<KvEntry | undefined> => {
   const token = output && readVerified(output.script)
   if (!token) return undefined
-  const { protocolID, key, value, controller, tags } = token
+  const { protocolID, key, value, valueBytes, controller, tags } = token
   const live = await countLiveTokens(outputs, events)
   return {
     outpoint,
     protocolID,
     key,
     value,
+    ...(valueBytes && { valueBytes }),
     controller,
     tags,
     height: block?.height ?? null,

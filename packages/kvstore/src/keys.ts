@@ -7,7 +7,7 @@
  */
 import { sha256 } from '@quoin/chain'
 import { alphabet, escaped, hex, word } from '@quoin/keyspace'
-import { type KvContent, type ProtocolID, protocolText } from '@quoin/kvstore-client/token'
+import { isText, type KvContent, type KvTuple, type ProtocolID, tupleText } from '@quoin/kvstore-client/token'
 import { fromHex } from '@quoin/primitives'
 import { type EventDeclaration, event, events, unspent } from '@quoin/txo'
 import { PROVED } from './proved.ts'
@@ -55,25 +55,30 @@ const MAX_PLAIN_BYTES = 128
 const encoder = new TextEncoder()
 const { key, longKey, controller, protocol, held, entry, tag, longTag, tagged } = kvEvents.types
 
-/** The concatenation is unambiguous: a controller has 66 digits, and the JSON of a protocol is self-delimiting. */
-const digestOf = (...texts: readonly string[]): Uint8Array => sha256(encoder.encode(texts.join('')))
+/** No text in UTF-8 has this byte. */
+const NOT_UTF8 = 0xff
 
-const isShort = (text: string): boolean => encoder.encode(text).length <= MAX_PLAIN_BYTES
+/** The JSON of tags can have lone surrogates, which UTF-8 has not: those texts are hashed in UTF-16. */
+const digestOf = (text: string): Uint8Array =>
+  sha256(
+    isText(text)
+      ? encoder.encode(text)
+      : Buffer.concat([Uint8Array.of(NOT_UTF8), Buffer.from(text, 'utf16le')])
+  )
+
+const isShort = (text: string): boolean => isText(text) && encoder.encode(text).length <= MAX_PLAIN_BYTES
 
 /** Event texts by selector. */
 export const eventOf = {
   key: (text: string): string => (isShort(text) ? key.text(text) : longKey.text(digestOf(text))),
   controller: (publicKey: string): string => controller.text(fromHex(publicKey)),
   protocol: ([level, name]: ProtocolID): string => protocol.text(`${level}`, name),
-  held: (publicKey: string, text: string): string => held.text(digestOf(publicKey, text)),
-  entry: ({ controller: publicKey, protocolID, key: text }: KvTuple): string =>
-    entry.text(digestOf(publicKey, protocolText(protocolID), text)),
+  // A controller has a fixed length, so each concatenation is unambiguous.
+  held: (publicKey: string, text: string): string => held.text(digestOf(publicKey + text)),
+  entry: (tuple: KvTuple): string => entry.text(digestOf(tupleText(tuple))),
   tag: (text: string): string => (isShort(text) ? tag.text(text) : longTag.text(digestOf(text))),
-  tagged: (publicKey: string, text: string): string => tagged.text(digestOf(publicKey, text))
+  tagged: (publicKey: string, text: string): string => tagged.text(digestOf(publicKey + text))
 }
-
-/** The identity of an entry (§1). */
-export type KvTuple = Pick<KvContent, 'protocolID' | 'key' | 'controller'>
 
 /** All events of an entry. */
 export const eventsOf = (content: KvContent): string[] => [

@@ -23,7 +23,7 @@ import { TOPIC } from './history.ts'
 import { eventsOf } from './keys.ts'
 import { lookUp } from './lookup.ts'
 import { kvstore } from './plugin.ts'
-import { admitEntries } from './topic.ts'
+import { admitEntries, TAG_LIMITS } from './topic.ts'
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
@@ -162,7 +162,7 @@ const weAdmit = async (bytes: Uint8Array, isUpdate: boolean): Promise<readonly n
   const output = beef.find(txid)!.transaction!.outputs[vout]!
   const previousCoins = isUpdate ? [{ input: 0, outpoint: makeOutpoint(txid, vout), output }] : []
   const candidate = { transaction, previousCoins, offChainValues: undefined, mode: 'current-tx' } as const
-  return (await admitEntries(candidate)).outputs
+  return (await admitEntries(TAG_LIMITS)(candidate)).outputs
 }
 
 /** What the topic manager of the reference looks at, the fields and the signature; it makes a wallet for each token. */

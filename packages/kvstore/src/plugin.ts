@@ -1,13 +1,13 @@
 /** The global profile of BRC-35 as a plug-in: the topic `tm_kvstore` and the lookup service `ls_kvstore` (§3.1). */
 
-import { isRefusal, parseToken } from '@quoin/kvstore-client/token'
-import { definePlugin, type Remark } from '@quoin/overlay'
+import type { Plugin, Remark } from '@quoin/overlay'
 import { formatOutpoint, type Outpoint } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { TOPIC } from './history.ts'
 import { entryEventOf, eventOf, eventsOf, kvDeclarations } from './keys.ts'
 import { lookUp } from './lookup.ts'
-import { admitEntries, neededBy } from './topic.ts'
+import { admitEntries, neededBy, TAG_LIMITS, type TagLimits } from './topic.ts'
+import { readVerified } from './verify.ts'
 
 const MANUAL = `# Key-value store (BRC-35)
 
@@ -32,17 +32,12 @@ const documentation = (name: string) => ({
 })
 
 /**
- * The topic `tm_kvstore` and the lookup service `ls_kvstore` (BRC-35).
+ * The topic `tm_kvstore` and the lookup service `ls_kvstore` (BRC-35), with limits of the operator.
  *
  * @example
- * import { installPlugins } from '@quoin/overlay'
- * import { openStore } from '@quoin/store'
- * import { OutputStore } from '@quoin/txo'
- * const outputs = new OutputStore(await openStore('memory:'))
- * const { topics, lookups } = await installPlugins([kvstore], { outputs })
- * [...Object.keys(topics), ...Object.keys(lookups)] // [ 'tm_kvstore', 'ls_kvstore' ]
+ * kvstorePlugin({ tags: 50, tagBytes: 100 }).name // 'kv'
  */
-export const kvstore = definePlugin({
+export const kvstorePlugin = (limits: TagLimits = TAG_LIMITS): Plugin => ({
   name: 'kv',
   setup: ({ outputs, events }) => {
     // A node declares these events with its store, so that keys can be explained while the plug-in is off.
@@ -51,7 +46,7 @@ export const kvstore = definePlugin({
       topics: {
         [TOPIC]: {
           ...documentation('Key-value store'),
-          admit: admitEntries,
+          admit: admitEntries(limits),
           needs: neededBy,
           explain: outpoint => explain(outputs, outpoint)
         }
@@ -61,8 +56,8 @@ export const kvstore = definePlugin({
           ...documentation('Key-value store lookup'),
           topics: [TOPIC],
           index: ({ output: { script } }) => {
-            const token = parseToken(script)
-            return isRefusal(token) ? undefined : { events: eventsOf(token) }
+            const token = readVerified(script)
+            return token && { events: eventsOf(token) }
           },
           lookup: (query: unknown) => lookUp(outputs, query)
         }
@@ -70,6 +65,19 @@ export const kvstore = definePlugin({
     }
   }
 })
+
+/**
+ * `kvstorePlugin` with its default limits.
+ *
+ * @example
+ * import { installPlugins } from '@quoin/overlay'
+ * import { openStore } from '@quoin/store'
+ * import { OutputStore } from '@quoin/txo'
+ * const outputs = new OutputStore(await openStore('memory:'))
+ * const { topics, lookups } = await installPlugins([kvstore], { outputs })
+ * [...Object.keys(topics), ...Object.keys(lookups)] // [ 'tm_kvstore', 'ls_kvstore' ]
+ */
+export const kvstore = kvstorePlugin()
 
 /** Reports other live tokens of the tuple of a live entry (§3.4). */
 const explain = async (outputs: OutputStore, outpoint: Outpoint): Promise<Remark[]> => {

@@ -3,13 +3,14 @@
  * page before, and `history`, for all of it or none.
  */
 
-import { isProtocolID, isText, MAX_KEY_LENGTH, MAX_TAGS, type ProtocolID } from '@quoin/kvstore-client/token'
+import { MAX_KEY_LENGTH, MAX_TAGS, normalizeProtocol, type ProtocolID } from '@quoin/kvstore-client/token'
 import { QuoinError } from '@quoin/primitives'
 
 export interface KvQuery {
   readonly key?: string
   /** Lower-case hex. */
   readonly controller?: string
+  /** In canonical form. */
   readonly protocolID?: ProtocolID
   /** Without duplicates. An empty list is no selector. */
   readonly tags: readonly string[]
@@ -81,8 +82,9 @@ const textOf = (field: string, value: unknown): string => {
 }
 
 const keyOf = (value: unknown): string => {
-  const key = textOf('key', value)
-  if (key.length > 0 && key.length <= MAX_KEY_LENGTH && isText(key)) return key
+  // As UTF-8 encoders of clients write the key: with U+FFFD for a lone surrogate.
+  const key = Buffer.from(textOf('key', value)).toString()
+  if (key.length > 0 && key.length <= MAX_KEY_LENGTH) return key
   throw invalid('key', `key must be a string of 1 to ${MAX_KEY_LENGTH} characters`)
 }
 
@@ -92,7 +94,8 @@ const controllerOf = (value: unknown): string => {
 }
 
 const protocolOf = (value: unknown): ProtocolID => {
-  if (isProtocolID(value)) return value
+  const protocolID = normalizeProtocol(value)
+  if (protocolID) return protocolID
   throw invalid(
     'protocolID',
     'protocolID must be a level from 0 to 2 and a name that wallets accept, for example [1,"kvstore"]'
@@ -100,7 +103,7 @@ const protocolOf = (value: unknown): ProtocolID => {
 }
 
 const tagsOf = (value: unknown): string[] => {
-  const isTag = (tag: unknown): boolean => typeof tag === 'string' && isText(tag)
+  const isTag = (tag: unknown): boolean => typeof tag === 'string'
   if (Array.isArray(value) && value.length <= MAX_TAGS && value.every(isTag))
     return [...new Set<string>(value)]
   throw invalid('tags', `tags must be a list of at most ${MAX_TAGS} strings`)

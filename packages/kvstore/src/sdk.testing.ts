@@ -33,6 +33,27 @@ export type SdkEntry = Omit<KvContent, 'protocolID'> & { readonly protocolID: un
 
 const anyone = new ProtoWallet('anyone')
 
+/** The verdict of the topic manager of the reference: five or six fields, none empty, and a signature that verifies. */
+export const referenceAdmits = async (script: Uint8Array): Promise<boolean> => {
+  try {
+    const { fields } = PushDrop.decode(LockingScript.fromBinary([...script]))
+    const signature = fields.pop()!
+    const [protocolID, key, value, controller] = fields
+    if ((fields.length !== 4 && fields.length !== 5) || key!.length === 0 || value!.length === 0) return false
+    const { valid } = await anyone.verifySignature({
+      data: fields.flat(),
+      signature,
+      counterparty: Utils.toHex(controller!),
+      protocolID: JSON.parse(Utils.toUTF8(protocolID!)) as WalletProtocol,
+      keyID: Utils.toUTF8(key!)
+    })
+    return valid
+  } catch {
+    // It throws for tokens that it refuses.
+    return false
+  }
+}
+
 /** What a reader with the SDK takes a locking script for: an entry, or nothing. */
 export const sdkRead = async (script: Uint8Array): Promise<SdkEntry | undefined> => {
   try {

@@ -6,17 +6,26 @@
 import { createHmac } from 'node:crypto'
 import { readSignature, sha256, tweakPublicKey, verifySignature } from '@quoin/chain'
 import {
+  BAD_SIGNATURE,
+  FOREIGN_LOCK,
   isRefusal,
   type KvToken,
-  type ProtocolID,
+  NOT_ON_CURVE,
   parseToken,
   type Refusal,
-  signedBytes
+  signedBytes,
+  strictDer
 } from '@quoin/kvstore-client/token'
+import { equalBytes } from '@quoin/primitives'
 
 /** The uncompressed key of the controller for counterparty "anyone", a protocol and a key ID. */
-const deriveKey = (controller: Uint8Array, [level, name]: ProtocolID, key: string): Uint8Array | undefined =>
-  tweakPublicKey(controller, createHmac('sha256', controller).update(`${level}-${name}-${key}`).digest())
+const deriveKey = ({ fields, protocolID: [level, name], key }: KvToken): Uint8Array | undefined => {
+  const controller = fields[3]!
+  return tweakPublicKey(
+    controller,
+    createHmac('sha256', controller).update(`${level}-${name}-${key}`).digest()
+  )
+}
 
 /**
  * Parses and verifies a locking script. A lock key that `hasKnownLock` recognises, because a verified token of the same
@@ -31,46 +40,46 @@ export const verifyToken = (
 ): KvToken | Refusal => {
   const token = parseToken(script)
   if (isRefusal(token)) return token
-  const { fields, protocolID, key, lockKey } = token
-  const derived = hasKnownLock(token) ? lockKey : deriveKey(fields[3]!, protocolID, key)
-  if (!derived) return { code: 'controller', reason: 'field 4 is not a point on the curve' }
-  if (!isSamePoint(derived, lockKey)) {
-    return { code: 'lock', reason: 'the lock key is not derived from controller, protocol and key' }
+  const { others = [], ...first } = token
+  let refused = FOREIGN_LOCK
+  for (const reading of [first, ...others]) {
+    const { lockKey } = reading
+    const derived = hasKnownLock(reading) ? lockKey : deriveKey(reading)
+    if (!derived) return NOT_ON_CURVE
+    if (!isSamePoint(derived, lockKey)) continue
+    if (isSigned(reading, derived)) return reading
+    refused = BAD_SIGNATURE
   }
-  for (const reading of [token, token.withZero]) {
-    if (reading && isSigned(reading, derived)) {
-      const { withZero: _, ...verified } = reading
-      return verified
-    }
-  }
-  return {
-    code: 'signature',
-    reason: 'the last field is not a signature of the other fields by the lock key'
-  }
+  return refused
 }
 
 const COORDINATE = 32
 
-/** Whether a point in either form equals a compressed one. */
-const isSamePoint = (point: Uint8Array, compressed: Uint8Array): boolean => {
-  const hasY = point.length > compressed.length
-  if (compressed[0] !== (hasY ? 2 + (point[2 * COORDINATE]! & 1) : point[0])) return false
-  for (let i = 1; i <= COORDINATE; i++) if (point[i] !== compressed[i]) return false
-  return true
+/** Whether two points are the same, each compressed or not. */
+const isSamePoint = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (parityOf(a) !== parityOf(b)) return false
+  for (let i = 1; i <= COORDINATE; i++) if (a[i] !== b[i]) return false
+  // Of a point that is not compressed, the last byte alone would not bind its y.
+  return a.length === b.length ? equalBytes(a, b) : true
 }
+
+const parityOf = (point: Uint8Array): number =>
+  point.length > 1 + COORDINATE ? point[2 * COORDINATE]! & 1 : point[0]! & 1
 
 /** Parses a locking script that was verified at admission; undefined when it is not a token. */
 export const readVerified = (script: Uint8Array): KvToken | undefined => {
   const parsed = parseToken(script)
-  // OP_0 stands for no bytes or for a zero byte; the signature decides.
-  const token = !isRefusal(parsed) && parsed.withZero ? verifyToken(script) : parsed
+  // Of several readings, the signature decides.
+  const token = !isRefusal(parsed) && parsed.others ? verifyToken(script) : parsed
   return isRefusal(token) ? undefined : token
 }
 
 const isSigned = ({ fields, signature }: KvToken, key: Uint8Array): boolean => {
+  const der = strictDer(signature)
+  if (!der) return false
   // Signatures in scripts end with a sighash byte, which `readSignature` expects.
-  const typed = new Uint8Array(signature.length + 1)
-  typed.set(signature)
+  const typed = new Uint8Array(der.length + 1)
+  typed.set(der)
   const read = readSignature(typed)
   return read !== undefined && verifySignature(read, sha256(signedBytes(fields)), key)
 }

@@ -93,7 +93,10 @@ export type KvEntry = {
   readonly outpoint: string
   readonly protocolID: readonly unknown[]
   readonly key: string
+  /** As UTF-8; with U+FFFD for other bytes. */
   readonly value: string
+  /** The bytes of a value that is not UTF-8. */
+  readonly valueHex?: string
   readonly controller: string
   readonly tags: readonly string[]
   /** Of its block; null when it is not mined. */

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TAG_LIMITS } from '@quoin/kvstore'
 import { hasCode, QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -82,6 +83,11 @@ describe('sources', () => {
     expect(() => loadConfig({ options: { kvstore: 'no' } })).toThrow(
       'kvstore is "no"; expected true or false'
     )
+  })
+
+  it('limits of the key-value store are its own unless set', () => {
+    const { kvTags, kvTagBytes } = loadConfig({}).config.limits
+    expect({ tags: kvTags, tagBytes: kvTagBytes }).toEqual(TAG_LIMITS)
   })
 
   it('lists, peers and kinds of script are texts where there is nothing but text', () => {

@@ -19,7 +19,7 @@ import {
   proofService,
   type RootTracker
 } from '@quoin/chain'
-import { kvstore } from '@quoin/kvstore'
+import { kvstorePlugin } from '@quoin/kvstore'
 import {
   Engine,
   type EngineOptions,
@@ -187,7 +187,11 @@ const open = async (
     journal: config.journal
   })
   const activation = activationOf(config, outputs)
-  const own = [...(activation ? [tokenPlugin(activation)] : []), ...(config.kvstore ? [kvstore] : [])]
+  const { kvTags, kvTagBytes } = config.limits
+  const own = [
+    ...(activation ? [tokenPlugin(activation)] : []),
+    ...(config.kvstore ? [kvstorePlugin({ tags: kvTags, tagBytes: kvTagBytes })] : [])
+  ]
   const installed = withHosted(await installPlugins([...own, ...all], { outputs, keyspaces, logger }), host)
   // With the keyspaces of plug-ins.
   await claim(store, keyspaces.members)

@@ -327,6 +327,14 @@ const schema = Type.Object(
             'milliseconds that a submission waits for the lookup services of its topics; 0 does not wait',
           default: 250
         }),
+        kvTags: whole(0, 1e6, {
+          description: 'tags of an entry of the key-value store; an entry with more is not admitted',
+          default: 1000
+        }),
+        kvTagBytes: whole(0, 1e7, {
+          description: 'bytes of a tag of the key-value store; an entry with a longer one is not admitted',
+          default: 10_000
+        }),
         pluginMemory: whole(64, 1e6, {
           description: 'megabytes that the process of a plug-in may have',
           default: 512

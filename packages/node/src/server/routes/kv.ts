@@ -16,7 +16,8 @@ import {
   type Outpoint,
   parseOutpoint,
   parseTxid,
-  QuoinError
+  QuoinError,
+  toHex
 } from '@quoin/primitives'
 import type { LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
@@ -56,7 +57,8 @@ const Entry = Type.Object(
     outpoint: Type.String({ description: '`txid.vout`' }),
     protocolID: Type.Array(Type.Unknown()),
     key: Type.String(),
-    value: Type.String(),
+    value: Type.String({ description: 'As UTF-8; with U+FFFD for other bytes.' }),
+    valueHex: Type.Optional(Type.String({ description: 'The bytes of a value that is not UTF-8.' })),
     controller: Type.String(),
     tags: Type.Array(Type.String()),
     height: Type.Union([Type.Integer(), Type.Null()], {
@@ -68,9 +70,10 @@ const Entry = Type.Object(
   { $id: 'KvEntry' }
 )
 
-const entryJson = ({ outpoint, live: count, ...entry }: KvEntry) => ({
+const entryJson = ({ outpoint, live: count, valueBytes, ...entry }: KvEntry) => ({
   outpoint: formatOutpoint(outpoint),
   ...entry,
+  ...(valueBytes && { valueHex: toHex(valueBytes) }),
   ambiguous: count > 1
 })
 
