@@ -4,12 +4,12 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid } from '@quoin/primitives'
+import { buildScript, formatTxid, OP } from '@quoin/primitives'
 import { afterAll, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/test-chain.testing.ts'
 import { newRandom } from './faults/random.ts'
@@ -18,14 +18,12 @@ import { newRandom } from './faults/random.ts'
 const KILLS = Math.ceil(Number(process.env['QUOIN_CRASHES'] ?? 20) / 4)
 const SEED = Number(process.env['QUOIN_SEED'])
 const BIN = fileURLToPath(new URL('../packages/node/bin/quoin.js', import.meta.url))
-const HELLO = new URL('../packages/overlay/dist/examples/hello.js', import.meta.url)
+const PLUGIN = fileURLToPath(new URL('../examples/hello-overlay/hello.ts', import.meta.url))
 /** Submissions of a round, of which the kill cuts off some. */
 const ROUND = 200
 const CLIENTS = 16
 
 const folder = mkdtempSync(join(tmpdir(), 'quoin-crash-serve-'))
-const PLUGIN = join(folder, 'hello.mjs')
-writeFileSync(PLUGIN, `export { hello as default } from '${HELLO}'\n`)
 let running: ChildProcess | undefined
 afterAll(async () => {
   if (running && running.exitCode === null && running.signalCode === null) {
@@ -71,9 +69,7 @@ interface Submission {
 }
 
 const key = makeKey('crash')
-/** A PushDrop output with the message as its field. */
-const messageScript = (message: string): Uint8Array =>
-  Uint8Array.from([33, ...key.publicKey, 0xac, message.length, ...Buffer.from(message), 0x75])
+const greetingScript = (text: string): Uint8Array => buildScript([OP.FALSE, OP.RETURN, Buffer.from(text)])
 
 const mint = async (chain: DevChain, round: number): Promise<Submission[]> => {
   const paid = Array.from({ length: ROUND }, () => chain.fund(payTo(key), 1000))
@@ -83,7 +79,7 @@ const mint = async (chain: DevChain, round: number): Promise<Submission[]> => {
     const message = `message ${round}.${i}`
     const transaction = spend({
       inputs: [{ from, vout: 0, unlock: withKeyHash(key) }],
-      outputs: [{ satoshis: 900, script: messageScript(message) }]
+      outputs: [{ satoshis: 900, script: greetingScript(message) }]
     })
     await chain.submit(transaction)
     minted.push({ txid: formatTxid(transaction.txid), beef: chain.beef(transaction.txid), message })
@@ -96,11 +92,11 @@ const submit = async (url: string, { beef }: Submission): Promise<boolean> => {
   try {
     const response = await fetch(`${url}/submit`, {
       method: 'POST',
-      headers: { 'content-type': 'application/octet-stream', 'x-topics': '["tm_hello"]' },
+      headers: { 'content-type': 'application/octet-stream', 'x-topics': '["tm_greetings"]' },
       body: Buffer.from(beef)
     })
     const steak = await response.json()
-    expect(steak).toMatchObject({ tm_hello: { outputsToAdmit: [0] } })
+    expect(steak).toMatchObject({ tm_greetings: { outputsToAdmit: [0] } })
     return true
   } catch (error) {
     // fetch and the body of an answer end so when the node is gone.
@@ -140,7 +136,7 @@ const isFound = async (url: string, { txid, message }: Submission): Promise<bool
   const lookup = await fetch(`${url}/lookup`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ service: 'ls_hello', query: { message } })
+    body: JSON.stringify({ service: 'ls_greetings', query: { text: message } })
   })
   const { outputs } = (await lookup.json()) as { outputs: unknown[] }
   return [beef.status === 200, outputs.length === 1]

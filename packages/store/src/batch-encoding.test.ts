@@ -203,7 +203,7 @@ describe('a batch', () => {
       const reader = new BatchDecoder(program.take())
       const { to } = recorder(() => true)
       expect(() => (side === 'conditions' ? reader.firstFailing(to) : reader.run(to))).toThrow(
-        /no such code.* 99/
+        /unknown code in a batch: 99/
       )
     }
   })
