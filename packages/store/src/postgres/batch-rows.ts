@@ -5,7 +5,7 @@
 import { equalBytes } from '@quoin/primitives'
 import type { QueueItem } from '../engine.ts'
 import type { Conditions, Operations } from '../operations.ts'
-import type { Query } from './database.ts'
+import type { Query } from './client.ts'
 import { newRecord, QUEUE_COLUMNS, type QueueRecord, recordFrom } from './queue-record.ts'
 import { Queues } from './queues.ts'
 import { type Column, type Table, TableRows } from './table-rows.ts'

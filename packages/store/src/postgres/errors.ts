@@ -75,3 +75,7 @@ export const storeError = (error: unknown, details: Record<string, unknown> = {}
     cause: error
   })
 }
+
+export const rejectStoreError = (error: unknown): never => {
+  throw storeError(error)
+}

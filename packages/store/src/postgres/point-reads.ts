@@ -7,7 +7,7 @@
  */
 import type { FieldValue } from '../engine.ts'
 import { binaryArray } from './arrays.ts'
-import type { Query, Row } from './database.ts'
+import type { Query, Row } from './client.ts'
 
 /** Runs a read of the store; refuses it when the store is closed. */
 export type Track = <T>(read: () => Promise<T>) => Promise<T>

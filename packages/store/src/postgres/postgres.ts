@@ -1,8 +1,9 @@
 /** The engine on PostgreSQL: structures as rows of tables, and transactions of the server. */
 import { QuoinError } from '@quoin/primitives'
 import type { Engine, EngineStats, LastWrite, Manifest, OperationResult, Reads } from '../engine.ts'
+import type { Query } from './client.ts'
 import { Commits } from './commits.ts'
-import { Database, type Query } from './database.ts'
+import { Database } from './database.ts'
 import { PostgresReads } from './reads.ts'
 import { openSchema } from './schema.ts'
 import { serverStats } from './stats.ts'
@@ -11,18 +12,17 @@ import { parsePostgresUrl } from './url.ts'
 export interface PostgresOptions {
   /** Milliseconds that a call waits for a server that is away, before it fails with ERR_STORE_CONNECTION. */
   readonly timeout?: number
-  /** Milliseconds in which a connection is made. */
+  /** Milliseconds in which a connection is made; `connect_timeout` of the URL unless given. */
   readonly connectTimeout?: number
 }
 
 /** Opens the store at a URL: `postgres://user@localhost:5432/quoin`. */
 export const openPostgres = async (text: string, options: PostgresOptions = {}): Promise<Engine> => {
-  const { timeout = 10_000, connectTimeout = 5000 } = options
   const url = parsePostgresUrl(text)
+  const { timeout = 10_000, connectTimeout = url.connectTimeout ?? 5000 } = options
   const database = await Database.open(url, { timeout, connectTimeout: Math.min(connectTimeout, timeout) })
   try {
     await openSchema(database.read, url.schema)
-    await database.adjustTransactions()
     return new PostgresEngine(database, url.schema)
   } catch (error) {
     await database.close()

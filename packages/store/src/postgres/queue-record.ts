@@ -1,7 +1,7 @@
 /** The record of a queue's item, and its columns. Texts are bytes: PostgreSQL's own have no NUL. */
 import type { QueueItem, QueueState } from '../engine.ts'
 import type { ColumnValue } from './arrays.ts'
-import type { Row } from './database.ts'
+import type { Row } from './client.ts'
 import type { Column } from './table-rows.ts'
 
 export interface QueueRecord {

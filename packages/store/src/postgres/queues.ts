@@ -6,7 +6,7 @@
 import { bytesKey, equalBytes } from '@quoin/primitives'
 import type { QueueItem, QueueState, Rows } from '../engine.ts'
 import { CLOCK_REPAIRS, EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations } from '../operations.ts'
-import type { Query } from './database.ts'
+import type { Query } from './client.ts'
 import { AT_REST, ITEM_COLUMNS, newRecord, type QueueRecord, queueItem, recordFrom } from './queue-record.ts'
 import type { TableRows } from './table-rows.ts'
 

@@ -14,7 +14,7 @@ import type {
   ScoredMember
 } from '../engine.ts'
 import { binaryArray } from './arrays.ts'
-import type { Query, Row } from './database.ts'
+import type { Query, Row } from './client.ts'
 import { PointReads, type Track } from './point-reads.ts'
 import { ITEM_COLUMNS, queueItem, recordFrom } from './queue-record.ts'
 import { distinctKeys, inRange, limitClause, rowsClause, Values } from './rows.ts'

@@ -1,6 +1,6 @@
 /** The tables of a store, and the version of their layout. Keys are bytes, which PostgreSQL orders as bytes. */
 import { QuoinError } from '@quoin/primitives'
-import type { Query } from './database.ts'
+import type { Query } from './client.ts'
 import { stateOf } from './errors.ts'
 
 const VERSION = 1

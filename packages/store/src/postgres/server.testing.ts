@@ -31,6 +31,12 @@ export interface PostgresServer {
   kill(): Promise<void>
   /** Starts it again on its port and data; one that still runs is killed first. */
   restart(): Promise<void>
+  /** Rows of a statement of its superuser. */
+  query(sql: string): Promise<unknown[][]>
+  /** Makes a standby a primary. */
+  promote(): Promise<void>
+  /** Stops all of its processes, as a machine without power, or lets them go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void
   stop(): Promise<void>
 }
 
@@ -39,6 +45,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Connections over TLS only, with a certificate of its own: `server.crt` in its folder. */
   readonly tls?: boolean
+  /** A hot standby with the data of this server, which it follows. */
+  readonly standbyOf?: PostgresServer
 }
 
 const START_MS = 30_000
@@ -81,6 +89,38 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Post
   }
 }
 
+export interface PostgresPair {
+  readonly primary: PostgresServer
+  readonly standby: PostgresServer
+  /** A store on the one of both that takes writes. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** A primary and a standby that has every commit which the primary acknowledges. */
+export const startPair = async (options: PostgresOptions = {}): Promise<PostgresPair> => {
+  const primary = await startPostgres(options)
+  try {
+    const standby = await startPostgres({ ...options, standbyOf: primary })
+    await primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    await primary.query('SELECT pg_reload_conf()')
+    while ((await primary.query('SELECT sync_state FROM pg_stat_replication'))[0]?.[0] !== 'sync')
+      await sleep(POLL_MS)
+    const hosts = [primary, standby].map(({ port }) => `${HOST}:${port}`).join()
+    return {
+      primary,
+      standby,
+      url: `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`,
+      stop: async () => {
+        await Promise.all([primary, standby].map(server => server.stop()))
+      }
+    }
+  } catch (error) {
+    await primary.stop()
+    throw error
+  }
+}
+
 let shared: Promise<PostgresServer> | undefined
 
 /** The one server of this process, which ends with it. */
@@ -91,11 +131,18 @@ export const sharedPostgres = (): Promise<PostgresServer> => {
 
 /** Deletes all rows of a store; several times as fast as TRUNCATE, for the few rows of a test. */
 export const emptyTables = async (url: string): Promise<void> => {
+  const tables = ['key_values', 'hash_fields', 'set_members', 'sorted_sets', 'queue_items']
+  await queryAt(url, tables.map(table => `DELETE FROM quoin.${table}`).join(';'))
+}
+
+const queryAt = async (url: string, sql: string): Promise<unknown[][]> => {
   const client = new pg.Client(url)
   await client.connect()
-  const tables = ['key_values', 'hash_fields', 'set_members', 'sorted_sets', 'queue_items']
-  await client.query(tables.map(table => `DELETE FROM quoin.${table}`).join(';'))
-  await client.end()
+  try {
+    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows
+  } finally {
+    await client.end()
+  }
 }
 
 class Server implements PostgresServer {
@@ -109,7 +156,7 @@ class Server implements PostgresServer {
   readonly #user = unprivileged()
   #process: ChildProcess | undefined
 
-  constructor({ settings = {}, tls = false }: PostgresOptions, port: number) {
+  constructor({ settings = {}, tls = false, standbyOf }: PostgresOptions, port: number) {
     this.port = port
     this.url = `postgres://postgres@${HOST}:${port}/postgres`
     this.dir = mkdtempSync(join(tmpdir(), 'quoin-postgres-'))
@@ -118,17 +165,23 @@ class Server implements PostgresServer {
     this.#guard = guard(this.dir)
     mkdirSync(this.#data, { mode: 0o700 })
     if (this.#user) for (const each of [this.dir, this.#data]) chownSync(each, this.#user.uid, this.#user.gid)
-    execFileSync(
-      `${programs()}initdb`,
-      ['-D', this.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-      { stdio: ['ignore', 'ignore', 'inherit'], cwd: this.dir, ...this.#user }
-    )
+    if (standbyOf) this.#run('pg_basebackup', '-d', standbyOf.url, '-R', '-c', 'fast', '--no-sync')
+    else this.#run('initdb', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync')
     this.#settings = Object.entries({
       ...SETTINGS,
       ...(tls ? this.#tls() : {}),
       port: String(port),
       ...settings
     }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  }
+
+  /** A program that writes the data. */
+  #run(program: string, ...args: string[]): void {
+    execFileSync(`${programs()}${program}`, [...args, '-D', this.#data], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      cwd: this.dir,
+      ...this.#user
+    })
   }
 
   #tls(): Readonly<Record<string, string>> {
@@ -179,6 +232,22 @@ class Server implements PostgresServer {
     }
   }
 
+  query(sql: string): Promise<unknown[][]> {
+    return queryAt(this.url, sql)
+  }
+
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote()')
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(this.process.pid)], {
+      encoding: 'utf8'
+    })
+    for (const pid of [this.process.pid!, ...children.trim().split(/\s+/).map(Number)])
+      process.kill(pid, signal)
+  }
+
   async stop(): Promise<void> {
     // Does not wait for clients, and leaves no shared memory behind.
     await this.#end('SIGINT')
@@ -193,7 +262,7 @@ class Server implements PostgresServer {
     const file = join(this.#data, 'postmaster.pid')
     if (!existsSync(file)) return false
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
-    return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+    return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '')
   }
 
   async #end(signal: 'SIGKILL' | 'SIGINT'): Promise<void> {

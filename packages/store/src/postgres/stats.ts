@@ -1,6 +1,6 @@
 /** The size of the store, and a warning if the server may lose commits. */
 import type { EngineStats } from '../engine.ts'
-import type { Query } from './database.ts'
+import type { Query } from './client.ts'
 
 /** A setting that the server does not have is `unknown`: databases that speak the protocol of PostgreSQL lack some. */
 const SETTINGS = ['server_version', 'fsync', 'full_page_writes', 'synchronous_standby_names'] as const

@@ -7,7 +7,7 @@
  */
 import { bytesKey, equalBytes } from '@quoin/primitives'
 import { binaryArray, type ColumnType, type ColumnValue } from './arrays.ts'
-import type { Query, Row } from './database.ts'
+import type { Query, Row } from './client.ts'
 
 export interface Column<T> {
   readonly name: string

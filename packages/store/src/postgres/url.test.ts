@@ -7,25 +7,41 @@ import { expect, it } from 'vitest'
 import { parsePostgresUrl } from './url.ts'
 
 const PLAIN = {
-  host: 'h',
-  port: 5432,
+  hosts: [{ host: 'h', port: 5432 }],
+  target: 'any',
   user: undefined,
   password: undefined,
   database: 'd',
   schema: 'quoin',
   pool: 8,
   statementTimeout: 60_000,
+  connectTimeout: undefined,
   tls: undefined
 }
 
 it.each([
   ['postgres://h/d', {}],
   ['postgresql://h:5432/d', {}],
-  ['postgres://h:80/d', { port: 80 }],
-  ['postgres://[::1]:7000/d', { host: '::1', port: 7000 }],
+  ['postgres://h:80/d', { hosts: [{ host: 'h', port: 80 }] }],
+  ['postgres://[::1]:7000/d', { hosts: [{ host: '::1', port: 7000 }] }],
   ['postgres://me@h/d', { user: 'me' }],
   ['postgres://me:p%40s%2Fs@h/d', { user: 'me', password: 'p@s/s' }],
   ['postgres://h/d?schema=other_1&pool=3', { schema: 'other_1', pool: 3 }],
+  [
+    'postgres://me@h:1,[::1],h:2/d?pool=3',
+    {
+      hosts: [
+        { host: 'h', port: 1 },
+        { host: '::1', port: 5432 },
+        { host: 'h', port: 2 }
+      ],
+      target: 'read-write',
+      user: 'me',
+      pool: 3
+    }
+  ],
+  ['postgres://h/d?target_session_attrs=primary', { target: 'primary' }],
+  ['postgres://h/d?connect_timeout=3', { connectTimeout: 3000 }],
   ['postgres://h/d?statement_timeout=2500', { statementTimeout: 2500 }],
   ['postgres://h/d?sslmode=disable', {}],
   ['postgres://h/d?sslmode=require', { tls: { rejectUnauthorized: false } }],
@@ -49,7 +65,11 @@ it.each([
   'postgres://h',
   'postgres://h/',
   'postgres:///d',
-  'postgres://a,b/d',
+  'postgres://a,/d',
+  'postgres://a,b:port/d',
+  `postgres://${'h,'.repeat(16)}h/d`,
+  'postgres://a,b/d?target_session_attrs=standby',
+  'postgres://h/d?connect_timeout=0',
   'postgres://h/d/e',
   'postgres://h/d#e',
   'postgres://h:port/d',
