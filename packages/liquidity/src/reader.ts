@@ -67,11 +67,17 @@ export interface Reader {
   accumulatorRecord(name: AccumulatorName, position: bigint): Promise<AccumulatorRecord | undefined>
   lockOf(position: bigint): Promise<bigint | undefined>
   positionOfLock(lock: bigint): Promise<bigint | undefined>
-  /** The liquidity of the full-range positions of a pool. */
+  /**
+   * The chain's count of full-range liquidity: positions add theirs whenever they are set, and never subtract it. It is
+   * at least the liquidity of the full-range positions.
+   */
   fullRange(pool: bigint): Promise<Dec>
   /** The worth of a pool's positions at its price, times 10^54. */
   reserves(pool: bigint): Promise<Reserves>
-  /** The reserves of all pools in whole coins of a denom. */
+  /**
+   * The chain's count of a denom's coins in pools: withdrawals do not subtract from it, and swaps add their rewards. It
+   * is at least the reserves of all pools.
+   */
   totalLiquidity(denom: string): Promise<bigint>
   totalLiquidities(): AsyncIterable<{ readonly denom: string; readonly amount: bigint }>
   nextPositionId(): Promise<bigint>

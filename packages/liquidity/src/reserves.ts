@@ -18,13 +18,14 @@ export interface Reserves {
 export const reservesCodec = message<Reserves>('Reserves', { amount0: decimal(1), amount1: decimal(2) })
 
 export const NO_RESERVES: Reserves = { amount0: 0n, amount1: 0n }
-const UNIT = BIG_DEC * DEC
+/** One coin in reserves. */
+export const RESERVE_UNIT = BIG_DEC * DEC
 const PRESENT_EXPONENT = -6n
 const TICK_SIZES = [1n, 10n, 100n, 1_000n, 10_000n, 100_000n]
 const FORMER_MIN_TICK = -162_000_000n
 
 /** In whole coins, rounded up like a payment. */
-export const wholeCoins = (amount: bigint): bigint => divideUp(amount, UNIT)
+export const wholeCoins = (amount: bigint): bigint => divideUp(amount, RESERVE_UNIT)
 
 const inverse = (sqrtPrice: BigDec): BigDec => (BIG_DEC * BIG_DEC) / sqrtPrice
 const clamp = (price: bigint, lower: bigint, upper: bigint): bigint =>

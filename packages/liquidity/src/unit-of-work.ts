@@ -1,7 +1,7 @@
 /**
  * The unit of work of one change: its reads see its writes, and a store gets all of them in one batch. Writes
- * maintain the two position indexes, both directions of locks and full-range liquidity at once; reserves and total
- * liquidity are computed before they are read and before the commit.
+ * maintain the two position indexes, both directions of locks and full-range liquidity at once; reserves are computed
+ * before they are read and before the commit.
  */
 import { QuoinError } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
@@ -16,7 +16,6 @@ import {
   plus,
   type Reserves,
   sqrtPriceAt,
-  wholeCoins,
   worth
 } from './reserves.ts'
 import { BufferedRows, type Rows } from './rows.ts'
@@ -26,14 +25,16 @@ export interface UnitOfWork extends Reader {
   setPool(pool: Pool): void
   setTick(pool: bigint, index: bigint, info: TickInfo): void
   removeTick(pool: bigint, index: bigint): void
-  /** Adds or replaces a position, with its index entries and its part of the sums. */
+  /** Adds or replaces a position, with its index entries and its part of the reserves. */
   setPosition(position: Position): Promise<void>
-  /** Removes a position, its index entries, its part of the sums and its lock. */
+  /** Removes a position, its index entries, its part of the reserves and its lock. */
   removePosition(id: bigint): Promise<void>
   setLock(position: bigint, lock: bigint): Promise<void>
   removeLock(position: bigint): Promise<void>
   /** Stores a record, or removes it when nothing remains of it. */
   setIncentive(record: IncentiveRecord): void
+  /** Adds to the chain's count of a denom's coins in pools, or subtracts. */
+  addTotalLiquidity(denom: string, amount: bigint): Promise<void>
   setAccumulator(name: AccumulatorName, content: AccumulatorContent): void
   setAccumulatorRecord(name: AccumulatorName, position: bigint, record: AccumulatorRecord): void
   removeAccumulatorRecord(name: AccumulatorName, position: bigint): void
@@ -121,7 +122,7 @@ export class StateUnitOfWork extends StateReader implements UnitOfWork {
     this.#written.set(positions.encode(position.id), positions.value.codec.encode(position))
     this.#written.set(positionsByOwner.encode(owner, pool.id, position.id), MARK)
     this.#written.set(positionsByPool.encode(pool.id, position.id), MARK)
-    await this.#addFullRange(pool, position, position.liquidity)
+    await this.#addFullRange(pool, position)
   }
 
   async removePosition(id: bigint): Promise<void> {
@@ -130,7 +131,7 @@ export class StateUnitOfWork extends StateReader implements UnitOfWork {
     await this.removeLock(id)
   }
 
-  /** Removes a position from indexes and sums, and returns it. */
+  /** Removes a position from indexes, and returns it. */
   async #unindex(id: bigint): Promise<Position | undefined> {
     const { positionsByOwner, positionsByPool } = this.layout.collections
     const before = await this.position(id)
@@ -138,19 +139,24 @@ export class StateUnitOfWork extends StateReader implements UnitOfWork {
     if (!before) return undefined
     this.#written.delete(positionsByOwner.encode(parseAddress(before.owner).bytes, before.pool, id))
     this.#written.delete(positionsByPool.encode(before.pool, id))
-    const pool = await this.pool(before.pool)
-    if (pool) await this.#addFullRange(pool, before, -before.liquidity)
+    this.#pools.add(before.pool)
     return before
   }
 
-  async #addFullRange(pool: Pool, position: Position, liquidity: bigint): Promise<void> {
+  /** As the chain counts: all of a full-range position whenever it is set, and nothing back when it leaves. */
+  async #addFullRange(pool: Pool, position: Position): Promise<void> {
     this.#pools.add(pool.id)
     if (!isFullRange(pool, position)) return
     const { fullRangeLiquidity } = this.layout.collections
-    const key = fullRangeLiquidity.encode(pool.id)
-    const sum = (await this.fullRange(pool.id)) + liquidity
-    if (sum === 0n) this.#written.delete(key)
-    else this.#written.set(key, fullRangeLiquidity.value.codec.encode(sum))
+    const sum = (await this.fullRange(pool.id)) + position.liquidity
+    this.#written.set(fullRangeLiquidity.encode(pool.id), fullRangeLiquidity.value.codec.encode(sum))
+  }
+
+  async addTotalLiquidity(denom: string, amount: bigint): Promise<void> {
+    if (amount === 0n) return
+    const { totalLiquidity } = this.layout.collections
+    const sum = (await this.totalLiquidity(denom)) + amount
+    this.#written.set(totalLiquidity.encode(denom), totalLiquidity.value.codec.encode(sum))
   }
 
   async setLock(position: bigint, lock: bigint): Promise<void> {
@@ -242,17 +248,7 @@ export class StateUnitOfWork extends StateReader implements UnitOfWork {
     return super.reserves(pool)
   }
 
-  override async totalLiquidity(denom: string): Promise<bigint> {
-    await this.updateReserves()
-    return super.totalLiquidity(denom)
-  }
-
-  override async *totalLiquidities(): AsyncGenerator<{ readonly denom: string; readonly amount: bigint }> {
-    await this.updateReserves()
-    yield* super.totalLiquidities()
-  }
-
-  /** Computes reserves and total liquidity from the pools and positions that have changed. */
+  /** Computes reserves from the pools and positions that have changed. */
   async updateReserves(): Promise<void> {
     if (this.#pools.size === 0) return
     for (const id of this.#pools) {
@@ -300,24 +296,12 @@ export class StateUnitOfWork extends StateReader implements UnitOfWork {
     return plus(change, moved(liquidity, sqrtPrice, after.sqrtPrice))
   }
 
-  async #addReserves({ id, token0, token1 }: Pool, change: Reserves): Promise<void> {
+  async #addReserves({ id }: Pool, change: Reserves): Promise<void> {
     const { reserves } = this.layout.collections
-    const before = await super.reserves(id)
-    const after = plus(before, change)
+    const after = plus(await super.reserves(id), change)
     const key = reserves.encode(id)
     if (after.amount0 === 0n && after.amount1 === 0n) this.#written.delete(key)
     else this.#written.set(key, reserves.value.codec.encode(after))
-    await this.#addTotal(token0, wholeCoins(after.amount0) - wholeCoins(before.amount0))
-    await this.#addTotal(token1, wholeCoins(after.amount1) - wholeCoins(before.amount1))
-  }
-
-  async #addTotal(denom: string, coins: bigint): Promise<void> {
-    if (coins === 0n) return
-    const { totalLiquidity } = this.layout.collections
-    const key = totalLiquidity.encode(denom)
-    const sum = (await super.totalLiquidity(denom)) + coins
-    if (sum === 0n) this.#written.delete(key)
-    else this.#written.set(key, totalLiquidity.value.codec.encode(sum))
   }
 }
 

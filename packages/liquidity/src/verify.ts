@@ -1,7 +1,7 @@
 /**
  * Checks derived rows against the positions: both position indexes, both directions of locks, the owners of reward
- * records, ticks, active, full-range and total liquidity, reserves. All are derived again, a pool at a time, and
- * compared.
+ * records, ticks, active liquidity, reserves. All are derived again, a pool at a time, and compared. The chain's counts
+ * of full-range and total liquidity only rise with positions, so they are at least what the positions make.
  */
 import { toHex } from '@quoin/primitives'
 import { formatAddress, parseAddress } from './bech32.ts'
@@ -9,7 +9,7 @@ import { dec } from './decimal.ts'
 import { UPTIMES } from './machine/uptime.ts'
 import type { Layout } from './profile.ts'
 import { StateReader } from './reader.ts'
-import { isFullRange, NO_RESERVES, plus, type Reserves, wholeCoins, worth } from './reserves.ts'
+import { isFullRange, NO_RESERVES, plus, RESERVE_UNIT, type Reserves, worth } from './reserves.ts'
 import type { Rows } from './rows.ts'
 import type { Pool, Position } from './values.ts'
 
@@ -36,14 +36,10 @@ export async function* differences(layout: Layout, rows: Rows): AsyncGenerator<D
   const totals = new Map<string, bigint>()
   for await (const pool of reader.pools()) yield* poolOf(reader, pool, totals)
   for await (const { denom, amount } of reader.totalLiquidities()) {
-    const derived = totals.get(denom)
-    if (derived !== amount)
-      yield { collection: 'totalLiquidity', key: denom, stored: `${amount}`, derived: derived?.toString() }
-    totals.delete(denom)
+    const derived = totals.get(denom) ?? 0n
+    if (amount < derived)
+      yield { collection: 'totalLiquidity', key: denom, stored: `${amount}`, derived: `${derived}` }
   }
-  for (const [denom, derived] of totals)
-    if (derived !== 0n)
-      yield { collection: 'totalLiquidity', key: denom, stored: undefined, derived: `${derived}` }
 }
 
 /** Every position has both index entries, and every index entry has its position. */
@@ -111,7 +107,7 @@ async function* locksOf(layout: Layout, rows: Rows, reader: StateReader): AsyncG
     }
 }
 
-/** Reward records belong to existing positions. */
+/** Reward records belong to existing positions, except those of incentives that the chain keeps without shares. */
 async function* recordsOf(layout: Layout, rows: Rows, reader: StateReader): AsyncGenerator<Difference> {
   const { spreadPositions, uptimePositions } = layout.collections
   for await (const page of rows.pages(spreadPositions.scan()))
@@ -128,8 +124,9 @@ async function* recordsOf(layout: Layout, rows: Rows, reader: StateReader): Asyn
   for await (const pool of reader.pools())
     for (const uptime of UPTIMES.keys())
       for await (const page of rows.pages(uptimePositions.scan(pool.id, BigInt(uptime))))
-        for (const { key } of page) {
+        for (const { key, value } of page) {
           const [, , position] = uptimePositions.decode(key)
+          if (uptimePositions.value.codec.decode(value).shares === 0n) continue
           if ((await reader.position(position))?.pool !== pool.id)
             yield {
               collection: 'uptimePositions',
@@ -183,16 +180,23 @@ async function* poolOf(
   const { amount0, amount1 } = await reader.reserves(pool.id)
   const compared: readonly (readonly [collection: string, stored: bigint, derived: bigint])[] = [
     ['pools', pool.liquidity, sums.active],
-    ['fullRangeLiquidity', await reader.fullRange(pool.id), sums.fullRange],
     ['reserves', amount0, sums.reserves.amount0],
     ['reserves', amount1, sums.reserves.amount1]
   ]
   for (const [collection, stored, derived] of compared)
     if (stored !== derived)
       yield { collection, key: `${pool.id}`, stored: `${stored}`, derived: `${derived}` }
+  const fullRange = await reader.fullRange(pool.id)
+  if (fullRange < sums.fullRange)
+    yield {
+      collection: 'fullRangeLiquidity',
+      key: `${pool.id}`,
+      stored: `${fullRange}`,
+      derived: `${sums.fullRange}`
+    }
   for (const [denom, amount] of [
     [pool.token0, sums.reserves.amount0],
     [pool.token1, sums.reserves.amount1]
   ] as const)
-    totals.set(denom, (totals.get(denom) ?? 0n) + wholeCoins(amount))
+    totals.set(denom, (totals.get(denom) ?? 0n) + amount / RESERVE_UNIT)
 }

@@ -228,6 +228,7 @@ describe('a state of today', () => {
       unit.setThreshold('incentive', 1n)
       unit.setThreshold('spread', 2n)
       unit.setHook(1n, 'beforeCreatePosition', OWNER)
+      for (const denom of ['uatom', 'uosmo']) await unit.addTotalLiquidity(denom, 3n)
     })
     expect(await all(liquidity.verify())).toEqual([])
     return { store, liquidity }
@@ -289,25 +290,28 @@ describe('a state of today', () => {
     }
   })
 
-  it('tells where the counts of a node have drifted, and keeps its own', async () => {
+  it('tells where indexes are wrong and counts too low, and keeps the counts of the node', async () => {
     const { store } = await filled()
     const { fullRangeLiquidity, totalLiquidity, positionsByPool } = liquidityChain.collections
-    const drifted = [
-      ...(await lines(store)).trim().split('\n'),
+    const counts = [
       `{"key":"${toHex(fullRangeLiquidity.encode(1n))}","value":"0a0135"}`,
-      `{"key":"${toHex(totalLiquidity.encode('uosmo'))}","value":"3939"}`,
-      `{"key":"${toHex(positionsByPool.encode(1n, 77n))}","value":"01"}`
-    ].join('\n')
+      `{"key":"${toHex(totalLiquidity.encode('uatom'))}","value":"32"}`,
+      `{"key":"${toHex(totalLiquidity.encode('uosmo'))}","value":"3939"}`
+    ]
+    const kept = (await lines(store)).split('\n').filter(line => !line.startsWith('{"key":"13'))
+    const entry = `{"key":"${toHex(positionsByPool.encode(1n, 77n))}","value":"01"}`
     const other = await newStore()
-    const { drift } = await importRaw(other, stream(drifted))
+    const { drift } = await importRaw(other, stream([...kept, ...counts, entry].join('\n')))
     expect(drift).toEqual([
       { collection: 'positionsByPool', key: 'entries', given: '4', derived: '3' },
-      { collection: 'fullRangeLiquidity', key: '1', given: '5', derived: '0' },
-      { collection: 'totalLiquidity', key: 'uosmo', given: '99', derived: '3' }
+      { collection: 'totalLiquidity', key: 'uatom', given: '2', derived: '3' }
     ])
     const liquidity = await Liquidity.open(other)
     expect(await all(liquidity.verify())).toEqual([])
-    expect(await liquidity.fullRange(1n)).toBe(0n)
+    expect(await liquidity.fullRange(1n)).toBe(5n)
+    const again = (await lines(other)).split('\n')
+    for (const count of counts) expect(again).toContain(count)
+    expect(again).not.toContain(entry)
   })
 
   it('never gives an id again that a position has', async () => {

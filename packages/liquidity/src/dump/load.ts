@@ -1,7 +1,9 @@
 /**
- * Fills an empty store with a state. Derived rows of the input are not trusted: primary rows are written as they
- * come, then every index and sum is derived from the positions and compared with the input. A store with an
- * unfinished load does not open; the next load clears it first. Memory does not grow with the state.
+ * Fills an empty store with a state. Index entries of the input are not trusted: primary rows are written as they come,
+ * then every index and the reserves are derived from the positions and compared with the input. The chain's counts
+ * (full-range and total liquidity) depend on history: raw rows keep them, and a state export, which has none, begins
+ * them at the sums, as the chain does at its genesis.
+ * A store with an unfinished load does not open; the next load clears it first. Memory does not grow with the state.
  */
 
 import type { Collection } from '@quoin/keyspace'
@@ -29,7 +31,7 @@ export interface LoadProgress {
   readonly done: number
 }
 
-/** A derived value of the input that differs from the positions' own. */
+/** An index of the input that differs from the positions' own, or a count that is below what they make. */
 export interface Drift {
   readonly collection: string
   readonly key: string
@@ -66,7 +68,7 @@ export class Load {
   #writer: RowWriter
   #count = 0
   readonly #counts = new Map<string, number>()
-  /** Sums of the input, for the comparison; as many as pools and denoms. */
+  /** Counts of the input, for the comparison; as many as pools and denoms. */
   readonly #given = new Map<string, Map<string, bigint>>()
   #highestPosition = 0n
 
@@ -101,7 +103,7 @@ export class Load {
     const load = new Load(store, layoutOf(profile ?? recorded ?? 'chain'), onProgress)
     await load.#begin(kind, isCutOff)
     await fill(load)
-    return load.#end()
+    return load.#end(kind === 'genesis')
   }
 
   async #clear(): Promise<void> {
@@ -142,10 +144,13 @@ export class Load {
     return this.#writer.set(key, value)
   }
 
-  /** Notes a derived row: an index entry is counted, a sum is kept for the comparison. */
-  note(collection: Pick<Collection, 'name'>, name: string, sum: bigint | undefined): void {
+  /** Notes an entry of an index, for the comparison. */
+  note(collection: Pick<Collection, 'name'>): void {
     this.#counted(collection.name)
-    if (sum === undefined) return
+  }
+
+  /** Keeps a count of the chain for the comparison. */
+  count(collection: Pick<Collection, 'name'>, name: string, sum: bigint): void {
     const sums = this.#given.get(collection.name) ?? new Map<string, bigint>()
     this.#given.set(collection.name, sums.set(name, sum))
   }
@@ -159,14 +164,14 @@ export class Load {
     if (done % PROGRESS_EVERY === 0) this.#onProgress({ doing, done })
   }
 
-  async #end(): Promise<LoadReport> {
+  async #end(isGenesis: boolean): Promise<LoadReport> {
     await this.#writer.end()
     this.#onProgress({ doing: 'reading', done: this.#count })
     this.#writer = new RowWriter(this.#store)
     const sums = new Map<bigint, Sums>()
     const positions = await this.#index(sums)
     const locks = await this.#indexLocks()
-    const totals = await this.#writeSums(sums)
+    const totals = await this.#writeSums(sums, isGenesis)
     const drift = this.#driftOf(sums, totals, positions, locks)
     const last = this.#store.batch()
     last.del(loading.encode())
@@ -234,11 +239,12 @@ export class Load {
     return done
   }
 
-  async #writeSums(sums: Map<bigint, Sums>): Promise<Map<string, bigint>> {
+  /** Writes reserves, and with `isGenesis` the chain's counts. Returns the coins of each denom. */
+  async #writeSums(sums: Map<bigint, Sums>, isGenesis: boolean): Promise<Map<string, bigint>> {
     const { fullRangeLiquidity, reserves: kept, totalLiquidity } = this.#layout.collections
     const totals = new Map<string, bigint>()
     for (const { pool, fullRange, reserves } of sums.values()) {
-      if (fullRange !== 0n)
+      if (isGenesis && fullRange !== 0n)
         await this.#writer.set(
           fullRangeLiquidity.encode(pool.id),
           fullRangeLiquidity.value.codec.encode(fullRange)
@@ -252,7 +258,7 @@ export class Load {
         totals.set(denom, (totals.get(denom) ?? 0n) + wholeCoins(amount))
     }
     for (const [denom, total] of totals)
-      if (total !== 0n)
+      if (isGenesis && total !== 0n)
         await this.#writer.set(totalLiquidity.encode(denom), totalLiquidity.value.codec.encode(total))
     return totals
   }
@@ -274,8 +280,7 @@ export class Load {
   ): Drift[] {
     const drift: Drift[] = []
     const add = (collection: string, key: string, given: bigint | number, derived: bigint | number): void => {
-      if (given !== derived && drift.length < MAX_DRIFT)
-        drift.push({ collection, key, given: `${given}`, derived: `${derived}` })
+      if (drift.length < MAX_DRIFT) drift.push({ collection, key, given: `${given}`, derived: `${derived}` })
     }
     const { positionsByOwner, positionsByPool, lockPositions, fullRangeLiquidity, totalLiquidity } =
       this.#layout.collections
@@ -285,12 +290,16 @@ export class Load {
       [lockPositions, locks]
     ] as const) {
       const given = this.#counts.get(name)
-      if (given !== undefined) add(name, 'entries', given, derived)
+      if (given !== undefined && given !== derived) add(name, 'entries', given, derived)
     }
-    for (const [pool, given] of this.#given.get(fullRangeLiquidity.name) ?? [])
-      add(fullRangeLiquidity.name, pool, given, sums.get(BigInt(pool))?.fullRange ?? 0n)
-    for (const [denom, given] of this.#given.get(totalLiquidity.name) ?? [])
-      add(totalLiquidity.name, denom, given, totals.get(denom) ?? 0n)
+    for (const [pool, given] of this.#given.get(fullRangeLiquidity.name) ?? []) {
+      const derived = sums.get(BigInt(pool))?.fullRange ?? 0n
+      if (given < derived) add(fullRangeLiquidity.name, pool, given, derived)
+    }
+    for (const [denom, given] of this.#given.get(totalLiquidity.name) ?? []) {
+      const derived = totals.get(denom) ?? 0n
+      if (given < derived) add(totalLiquidity.name, denom, given, derived)
+    }
     return drift
   }
 }

@@ -30,28 +30,31 @@ export const importRaw = (
 ): Promise<LoadReport> =>
   Load.run(store, 'raw', options, async load => {
     const ownerOf = ownerFinder(load.profile)
-    const derived = derivedOf(load.profile)
+    const indexes = indexesOf(load.profile)
+    const counts = countsOf(load.profile)
     for await (const { text, line: number } of jsonDocuments(source)) {
       for (const { key, value } of pairsOf(text, encoding, number)) {
         const collection = ownerOf(key)
         if (!collection) throw stray(key, number)
         const held = collection.value.kind === 'value' && decodedBy(collection.value.codec, value, number)
-        const name = derived.get(collection.name)
-        if (name) load.note(collection, name(key), typeof held === 'bigint' ? held : undefined)
+        if (indexes.has(collection.name)) load.note(collection)
         else await load.put(collection, key, value)
+        const counted = counts.get(collection.name)
+        if (counted) load.count(collection, counted(key), held as bigint)
       }
     }
   })
 
-/** The derived collections, and the name of the sum in each. */
-const derivedOf = (profile: Profile): ReadonlyMap<string, (key: Uint8Array) => string> => {
-  const { positionsByOwner, positionsByPool, lockPositions, fullRangeLiquidity, totalLiquidity } =
-    layoutOf(profile).collections
-  const entry = (): string => 'entries'
+/** The names of collections that are derived from positions and locks. */
+const indexesOf = (profile: Profile): ReadonlySet<string> => {
+  const { positionsByOwner, positionsByPool, lockPositions } = layoutOf(profile).collections
+  return new Set([positionsByOwner.name, positionsByPool.name, lockPositions.name])
+}
+
+/** The counts of the chain, and what each row of them counts. */
+const countsOf = (profile: Profile): ReadonlyMap<string, (key: Uint8Array) => string> => {
+  const { fullRangeLiquidity, totalLiquidity } = layoutOf(profile).collections
   return new Map([
-    [positionsByOwner.name, entry],
-    [positionsByPool.name, entry],
-    [lockPositions.name, entry],
     [fullRangeLiquidity.name, (key: Uint8Array) => `${fullRangeLiquidity.decode(key)[0]}`],
     [totalLiquidity.name, (key: Uint8Array) => totalLiquidity.decode(key)[0]]
   ])

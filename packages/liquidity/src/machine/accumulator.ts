@@ -7,11 +7,17 @@ import { NOTHING } from './coins.ts'
 import { newRecord, owed } from './growth.ts'
 import { refusal } from './refusal.ts'
 
-/** The scale of values per unit of liquidity in pools above a threshold, for precision. */
+/** The scale of values per unit of liquidity, for precision, in pools above a threshold and in migrated pools. */
 const SCALE = 10n ** 27n
 
+/** Pools below the thresholds whose accumulators the chain scaled in its upgrades 23 to 25. */
+const MIGRATED: Readonly<Record<Threshold, ReadonlySet<bigint>>> = {
+  incentive: new Set([1213n, 1260n, 1275n, 1276n, 1281n, 1292n, 1297n, 1298n, 1423n, 1431n]),
+  spread: new Set([1134n, 1260n, 1261n, 1264n, 1281n, 1423n, 1477n])
+}
+
 export const scaleOf = async (reader: Reader, of: Threshold, pool: bigint): Promise<bigint> =>
-  pool > ((await reader.threshold(of)) ?? 0n) ? SCALE : 1n
+  MIGRATED[of].has(pool) || pool > ((await reader.threshold(of)) ?? 0n) ? SCALE : 1n
 
 export const accumulatorOf = async (reader: Reader, name: AccumulatorName): Promise<AccumulatorContent> => {
   const content = await reader.accumulator(name)
@@ -46,7 +52,10 @@ export const join = (
   unit.setAccumulator(name, { value, totalShares: totalShares + liquidity })
 }
 
-/** Removes shares of a position and keeps its claims. A record without shares or claims is removed. */
+/**
+ * Removes shares of a position and keeps its claims. Without shares the record stays: the chain removes that of spread
+ * rewards when they are claimed, and never those of incentives.
+ */
 export const leave = async (
   unit: UnitOfWork,
   name: AccumulatorName,
@@ -57,18 +66,15 @@ export const leave = async (
   const { value, totalShares } = await accumulatorOf(unit, name)
   const record = await recordOf(unit, name, position)
   unit.setAccumulator(name, { value, totalShares: totalShares - shares })
-  if (record.shares === shares) unit.removeAccumulatorRecord(name, position)
-  else {
-    unit.setAccumulatorRecord(name, position, {
-      ...record,
-      shares: record.shares - shares,
-      valuePerShare: inside,
-      unclaimed: owed(record, inside)
-    })
-  }
+  unit.setAccumulatorRecord(name, position, {
+    ...record,
+    shares: record.shares - shares,
+    valuePerShare: inside,
+    unclaimed: owed(record, inside)
+  })
 }
 
-/** Pays the claims of a position, and resets them. */
+/** Pays the claims of a position, and resets them. A record without shares is removed. */
 export const claim = async (
   unit: UnitOfWork,
   name: AccumulatorName,
@@ -76,6 +82,7 @@ export const claim = async (
   inside: DecCoins
 ): Promise<DecCoins> => {
   const record = await recordOf(unit, name, position)
-  unit.setAccumulatorRecord(name, position, { ...record, valuePerShare: inside, unclaimed: NOTHING })
+  if (record.shares === 0n) unit.removeAccumulatorRecord(name, position)
+  else unit.setAccumulatorRecord(name, position, { ...record, valuePerShare: inside, unclaimed: NOTHING })
   return owed(record, inside)
 }

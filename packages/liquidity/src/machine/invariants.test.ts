@@ -1,4 +1,8 @@
-/** What holds after every step of random programs. `QUOIN_FUZZ` is how many programs there are. */
+/**
+ * Invariants after every step of random programs: those of the chain's own tests (all rewards can be claimed, and all
+ * positions withdrawn, from the coins that were paid in), the sums over positions, and no gain by swapping to and fro.
+ * `QUOIN_FUZZ` is the number of programs.
+ */
 
 import { hasCode } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
@@ -10,7 +14,7 @@ import type { Profile } from '../profile.ts'
 import type { Reader } from '../reader.ts'
 import { Liquidity } from '../state.ts'
 import type { Pool, Position } from '../values.ts'
-import { leaveAll, newWorld, POOLS, preparePools, programs, type World } from './program.testing.ts'
+import { claimAll, leaveAll, newWorld, POOLS, preparePools, programs, type World } from './program.testing.ts'
 import type { SwapResult } from './simulate-swap.ts'
 import { quoteExactIn } from './swap.ts'
 import { UPTIMES } from './uptime.ts'
@@ -61,10 +65,11 @@ const checkPool = async (reader: Reader, id: bigint): Promise<void> => {
   expect(pool.liquidity).toBe(active.reduce((sum, { liquidity }) => sum + liquidity, 0n))
   if (positions.length === 0) expect([pool.sqrtPrice, pool.tick, pool.liquidity]).toEqual([0n, 0n, 0n])
   else {
-    // The upper end is included: a tick that was crossed downwards leaves the pool at its root, one tick below.
+    // The upper end is included: a tick that was crossed downwards leaves the pool at its root, one tick below. Until
+    // the first swap, a pool is at a multiple of its spacing.
     expect(tickToSqrtPrice(pool.tick) <= pool.sqrtPrice).toBe(true)
-    const next = pool.tick < MAX_TICK ? pool.tick + 1n : MAX_TICK
-    expect(pool.sqrtPrice <= tickToSqrtPrice(next)).toBe(true)
+    const next = pool.tick % pool.tickSpacing === 0n ? pool.tick + pool.tickSpacing : pool.tick + 1n
+    expect(pool.sqrtPrice <= tickToSqrtPrice(next < MAX_TICK ? next : MAX_TICK)).toBe(true)
   }
   const all = positions.reduce((sum, { liquidity }) => sum + liquidity, 0n)
   for (const uptime of NAMES) {
@@ -99,7 +104,7 @@ const checkRoundTrip = async (liquidity: Liquidity, id: bigint): Promise<void> =
 
 const isRefused = (error: unknown): boolean => hasCode(error, 'ERR_LIQUIDITY_REFUSED')
 
-/** If everybody left now, all could be paid, and nothing would stay behind. */
+/** If everybody left now, all could be paid, and no position, tick or reserve would stay. */
 const checkLeaving = async (liquidity: Liquidity, { now, bank }: World): Promise<void> => {
   const undo = new Error('undone')
   const left = { now, bank: bank.copy() }
@@ -108,13 +113,28 @@ const checkLeaving = async (liquidity: Liquidity, { now, bank }: World): Promise
     for (const id of POOLS) {
       await checkPool(unit, id)
       expect(await unit.reserves(id)).toEqual({ amount0: 0n, amount1: 0n })
-      expect(await unit.fullRange(id)).toBe(0n)
+      expect(await unit.hasPositions(id)).toBe(false)
     }
-    for await (const { denom } of unit.totalLiquidities()) expect.unreachable(denom)
     throw undo
   })
   await expect(leaving).rejects.toBe(undo)
   expect(left.bank.debts).toEqual([])
+}
+
+/** If everybody claimed now, all could be paid, and the positions and their coins would stay as they are. */
+const checkClaiming = async (liquidity: Liquidity, { now, bank }: World): Promise<void> => {
+  const undo = new Error('undone')
+  const claimed = { now, bank: bank.copy() }
+  const claiming = liquidity.change(async unit => {
+    const before = await Promise.all(POOLS.map(id => positionsIn(unit, id)))
+    const reserves = await Promise.all(POOLS.map(id => unit.reserves(id)))
+    await claimAll(unit, claimed)
+    expect(await Promise.all(POOLS.map(id => positionsIn(unit, id)))).toEqual(before)
+    expect(await Promise.all(POOLS.map(id => unit.reserves(id)))).toEqual(reserves)
+    throw undo
+  })
+  await expect(claiming).rejects.toBe(undo)
+  expect(claimed.bank.debts).toEqual([])
 }
 
 const differences = async (liquidity: Liquidity): Promise<unknown[]> => {
@@ -150,6 +170,7 @@ describe.each(['chain', 'seed'] as const)(
                 await checkRoundTrip(liquidity, id)
               }
               expect(await differences(liquidity)).toEqual([])
+              await checkClaiming(liquidity, world)
               await checkLeaving(liquidity, world)
             }
           }),

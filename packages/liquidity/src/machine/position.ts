@@ -2,6 +2,7 @@
 import { bigDec, DEC, type Dec, dec } from '../decimal.ts'
 import { amount0Down, amount0Up, amount1Down, amount1Up, liquidityOf } from '../math/liquidity.ts'
 import {
+  floorToSpacing,
   MAX_SQRT_PRICE,
   MAX_TICK,
   MIN_SQRT_PRICE,
@@ -52,13 +53,13 @@ export interface PositionReceipt extends Amounts {
 const NONE: Amounts = { amount0: 0n, amount1: 0n }
 
 const checkRange = ({ tickSpacing }: Pool, lowerTick: bigint, upperTick: bigint): void => {
-  if (lowerTick >= upperTick || lowerTick < MIN_TICK || upperTick > MAX_TICK)
-    throw refusal('tick-range', `invalid range: expected rising ticks from ${MIN_TICK} to ${MAX_TICK}`, {
+  if (lowerTick % tickSpacing !== 0n || upperTick % tickSpacing !== 0n)
+    throw refusal('tick-spacing', `invalid ticks: expected multiples of the tick spacing ${tickSpacing}`, {
       lowerTick,
       upperTick
     })
-  if (lowerTick % tickSpacing !== 0n || upperTick % tickSpacing !== 0n)
-    throw refusal('tick-spacing', `invalid ticks: expected multiples of the tick spacing ${tickSpacing}`, {
+  if (lowerTick >= upperTick || lowerTick < MIN_TICK || upperTick > MAX_TICK)
+    throw refusal('tick-range', `invalid range: expected rising ticks from ${MIN_TICK} to ${MAX_TICK}`, {
       lowerTick,
       upperTick
     })
@@ -74,7 +75,8 @@ const withPrice = (pool: Pool, { amount0, amount1 }: Amounts): Pool => {
     throw refusal('price-limit', 'invalid price: expected 10^-12 to 10^38', {
       sqrtPrice: bigDec.format(sqrtPrice)
     })
-  return { ...pool, sqrtPrice, tick: sqrtPriceToTick(sqrtPrice) }
+  // Until a swap moves the price, the pool is at a tick that positions may have.
+  return { ...pool, sqrtPrice, tick: floorToSpacing(sqrtPriceToTick(sqrtPrice), pool.tickSpacing) }
 }
 
 type Range = Pick<Position, 'lowerTick' | 'upperTick'>
@@ -172,6 +174,8 @@ export const createPosition = async (unit: UnitOfWork, given: NewPosition): Prom
     join(unit, { pool: pool.id, uptime }, accumulator, position, inside)
   }
   await unit.setPosition(position)
+  await unit.addTotalLiquidity(pool.token0, paid.amount0)
+  await unit.addTotalLiquidity(pool.token1, paid.amount1)
   return { position, ...paid }
 }
 
@@ -204,12 +208,10 @@ export const withdrawPosition = async (unit: UnitOfWork, given: Withdrawal): Pro
     })
   const { pool: before, uptimes } = await syncUptimes(unit, await poolOf(unit, position.pool), now)
   assertCurrentTicks(before)
-  const isAll = liquidity === position.liquidity
-  const claimed = await claimIncentives(unit, before, position, uptimes, now)
-  const spreadRewards = isAll ? await claimSpreadRewards(unit, before, position) : []
+  const bounds = await boundsOf(unit, position)
+  const claimed = await claimIncentives(unit, before, position, bounds, uptimes, now)
   const paid = worthOf(before, position, liquidity)
 
-  const bounds = await boundsOf(unit, position)
   const spread = await accumulatorOf(unit, { pool: before.id })
   await leave(
     unit,
@@ -222,6 +224,9 @@ export const withdrawPosition = async (unit: UnitOfWork, given: Withdrawal): Pro
     const inside = uptimeInside(uptimes[uptime]!.value, bounds, before, position, uptime)
     await leave(unit, { pool: before.id, uptime }, position.id, liquidity, inside)
   }
+  const isAll = liquidity === position.liquidity
+  // After it has left, so that fractions of coins go to the other positions.
+  const spreadRewards = isAll ? await claimSpreadRewards(unit, before, position, bounds) : []
   await changeTicks(unit, before, position, -liquidity, spread, uptimes)
   if (isAll) await unit.removePosition(position.id)
   else await unit.setPosition({ ...position, liquidity: position.liquidity - liquidity })
@@ -236,7 +241,9 @@ export const withdrawPosition = async (unit: UnitOfWork, given: Withdrawal): Pro
 export interface Addition extends Amounts {
   readonly position: bigint
   readonly owner: string
-  /** The least amounts of the enlarged position. */
+  /**
+   * The least amounts to pay on top of the withdrawn ones. The enlarged position never takes less than was withdrawn.
+   */
   readonly least?: Amounts | undefined
   readonly now: Time
 }
@@ -248,7 +255,7 @@ export interface AdditionReceipt extends PositionReceipt {
 
 /** Withdraws a position and creates a larger one of the same range, with a new id and a new age. */
 export const addToPosition = async (unit: UnitOfWork, given: Addition): Promise<AdditionReceipt> => {
-  const { owner, amount0, amount1, least, now } = given
+  const { owner, amount0, amount1, least = NONE, now } = given
   const position = await positionOf(unit, given.position, owner)
   await mustBeUnlocked(unit, position.id)
   if (amount0 < 0n || amount1 < 0n || (amount0 === 0n && amount1 === 0n))
@@ -260,7 +267,7 @@ export const addToPosition = async (unit: UnitOfWork, given: Addition): Promise<
     owner,
     amount0: withdrawn.amount0 + amount0,
     amount1: withdrawn.amount1 + amount1,
-    least,
+    least: { amount0: withdrawn.amount0 + least.amount0, amount1: withdrawn.amount1 + least.amount1 },
     now
   })
   return { ...opened, withdrawn }

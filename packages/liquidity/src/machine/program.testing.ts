@@ -1,6 +1,6 @@
 /**
- * Random programs of operations on two pools, with a bank beside them that counts every coin. One pool has accumulators
- * that are scaled, the other has not.
+ * Random programs of operations on two pools, with a bank beside them that counts every coin. Both are below the
+ * threshold; one is of the pools whose accumulators the chain scaled nevertheless.
  */
 
 import { QuoinError } from '@quoin/primitives'
@@ -19,7 +19,8 @@ import { addToPosition, createPosition, transferPositions, withdrawPosition } fr
 import { collectIncentives, collectSpreadRewards } from './rewards.ts'
 import { swapExactIn, swapExactOut } from './swap.ts'
 
-export const POOLS = [1n, 2n] as const
+export const POOLS = [1n, 1423n] as const
+const THRESHOLD = 1500n
 const OWNERS = [address(1), address(2), address(3)]
 const DENOMS = ['axl', 'btc']
 const SPACING = 10n
@@ -67,8 +68,8 @@ const both = (amount0: bigint, amount1: bigint): Coin[] => [
 ]
 
 export const preparePools = async (unit: UnitOfWork): Promise<void> => {
-  unit.setThreshold('spread', POOLS[0])
-  unit.setThreshold('incentive', POOLS[0])
+  unit.setThreshold('spread', THRESHOLD)
+  unit.setThreshold('incentive', THRESHOLD)
   for (const [i, id] of POOLS.entries())
     await createPool(
       unit,
@@ -262,6 +263,14 @@ export const programs = (maxLength: number): fc.Arbitrary<NamedStep[]> =>
   )
 
 export const newWorld = (): World => ({ now: START, bank: new Bank() })
+
+/** Every position collects its rewards. */
+export const claimAll = async (unit: UnitOfWork, { now, bank }: World): Promise<void> => {
+  for await (const { id, owner: of, pool } of unit.positions()) {
+    bank.pay('spread', pool, await collectSpreadRewards(unit, { position: id, owner: of }))
+    bank.pay('incentives', pool, (await collectIncentives(unit, { position: id, owner: of, now })).paid)
+  }
+}
 
 /** Everybody leaves: locks are taken off, and every position out. */
 export const leaveAll = async (unit: UnitOfWork, world: World): Promise<void> => {

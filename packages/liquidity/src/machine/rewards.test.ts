@@ -291,11 +291,21 @@ describe('incentives', () => {
     const early = await claiming(liquidity, 1n, START + HOUR - 1n)
     expect(early.paid).toEqual([])
     expect(early.forfeited).toEqual([{ denom: 'atom', amount: 17_999n }])
-    // What was given up goes to all at the price: half of it to each, and to the one who gave it up too.
+    // On the chain a claim loses what it forfeits: nobody gets it.
     const [other] = (await claiming(liquidity, 2n, START + HOUR + 1n, BOB)).paid
-    expect(other).toEqual({ denom: 'atom', amount: 26_999n })
-    const [again] = (await claiming(liquidity, 1n, START + HOUR + 1n)).paid
-    expect(again).toEqual({ denom: 'atom', amount: 9_000n })
+    expect(other).toEqual({ denom: 'atom', amount: 17_999n })
+    expect((await claiming(liquidity, 1n, START + HOUR + 1n)).paid).toEqual([])
+  })
+
+  it('forfeited by a withdrawal go to the positions at the price', async () => {
+    const liquidity = await prepared({ uptime: 2 })
+    await liquidity.change(unit => open(unit, { owner: BOB, now: START + 1n }))
+    const early = await liquidity.change(unit =>
+      withdrawPosition(unit, { position: 1n, owner: ALICE, now: START + HOUR - 1n })
+    )
+    expect(early.incentives).toEqual([])
+    const [other] = (await claiming(liquidity, 2n, START + HOUR + 1n, BOB)).paid
+    expect(other).toEqual({ denom: 'atom', amount: 36_000n })
   })
 
   it('that are given up with nobody else at the price go to who gives them up', async () => {

@@ -5,7 +5,7 @@ import type { Time } from '../time.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { AccumulatorContent, DecCoins, Pool, Position, TickInfo } from '../values.ts'
 import { accumulatorOf, claim, scaleOf } from './accumulator.ts'
-import { type Coin, minus, payable, perShare, plus, total, wholes } from './coins.ts'
+import { type Coin, minus, NOTHING, payable, perShare, plus, total, wholes } from './coins.ts'
 import { growthInside } from './growth.ts'
 import { poolOf, positionOf, refusal } from './refusal.ts'
 import { syncUptimes, UPTIMES } from './uptime.ts'
@@ -49,15 +49,16 @@ export interface PositionClaim {
 export const claimSpreadRewards = async (
   unit: UnitOfWork,
   pool: Pool,
-  position: Position
+  position: Position,
+  bounds: Bounds
 ): Promise<Coin[]> => {
   const name = { pool: pool.id }
   const { value, totalShares } = await accumulatorOf(unit, name)
-  const bounds = await boundsOf(unit, position)
   const scale = await scaleOf(unit, 'spread', pool.id)
   const rewards = await claim(unit, name, position.id, spreadInside(value, bounds, pool, position))
   // Scaled values lose so little that the chain drops the rest.
-  const rest = scale === 1n ? perShare(minus(rewards, wholes(rewards)), totalShares) : []
+  const rest =
+    scale === 1n && totalShares !== 0n ? perShare(minus(rewards, wholes(rewards)), totalShares) : NOTHING
   if (rest.length > 0) unit.setAccumulator(name, { value: plus(value, rest), totalShares })
   return payable(rewards, scale)
 }
@@ -74,12 +75,12 @@ export const claimIncentives = async (
   unit: UnitOfWork,
   pool: Pool,
   position: Position,
+  bounds: Bounds,
   uptimes: readonly AccumulatorContent[],
   now: Time
 ): Promise<ClaimedIncentives> => {
   const age = now - position.joinTime
   if (age < 0n) throw refusal('time', 'the position is from later', { position: position.id })
-  const bounds = await boundsOf(unit, position)
   const scale = await scaleOf(unit, 'incentive', pool.id)
   const paid: Coin[][] = []
   const forfeited: DecCoins[] = []
@@ -113,12 +114,16 @@ export const collectSpreadRewards = async (
   { position: id, owner }: Omit<PositionClaim, 'now'>
 ): Promise<Coin[]> => {
   const position = await positionOf(unit, id, owner)
-  return claimSpreadRewards(unit, await poolOf(unit, position.pool), position)
+  const pool = await poolOf(unit, position.pool)
+  return claimSpreadRewards(unit, pool, position, await boundsOf(unit, position))
 }
 
 export interface CollectedIncentives {
   readonly paid: Coin[]
-  /** Incentives that the position forfeited because of its age; they return to the pool. */
+  /**
+   * Incentives that the position forfeited because of its age. They stay with the pool's incentives and nobody can
+   * claim them; only a withdrawal returns them to the accumulators.
+   */
   readonly forfeited: Coin[]
 }
 
@@ -128,11 +133,7 @@ export const collectIncentives = async (
 ): Promise<CollectedIncentives> => {
   const position = await positionOf(unit, id, owner)
   const { pool, uptimes } = await syncUptimes(unit, await poolOf(unit, position.pool), now)
-  const claimed = await claimIncentives(unit, pool, position, uptimes, now)
-  const returned = await redeposit(unit, pool, claimed)
-  const forfeited = total(...claimed.forfeited.map(coins => payable(coins, claimed.scale)))
-  return {
-    paid: total(claimed.paid, returned),
-    forfeited: returned.length > 0 ? [] : forfeited
-  }
+  const bounds = await boundsOf(unit, position)
+  const { paid, forfeited, scale } = await claimIncentives(unit, pool, position, bounds, uptimes, now)
+  return { paid, forfeited: total(...forfeited.map(coins => payable(coins, scale))) }
 }

@@ -76,40 +76,63 @@ export const simulateSwap = async (
   let ticksCrossed = 0
   let freeSteps = 0
 
-  const walk = { from: pool.tick, inclusive: isDown, reverse: isDown }
-  for await (const next of reader.ticks(pool.id, walk)) {
-    const root = sqrtPriceAt(pool, next.index)
-    const isBeyond = isDown ? root < limit : root > limit
-    const target = isBeyond ? limit : root
+  const walk = reader.ticks(pool.id, { from: pool.tick, inclusive: isDown, reverse: isDown })
+  const ticks = walk[Symbol.asyncIterator]()
+  let next: NextTick | undefined
+  // The chain drops the last place of an amount.
+  while (remaining > 1n && sqrtPrice !== limit) {
+    next ??= await nextTick(pool, ticks)
+    if (!next) throw refusal('no-ticks', 'the pool has too little liquidity', { ...coin })
+    const { root } = next
+    const target = (isDown ? root < limit : root > limit) ? limit : root
     const step = stepBy(direction, sqrtPrice, target, liquidity, remaining, spread)
-    remaining -= exact === 'in' ? step.amountIn + step.spreadReward : step.amountOut
-    // The remaining amount has to reach the target or be used up; whole coins may be too coarse for either.
-    if (step.spreadReward < 0n || (step.sqrtPrice !== target && remaining !== 0n))
+    const isMoved = step.sqrtPrice !== sqrtPrice
+    const isCrossed = step.sqrtPrice === root
+    const isPast = isDown ? step.sqrtPrice < root : step.sqrtPrice > root
+    // Whole coins may be too coarse for the amount that remains after a tick.
+    if (step.spreadReward < 0n || isPast || (!isMoved && (step.amountIn !== 0n || step.amountOut !== 0n)))
       throw refusal('no-progress', 'the amount that remains after a tick is too small to swap', { tick })
+    remaining -= exact === 'in' ? step.amountIn + step.spreadReward : step.amountOut
+    amountIn += step.amountIn
+    amountOut += step.amountOut
+    spreadReward += step.spreadReward
+    segments.push({
+      liquidity,
+      spreadReward: step.spreadReward,
+      crossed: isCrossed ? next.tick : undefined
+    })
+    if (isCrossed) {
+      const { index, info } = next.tick
+      if (++ticksCrossed > maxTicks) throw refusal('no-ticks', `the swap crosses more than ${maxTicks} ticks`)
+      // Ranges include their lower tick: a price that moves down leaves a range at that tick.
+      tick = isDown ? index - 1n : index
+      liquidity += isDown ? -info.liquidityNet : info.liquidityNet
+      next = undefined
+    } else if (isMoved) tick = tickAt(pool, step.sqrtPrice)
+    sqrtPrice = step.sqrtPrice
     if ((exact === 'in' ? step.amountIn : step.amountOut) === 0n && ++freeSteps > MAX_FREE_STEPS)
       throw refusal('no-progress', `the swap takes more than ${MAX_FREE_STEPS} steps without an amount`, {
         tick
       })
-    amountIn += step.amountIn
-    amountOut += step.amountOut
-    spreadReward += step.spreadReward
-
-    const isCrossed = step.sqrtPrice === root
-    segments.push({ liquidity, spreadReward: step.spreadReward, crossed: isCrossed ? next : undefined })
-    if (isCrossed) {
-      if (++ticksCrossed > maxTicks) throw refusal('no-ticks', `the swap crosses more than ${maxTicks} ticks`)
-      // Ranges include their lower tick: a price that moves down leaves a range at that tick.
-      tick = isDown ? next.index - 1n : next.index
-      liquidity += isDown ? -next.info.liquidityNet : next.info.liquidityNet
-    } else if (step.sqrtPrice !== sqrtPrice) tick = tickAt(pool, step.sqrtPrice)
-    sqrtPrice = step.sqrtPrice
-
-    if (remaining === 0n || sqrtPrice === limit) {
-      const coins = settle(pool, direction, amountIn, amountOut, spreadReward)
-      return { result: { ...coins, sqrtPrice, tick, liquidity, ticksCrossed }, segments }
-    }
   }
-  throw refusal('no-ticks', 'the pool has too little liquidity', { ...coin })
+  if (remaining < 0n)
+    throw refusal('no-progress', 'the reward, rounded up, exceeds the amount that remains', { tick })
+  const coins = settle(pool, direction, amountIn, amountOut, spreadReward)
+  // The side that is not exact must move a coin; at the end of all prices, the other one may be 0.
+  if ((exact === 'in' ? coins.bought : coins.paid).amount === 0n)
+    throw refusal('amount', 'the amount moves less than one coin', { amountIn: dec.format(amountIn) })
+  return { result: { ...coins, sqrtPrice, tick, liquidity, ticksCrossed }, segments }
+}
+
+/** The next tick of a walk, and the root of its price. */
+interface NextTick {
+  readonly tick: Tick
+  readonly root: BigDec
+}
+
+const nextTick = async (pool: Pool, ticks: AsyncIterator<Tick>): Promise<NextTick | undefined> => {
+  const { done, value } = await ticks.next()
+  return done ? undefined : { tick: value, root: sqrtPriceAt(pool, value.index) }
 }
 
 /** Token 0 that comes in moves the price down, token 0 that goes out moves it up. */
@@ -147,12 +170,9 @@ const settle = (
   spreadReward: Dec
 ): Pick<SwapResult, 'paid' | 'bought' | 'spreadReward'> => {
   const [paid, bought] = direction === 'down' ? [token0, token1] : [token1, token0]
-  const amount = dec.floor(amountOut)
-  if (amount === 0n)
-    throw refusal('amount', 'the amount buys less than one coin', { amountIn: dec.format(amountIn) })
   return {
     paid: { denom: paid, amount: dec.ceil(amountIn + spreadReward) },
-    bought: { denom: bought, amount },
+    bought: { denom: bought, amount: dec.floor(amountOut) },
     spreadReward: { denom: paid, amount: dec.ceil(spreadReward) }
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bigDec, dec } from '../decimal.ts'
 import { table } from '../fixtures.testing.ts'
-import { MAX_TICK, MIN_TICK, tickToPrice, tickToSqrtPrice } from '../math/tick.ts'
+import { MAX_TICK, MIN_TICK, tickToPrice } from '../math/tick.ts'
 import type { Liquidity } from '../state.ts'
 import { ETH, liquidityWithPool, open, START, tickOfPrice, UPPER, USDC } from './machine.testing.ts'
 import { quoteExactIn, quoteExactOut, swapExactIn, swapExactOut } from './swap.ts'
@@ -120,28 +120,36 @@ describe('a swap', () => {
     expect(back.bought.amount).toBeLessThanOrEqual(there.paid.amount)
   })
 
-  it('buys exactly what was asked for, of a pool that has hardly more', async () => {
+  it('buys a coin less where the last place of the amount is lost, as on the chain', async () => {
     const { liquidity } = await liquidityWithPool()
     await liquidity.change(unit =>
       open(unit, { lowerTick: MIN_TICK, upperTick: MAX_TICK, amount0: 3n, amount1: 13n })
     )
     const coin = { denom: ETH, amount: 2n }
-    expect((await quoteExactOut(liquidity, { pool: 1n, coin })).bought).toEqual(coin)
+    expect((await quoteExactOut(liquidity, { pool: 1n, coin })).bought).toEqual({ denom: ETH, amount: 1n })
   })
 
-  it('that just about reaches a tick crosses it; with a coin more a fraction would be left behind it', async () => {
+  it('that reaches a tick with less than a coin to spare is refused, as on the chain', async () => {
     const liquidity = await prepared('0.003', '5500', '6250')
     const quote = (amount: bigint) => quoteExactIn(liquidity, { pool: 1n, coin: { denom: USDC, amount } })
     const reaching = 5_254_440_905n
     expect(await quote(reaching - 1n)).toMatchObject({ ticksCrossed: 0, tick: UPPER - 1n })
-    expect(await quote(reaching)).toMatchObject({
-      paid: { amount: reaching },
-      ticksCrossed: 1,
-      tick: UPPER,
-      sqrtPrice: tickToSqrtPrice(UPPER)
-    })
-    await expect(quote(reaching + 1n)).rejects.toMatchObject({ details: { reason: 'no-progress' } })
+    // A coin too many moves the price past the tick, and a fraction of a coin behind it does not move the price.
+    for (const more of [0n, 1n, 50n])
+      await expect(quote(reaching + more)).rejects.toMatchObject({ details: { reason: 'no-progress' } })
     expect(await quote(reaching + 1000n)).toMatchObject({ ticksCrossed: 1 })
+  })
+
+  it('for an exact purchase ends at the end of all prices with less, or with nothing bought', async () => {
+    const { liquidity } = await liquidityWithPool()
+    await liquidity.change(unit =>
+      open(unit, { lowerTick: MIN_TICK, upperTick: MAX_TICK, amount0: 3n, amount1: 13n })
+    )
+    const buy = (amount: bigint) =>
+      liquidity.change(unit => swapExactOut(unit, { pool: 1n, coin: { denom: ETH, amount }, now: START }))
+    const all = await buy(10n ** 6n)
+    expect(all).toMatchObject({ bought: { amount: 2n }, tick: MAX_TICK })
+    await expect(buy(1n)).rejects.toMatchObject({ details: { reason: 'amount' } })
   })
 
   it('goes across a hundred gaps without liquidity, and no more, as on the chain', async () => {

@@ -68,6 +68,8 @@ const swap = async (
       bought: result.bought.amount
     })
   await writeSwap(unit, pool, simulation, given.now)
+  await unit.addTotalLiquidity(result.paid.denom, result.paid.amount)
+  await unit.addTotalLiquidity(result.bought.denom, -result.bought.amount)
   return result
 }
 

@@ -1,22 +1,25 @@
 /**
  * Liquidity between two prices, as in section 6 of the Uniswap v3 whitepaper. For liquidity L, the range from the
  * root √lower to the root √upper takes L·(√upper − √lower) of token 1 and L·(1/√lower − 1/√upper) of token 0, which
- * is L·(√upper − √lower)/√upper/√lower. Each product and quotient is rounded at 36 places, up for payments and down
- * for withdrawals; payments are then rounded up to whole coins.
+ * is L·(√upper − √lower)/√upper/√lower. Each product and quotient is rounded at 36 places, as the chain rounds it;
+ * payments are then rounded up to whole coins.
  */
-import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, divideUp } from '../decimal.ts'
+import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, divideUp, toDec } from '../decimal.ts'
 
 /** Token 0 to pay between two prices, in whole coins. */
 export const amount0Up = (liquidity: Dec, lower: BigDec, upper: BigDec): bigint =>
-  bigDec.ceil(bigDec.quoUp(bigDec.quoUp(divideUp(liquidity * (upper - lower), DEC), upper), lower))
+  divideUp(bigDec.quoUp(divideUp(liquidity * (upper - lower), DEC), upper), lower)
 
 /** Token 0 between two prices. */
 export const amount0Down = (liquidity: Dec, lower: BigDec, upper: BigDec): BigDec =>
   bigDec.quoDown(bigDec.quoDown((liquidity * (upper - lower)) / DEC, upper), lower)
 
-/** Token 1 to pay between two prices, in whole coins. */
+/**
+ * Token 1 to pay between two prices, in whole coins. The product is rounded half to even at 36 places first: up to half
+ * of the last place above a whole coin is not paid.
+ */
 export const amount1Up = (liquidity: Dec, lower: BigDec, upper: BigDec): bigint =>
-  divideUp(liquidity * (upper - lower), DEC * BIG_DEC)
+  divideUp(liquidity * (upper - lower) - DEC / 2n, DEC * BIG_DEC)
 
 /** Token 1 between two prices. */
 export const amount1Down = (liquidity: Dec, lower: BigDec, upper: BigDec): BigDec =>
@@ -24,11 +27,11 @@ export const amount1Down = (liquidity: Dec, lower: BigDec, upper: BigDec): BigDe
 
 /** The liquidity of an amount of token 0 alone: amount·√lower·√upper/(√upper − √lower). */
 const liquidityOf0 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
-  (amount * bigDec.mul(lower, upper) * DEC) / (upper - lower)
+  toDec(bigDec.quo(amount * bigDec.mul(lower, upper), upper - lower))
 
 /** The liquidity of an amount of token 1 alone: amount/(√upper − √lower). */
 const liquidityOf1 = (amount: bigint, lower: BigDec, upper: BigDec): Dec =>
-  (amount * BIG_DEC * DEC) / (upper - lower)
+  toDec(bigDec.quo(amount * BIG_DEC, upper - lower))
 
 /**
  * The most liquidity that two amounts make between two prices, at a third as the pool's. Token 0 fills the range

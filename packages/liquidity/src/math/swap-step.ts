@@ -2,8 +2,8 @@
  * A step of a swap with constant liquidity: the new price, the payment and the purchase. The amounts of liquidity.ts,
  * solved for the new root: Δ of token 1 moves √p by Δ/L, and Δ of token 0 moves it to L·√p/(L ± Δ·√p), plus for Δ
  * that comes in. Token 0 in moves the price down, token 1 in moves it up.
- * All rounding favours the pool. Roots of prices have 36 places: the price moves less than the exact result for an
- * amount in, and at least as far for an amount out.
+ * Roots of prices have 36 places: the price moves less than the exact result for an amount in, and at least as far for
+ * an amount out. A root may end past its target by its last place, as on the chain, whose swap then ends with an error.
  */
 import { BIG_DEC, type BigDec, bigDec, DEC, type Dec, dec, divideUp, toDec } from '../decimal.ts'
 import { amount0Down, amount0Up, amount1Down, amount1Up } from './liquidity.ts'
@@ -54,23 +54,22 @@ export const sqrtPriceAfterOut = (
     ? sqrtPrice - divideUp(amount * BIG_DEC, liquidity)
     : bigDec.quoUp(divideUp(liquidity * sqrtPrice, DEC), liquidity * DEC - divideUp(amount * sqrtPrice, DEC))
 
-/** The payment between two prices, in whole coins. */
-const paid = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): bigint =>
-  direction === 'down' ? amount0Up(liquidity, to, from) : amount1Up(liquidity, from, to)
-
-/** The purchase between two prices. */
-const got = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): BigDec =>
-  direction === 'down' ? amount1Down(liquidity, to, from) : amount0Down(liquidity, from, to)
-
-/** The price, cut at the end of the step: with little liquidity, places are coarse. */
-const within = (direction: Direction, from: BigDec, target: BigDec, sqrtPrice: BigDec): BigDec => {
-  const [lower, upper] = direction === 'down' ? [target, from] : [from, target]
-  return sqrtPrice < lower ? lower : sqrtPrice > upper ? upper : sqrtPrice
+/** The payment between two prices, in whole coins. A price that rounding moved the other way counts as a distance. */
+const paid = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): bigint => {
+  const amount = direction === 'down' ? amount0Up : amount1Up
+  return from < to ? amount(liquidity, from, to) : amount(liquidity, to, from)
 }
 
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+/** The purchase between two prices. */
+const got = (direction: Direction, liquidity: Dec, from: BigDec, to: BigDec): BigDec => {
+  const amount = direction === 'down' ? amount1Down : amount0Down
+  return from < to ? amount(liquidity, from, to) : amount(liquidity, to, from)
+}
 
-/** Spends `remaining`, reward included, up to the target. */
+/**
+ * Spends `remaining`, reward included, up to the target. The reward is below 0 where whole coins are too coarse for
+ * the amount that remains; the chain ends such a swap with an error.
+ */
 export const stepIn = (
   direction: Direction,
   sqrtPrice: BigDec,
@@ -79,32 +78,21 @@ export const stepIn = (
   remaining: Dec,
   { factor, rest, onTop }: Spread
 ): Step => {
-  const coins = paid(direction, liquidity, sqrtPrice, target)
+  const most = paid(direction, liquidity, sqrtPrice, target)
   const budget: BigDec = remaining * rest
-  if (budget >= coins * BIG_DEC) {
-    const amountIn = coins * DEC
-    return {
-      sqrtPrice: target,
-      amountIn,
-      amountOut: toDec(got(direction, liquidity, sqrtPrice, target)),
-      // The reward is rounded up, which may exceed the rest.
-      spreadReward: min(coins * onTop, remaining - amountIn)
-    }
-  }
-  // An amount below the whole coins of the target may still reach it.
-  const after = sqrtPriceAfterIn(direction, sqrtPrice, liquidity, budget)
-  const next = within(direction, sqrtPrice, target, after)
-  const amountIn = paid(direction, liquidity, sqrtPrice, next) * DEC
+  const next = budget >= most * BIG_DEC ? target : sqrtPriceAfterIn(direction, sqrtPrice, liquidity, budget)
+  const isReached = next === target
+  const coins = isReached ? most : paid(direction, liquidity, sqrtPrice, next)
   return {
     sqrtPrice: next,
-    amountIn,
+    amountIn: coins * DEC,
     amountOut: toDec(got(direction, liquidity, sqrtPrice, next)),
-    // The last step: the part that does not move the price is reward.
-    spreadReward: factor === 0n ? 0n : remaining - amountIn
+    // Of the last step, the part that does not move the price is reward.
+    spreadReward: isReached ? coins * onTop : factor === 0n ? 0n : remaining - coins * DEC
   }
 }
 
-/** Buys `remaining` up to the target. */
+/** Buys `remaining` up to the target. The amount is that of the new price, which has its own last place. */
 export const stepOut = (
   direction: Direction,
   sqrtPrice: BigDec,
@@ -113,17 +101,16 @@ export const stepOut = (
   remaining: Dec,
   { onTop }: Spread
 ): Step => {
+  const wanted: BigDec = remaining * DEC
   const most = got(direction, liquidity, sqrtPrice, target)
-  const isAll = remaining * DEC >= most
-  const next = isAll
-    ? target
-    : within(direction, sqrtPrice, target, sqrtPriceAfterOut(direction, sqrtPrice, liquidity, remaining))
+  const isAll = wanted >= most
+  const next = isAll ? target : sqrtPriceAfterOut(direction, sqrtPrice, liquidity, remaining)
+  const bought = isAll ? most : got(direction, liquidity, sqrtPrice, next)
   const coins = paid(direction, liquidity, sqrtPrice, next)
   return {
     sqrtPrice: next,
     amountIn: coins * DEC,
-    // The price moved far enough for all of `remaining`, whatever the rounding of quotients.
-    amountOut: isAll ? toDec(most) : remaining,
+    amountOut: bought > wanted ? remaining : toDec(bought),
     spreadReward: coins * onTop
   }
 }

@@ -63,8 +63,6 @@ export const tickToSqrtPrice = (tick: bigint): BigDec => priceToSqrtPrice(tickTo
 
 export const MIN_SQRT_PRICE: BigDec = tickToSqrtPrice(MIN_TICK)
 export const MAX_SQRT_PRICE: BigDec = tickToSqrtPrice(MAX_TICK)
-/** A pool that crossed its lowest tick downwards is at the tick below it. */
-const LOWEST_SQRT_PRICE = tickToSqrtPrice(MIN_TICK - 1n)
 
 /**
  * The highest tick whose square root is not above this one. A tick outside of the range of pools is refused.
@@ -72,12 +70,25 @@ const LOWEST_SQRT_PRICE = tickToSqrtPrice(MIN_TICK - 1n)
  * is not above the square of `sqrtPrice` truncated to as many places.
  */
 export const sqrtPriceToTick = (sqrtPrice: BigDec): bigint => {
-  if (sqrtPrice < LOWEST_SQRT_PRICE || sqrtPrice > MAX_SQRT_PRICE)
-    throw outside('no pool has such a price', { sqrtPrice: bigDec.format(sqrtPrice) })
-  if (sqrtPrice < MIN_SQRT_PRICE) return priceToTick((sqrtPrice * sqrtPrice) / BIG_DEC)
+  if (sqrtPrice > MAX_SQRT_PRICE) throw noPrice(sqrtPrice)
+  if (sqrtPrice < MIN_SQRT_PRICE) return lowestTick(sqrtPrice)
   const cut = toDec(sqrtPrice)
   return priceToTick(cut * cut)
 }
+
+/**
+ * The tick of a root below all positions. A pool that crossed its lowest tick downwards is at the tick below it. The
+ * chain refuses by the rounded square of the root: a root that is less than half of the last place below that tick
+ * belongs to the tick under it, and is not refused.
+ */
+const lowestTick = (sqrtPrice: BigDec): bigint => {
+  const tick = priceToTick(bigDec.mul(sqrtPrice, sqrtPrice))
+  if (tick < MIN_TICK - 1n) throw noPrice(sqrtPrice)
+  return sqrtPrice < tickToSqrtPrice(tick) ? tick - 1n : tick
+}
+
+const noPrice = (sqrtPrice: BigDec): QuoinError =>
+  outside('no pool has such a price', { sqrtPrice: bigDec.format(sqrtPrice) })
 
 /** The tick, or the next one below it that is a multiple of the spacing. */
 export const floorToSpacing = (tick: bigint, spacing: bigint): bigint => {
