@@ -50,6 +50,7 @@ export class ClientProcess {
     onInvoked: (count: number) => void
   ): Promise<Call<Request, Response>[]> {
     const calls = new Map<string, Call<Request, Response>>()
+    let invoked = 0
     const isDone = new Promise<void>(resolve => {
       this.#onLine = line => {
         if (line[0] === 'done') resolve()
@@ -59,7 +60,7 @@ export class ClientProcess {
         if (kind === 'invoked') {
           const request = clients[client]![index]!
           calls.set(id, { client: `${name}.${client}`, request, invoked: time })
-          onInvoked(calls.size)
+          onInvoked(++invoked)
         } else if ('response' in line[4]) {
           calls.set(id, { ...calls.get(id)!, reply: { at: time, response: line[4].response } })
         } else if (line[4].failed === 'none') calls.delete(id)

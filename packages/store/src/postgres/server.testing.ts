@@ -208,6 +208,13 @@ class Server implements PostgresServer {
   async restart(): Promise<void> {
     if (hasEnded(this.#guard)) throw new Error('this server was stopped for good')
     await this.kill()
+    const deadline = Date.now() + START_MS
+    // The processes of a server that was killed end a little after it.
+    while (!(await this.#start(deadline))) await sleep(POLL_MS)
+  }
+
+  /** False while processes of a killed server still run. */
+  async #start(deadline: number): Promise<boolean> {
     const log = openSync(this.#log, 'w')
     const child = spawn(`${programs()}postgres`, ['-D', this.#data, ...this.#settings], {
       stdio: ['ignore', log, log],
@@ -221,15 +228,16 @@ class Server implements PostgresServer {
     this.#guard.stdin!.write(`${child.pid}\n`)
     child.once('exit', () => this.#guard.stdin!.write('\n'))
 
-    const deadline = Date.now() + START_MS
     while (!this.#isReady(child.pid!)) {
       if (hasEnded(child) || Date.now() > deadline) {
         const said = readFileSync(this.#log, 'utf8')
+        if (said.includes('pre-existing shared memory') && Date.now() < deadline) return false
         if (said.includes('Address already in use')) throw new PortTaken(said)
         throw new Error(`postgres ${this.port} does not start: ${said}`)
       }
       await sleep(POLL_MS)
     }
+    return true
   }
 
   query(sql: string): Promise<unknown[][]> {
@@ -269,7 +277,24 @@ class Server implements PostgresServer {
     const child = this.#process
     if (child?.pid === undefined || hasEnded(child)) return
     const ended = exitOf(child)
+    const others = signal === 'SIGKILL' ? childrenOf(child.pid) : []
     child.kill(signal)
+    // Processes of connections would answer one more query each.
+    for (const pid of others) killIfPresent(pid)
     await ended
+  }
+}
+
+/** Of a Linux process. On other systems, the processes of connections end by themselves. */
+const childrenOf = (pid: number): number[] => {
+  const file = `/proc/${pid}/task/${pid}/children`
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number) : []
+}
+
+const killIfPresent = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
