@@ -9,6 +9,7 @@ import type { Transaction } from '@quoin/chain'
 import {
   formatOutpoint,
   formatTxid,
+  hasCode,
   makeOutpoint,
   type Outpoint,
   parseOutpoint,
@@ -20,14 +21,12 @@ import {
   txidOf,
   voutOf
 } from '@quoin/primitives'
-import type { Batch, Queue } from '@quoin/store'
+import { type Batch, type Lease, type Queue, WORK_LEASE_SECONDS, whileLeased } from '@quoin/store'
 import { type OutputStore, TxUpdate } from '@quoin/txo'
 import { type Admissions, admissions, evictions, readmissionQueue, reevaluationQueue } from './keys.ts'
 import { healthLog, type Logger } from './logger.ts'
 
 const BATCH_SIZE = 100
-/** For the items of one batch. */
-const LEASE_SECONDS = 300
 const POLL_MS = 1000
 /** Outputs visited in search of a transaction that removed one. */
 const MAX_VISITED = 10_000
@@ -150,19 +149,30 @@ export class ReevaluationQueue {
   ): Promise<void> {
     for (;;) {
       // A poll by a read would miss the items of a commit in flight; the commit of a lease follows it.
-      const leases = await queue.lease(BATCH_SIZE, LEASE_SECONDS)
+      const leases = await queue.lease(BATCH_SIZE, WORK_LEASE_SECONDS)
       if (leases.length === 0) return
-      for (const lease of leases) {
-        try {
-          await work(lease.item)
-          await queue.acknowledge(lease)
-        } catch (error) {
-          const reason = reasonOf(error)
-          this.#logger.warn('re-evaluation failed', { item: format(lease.item), reason })
-          this.#failedAt = Date.now()
-          await queue.fail(lease, { outcome: 'retry', reason })
-        }
-      }
+      await whileLeased(queue, leases, async () => {
+        for (const lease of leases) await this.#serveOne(queue, lease, work, format)
+      })
+    }
+  }
+
+  async #serveOne<T>(
+    queue: Queue<T>,
+    lease: Lease<T>,
+    work: (item: T) => Promise<void>,
+    format: (item: T) => string
+  ): Promise<void> {
+    try {
+      await work(lease.item)
+      await queue.acknowledge(lease)
+    } catch (error) {
+      // Another process has the item.
+      if (hasCode(error, 'ERR_STORE_LEASE_LOST')) return
+      const reason = reasonOf(error)
+      this.#logger.warn('re-evaluation failed', { item: format(lease.item), reason })
+      this.#failedAt = Date.now()
+      await queue.fail(lease, { outcome: 'retry', reason })
     }
   }
 

@@ -31,6 +31,7 @@ export {
   replaceLayouts,
   storeLayouts
 } from './layouts.ts'
+export { WORK_LEASE_SECONDS, whileLeased } from './leased-work.ts'
 export { Log, type LogEntry, type LogPage, LogReads, type Trim } from './log.ts'
 export { type Backup, readBackup, restore, verifyBackup } from './ordered/backup.ts'
 export { type InspectedRow, type Inspection, inspectStore } from './ordered/inspect.ts'

@@ -22,7 +22,7 @@ import {
   type Txid,
   txidOf
 } from '@quoin/primitives'
-import { type Batch, type Lease, pollQueue, type Queue } from '@quoin/store'
+import { type Batch, type Lease, pollQueue, type Queue, WORK_LEASE_SECONDS, whileLeased } from '@quoin/store'
 import { heightScore, type OutputStore } from '@quoin/txo'
 import type { Activation } from '../activation.ts'
 import { isForDiscovery, type TokenOutputs, tokenOutputs } from '../rules.ts'
@@ -42,7 +42,6 @@ import { updateProof } from './update-proof.ts'
 
 /** Ancestors fetched for one transaction. */
 const MAX_FETCHES = 100
-const LEASE_SECONDS = 120
 /** Queue items of one read. */
 const PAGE = 1000
 
@@ -83,7 +82,13 @@ export class Dispatcher {
 
   /** Dispatches up to `limit` due transactions. Returns their number and the tokens with new queue items. */
   async dispatch(limit: number): Promise<{ readonly count: number; readonly tokens: ReadonlySet<TokenId> }> {
-    const leases = await pollQueue(this.#queue, limit, LEASE_SECONDS)
+    const leases = await pollQueue(this.#queue, limit, WORK_LEASE_SECONDS)
+    const tokens = await whileLeased(this.#queue, leases, () => this.#dispatchAll(leases))
+    return { count: leases.length, tokens }
+  }
+
+  /** Returns the tokens with new queue items. */
+  async #dispatchAll(leases: readonly Lease<Txid>[]): Promise<Set<TokenId>> {
     const active = new ActiveTokens(leases.length + 1, this.#activation)
     const all = await this.#throttle.map(leases, lease => this.#dispatchOne(lease, active))
     const dispatched = all.filter(each => each !== undefined)
@@ -96,8 +101,7 @@ export class Dispatcher {
       dispatched.filter(({ subject }) => !subject.bump).map(({ lease }) => lease.item)
     )
     for (const token of await active.deactivated()) await this.redispatch(token)
-    const tokens = dispatched.flatMap(({ outputs }) => [...outputs.values()].map(({ id }) => id))
-    return { count: leases.length, tokens: new Set(tokens) }
+    return new Set(dispatched.flatMap(({ outputs }) => [...outputs.values()].map(({ id }) => id)))
   }
 
   /** Dispatches queued transactions of a token that is no longer active again, unless they are in the index. */

@@ -6,7 +6,7 @@
 import type { Beef, BeefTransaction } from '@quoin/chain'
 import type { Engine } from '@quoin/overlay'
 import { bytesKey, type Outpoint, TickThrottle, type TokenId, type Txid, txidOf } from '@quoin/primitives'
-import { type Lease, pollQueue, type Queue } from '@quoin/store'
+import { type Lease, pollQueue, type Queue, WORK_LEASE_SECONDS, whileLeased } from '@quoin/store'
 import { tokenOutputs } from '../rules.ts'
 import type { TransactionSource } from '../source/source.ts'
 import { topicOf } from '../topic-names.ts'
@@ -17,7 +17,6 @@ import { InFlight } from './in-flight.ts'
 import { type Clock, discoveryQueue, queueOfToken } from './queues.ts'
 import { type AncestryResult, beefOf, type StagedTransactions } from './staged-transactions.ts'
 
-const LEASE_SECONDS = 120
 /** Parents fetched for one refused transaction. */
 const MAX_FETCHES = 100
 
@@ -59,9 +58,14 @@ export class TokenWorker {
 
   /** Processes up to `limit` due outputs; returns their number. */
   async work(token: TokenId, limit: number): Promise<number> {
+    const queue = queueOfToken(this.#engine.outputs.store, token, this.#now)
+    const leases = await pollQueue(queue, limit, WORK_LEASE_SECONDS)
+    await whileLeased(queue, leases, () => this.#workOn(token, queue, leases))
+    return leases.length
+  }
+
+  async #workOn(token: TokenId, queue: Queue<Outpoint>, leases: readonly Lease<Outpoint>[]): Promise<void> {
     const { store } = this.#engine.outputs
-    const queue = queueOfToken(store, token, this.#now)
-    const leases = await pollQueue(queue, limit, LEASE_SECONDS)
     const tracked = byTransaction(leases).map(ofOne => ({
       leases: ofOne,
       run: this.#inFlight.track(keyOf(token, txidOf(ofOne[0]!.item)))
@@ -84,7 +88,6 @@ export class TokenWorker {
       token,
       results.filter(({ indexed }) => indexed.length > 0).map(({ txid }) => txid)
     )
-    return leases.length
   }
 
   /** Undefined when the transaction failed. */

@@ -19,7 +19,14 @@ import {
   toHex,
   txidOf
 } from '@quoin/primitives'
-import { type Failure, type Lease, pollQueue, type Queue } from '@quoin/store'
+import {
+  type Failure,
+  type Lease,
+  pollQueue,
+  type Queue,
+  WORK_LEASE_SECONDS,
+  whileLeased
+} from '@quoin/store'
 import type { Engine } from '../engine.ts'
 import { boundBeef } from '../hosting/index.ts'
 import { overlay } from '../keys.ts'
@@ -66,7 +73,6 @@ export interface SyncReport {
 const { sync } = overlay.collections
 /** Items that are fetched together, under one deadline. */
 const BATCH_SIZE = 16
-const LEASE_SECONDS = 600
 /** Consecutive failures to reach the peer that end a run. */
 const MAX_UNREACHED = 3
 
@@ -141,22 +147,33 @@ export class TopicSync {
   ): Promise<WorkResult> {
     const worked: WorkResult = { submitted: 0, failed: 0, unreached: 0 }
     for (;;) {
-      const leases = await pollQueue(this.queue, BATCH_SIZE, LEASE_SECONDS)
+      const leases = await pollQueue(this.queue, BATCH_SIZE, WORK_LEASE_SECONDS)
       if (leases.length === 0) return worked
-      const fetching = new FetchBatch(this.#limits.milliseconds, signal)
-      const graphs = leases.map(({ item }) => this.#fetch(item, kind, state, fetching))
-      // A graph that fails before its turn to be awaited is not an unhandled rejection.
-      for (const graph of graphs) graph.catch(() => undefined)
       const left = [...leases]
       try {
-        for (const graph of graphs) {
-          await this.#workOn(left[0]!, graph, kind, state, worked, signal)
-          left.shift()
-        }
+        await whileLeased(this.queue, leases, () => this.#workOnAll(left, kind, state, worked, signal))
       } finally {
         // Items that were not reached are due in the next run.
         for (const lease of left) await this.queue.renew(lease, 1)
       }
+    }
+  }
+
+  /** Takes the leases of items that are done from the list. */
+  async #workOnAll(
+    left: Lease<Outpoint>[],
+    kind: ListingKind,
+    state: SyncQueueState,
+    worked: WorkResult,
+    signal: AbortSignal | undefined
+  ): Promise<void> {
+    const fetching = new FetchBatch(this.#limits.milliseconds, signal)
+    const graphs = left.map(({ item }) => this.#fetch(item, kind, state, fetching))
+    // A graph that fails before its turn to be awaited is not an unhandled rejection.
+    for (const graph of graphs) graph.catch(() => undefined)
+    for (const graph of graphs) {
+      await this.#workOn(left[0]!, graph, kind, state, worked, signal)
+      left.shift()
     }
   }
 
