@@ -57,10 +57,23 @@ describe('POST /submit', () => {
     expect((await submitRaw(Uint8Array.of(0xfd, 0xff, 0xff, 1), headers)).status).toBe(400)
   })
 
+  it.each(['["tm_ones"]', 'tm_ones', ' tm_ones , tm_ones', ' ["tm_ones"] '])(
+    'takes topics as a JSON array or with commas: %s',
+    async topics => {
+      const beef = node.chain.beef((await node.minted()).txid)
+      const response = await submitRaw(beef, { ...BYTES, 'x-topics': topics })
+      expect(await said(response)).toMatchObject({ tm_ones: { outputsToAdmit: [0] } })
+    }
+  )
+
   it.each([
     ['no topics', {}, 'ERR_REQUEST'],
-    ['topics that are no JSON', { 'x-topics': 'tm_ones' }, 'ERR_REQUEST'],
-    ['topics that are no list', { 'x-topics': '{"tm_ones":1}' }, 'ERR_REQUEST'],
+    ['topics in JSON that is cut off', { 'x-topics': '["tm_ones"' }, 'ERR_REQUEST'],
+    ['an object in place of topics', { 'x-topics': '{"tm_ones":1}' }, 'ERR_REQUEST'],
+    ['a number among the topics', { 'x-topics': '["tm_ones", 7]' }, 'ERR_REQUEST'],
+    ['an empty name between commas', { 'x-topics': 'tm_ones,,tm_ones' }, 'ERR_REQUEST'],
+    ['a space within a name', { 'x-topics': 'tm ones' }, 'ERR_REQUEST'],
+    ['too many names with commas', { 'x-topics': Array(101).fill('tm_ones').join() }, 'ERR_REQUEST'],
     ['too many topics', { 'x-topics': JSON.stringify(Array(101).fill('tm_ones')) }, 'ERR_REQUEST'],
     ['a topic that nobody has', { 'x-topics': '["tm_nowhere"]' }, 'ERR_TOPIC_UNKNOWN'],
     ['no BEEF', { 'x-topics': '["tm_ones"]' }, 'ERR_BEEF_FORMAT']

@@ -19,6 +19,7 @@ import { Type } from '@sinclair/typebox'
 import { bearer } from '../bearer-auth.ts'
 import type { Context } from '../context.ts'
 import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
+import { parseTopicList, topicListHeader } from '../topic-list.ts'
 
 export const overlayRoutes = (context: Context): Route[] => [
   submit(context),
@@ -47,11 +48,7 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
     summary: 'Submits a transaction to topics. Answered when everything is durable.',
     tag: 'overlay',
     headers: {
-      'x-topics': Type.Array(TopicName, {
-        maxItems: limits.topics,
-        contentMediaType: JSON_TYPE,
-        description: 'The topics, as a JSON array.'
-      }),
+      'x-topics': topicListHeader(limits.topics),
       'x-includes-off-chain-values': Type.Optional(
         Type.String({
           description: '`true`: the body is the length of the BEEF as a varint, the BEEF, and the values.'
@@ -64,7 +61,11 @@ const submit = ({ engine, limits, metrics }: Context): Route =>
       const since = performance.now()
       try {
         const parts = headers['x-includes-off-chain-values'] === 'true' ? split(body) : { beef: body }
-        const steak = await engine.submit({ ...parts, topics: headers['x-topics'], client })
+        const steak = await engine.submit({
+          ...parts,
+          topics: parseTopicList(headers['x-topics'], limits.topics),
+          client
+        })
         metrics.submitted(steak, (performance.now() - since) / 1000)
         return json(steak)
       } catch (error) {

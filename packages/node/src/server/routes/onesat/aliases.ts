@@ -1,11 +1,8 @@
 /**
- * Routes that the 1Sat API has too, under a prefix of its own: the same declarations, the same answers. Its clients name
- * topics as a JSON array or with commas between them.
+ * Routes that the 1Sat API has too, under a prefix of its own: the same declarations, the same answers.
  */
 
 import type { Route } from '@quoin/http'
-import { QuoinError } from '@quoin/primitives'
-import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { beefRoutes } from '../beef.ts'
 import { overlayRoutes } from '../overlay.ts'
@@ -25,7 +22,7 @@ const SERVED = [
 export const oneSatAliases = (context: Context): Route[] => [
   ...[...overlayRoutes(context), ...syncRoutes(context)]
     .filter(({ name }) => SERVED.includes(name))
-    .map(each => under('/1sat/overlay', each.name === 'submit' ? withTopicList(each, context) : each)),
+    .map(each => under('/1sat/overlay', each)),
   ...beefRoutes(context).map(each => under('/1sat', each))
 ]
 
@@ -35,40 +32,3 @@ const under = (prefix: string, route: Route): Route => ({
   name: `oneSat${route.name[0]!.toUpperCase()}${route.name.slice(1)}`,
   tag: '1sat'
 })
-
-const TOPIC = /^[a-zA-Z0-9._-]{1,128}$/
-
-const withTopicList = (submit: Route, { limits }: Context): Route => ({
-  ...submit,
-  headers: {
-    ...submit.headers,
-    'x-topics': Type.String({
-      minLength: 1,
-      maxLength: limits.topics * 132 + 2,
-      description: 'The topics, as a JSON array or with commas.'
-    })
-  },
-  handle: asked =>
-    submit.handle({
-      ...asked,
-      headers: { ...asked.headers, 'x-topics': topicsOf(asked.headers['x-topics'], limits.topics) }
-    })
-})
-
-const topicsOf = (text: string, most: number): string[] => {
-  const topics = text.trim().startsWith('[') ? parsed(text) : text.split(',').map(each => each.trim())
-  const isList = Array.isArray(topics) && topics.every(each => typeof each === 'string' && TOPIC.test(each))
-  if (isList && topics.length <= most) return topics
-  throw new QuoinError('ERR_REQUEST', 'header /x-topics: is not a list of topics', {
-    where: 'header',
-    path: '/x-topics'
-  })
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
