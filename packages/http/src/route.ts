@@ -64,6 +64,8 @@ export interface RouteSpec<
   readonly responses: Readonly<Record<number, ResponseSpec>>
   /** Only for requests with this bearer token. */
   readonly auth?: BearerAuth
+  /** Requests that a request counts as under the limit of an address; 1 unless given. */
+  readonly cost?: number
   handle(request: RouteRequest<P, Q, H, B>): Promise<RouteResponse> | RouteResponse
 }
 

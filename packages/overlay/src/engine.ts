@@ -216,8 +216,11 @@ export class Engine {
   }
 
   /** Submits a transaction that a source or a peer supplied. Throws when a topic fails, so that the caller retries. */
-  async admit(request: SubmissionRequest): Promise<Steak> {
-    const steak = await this.submit(request, 'historical-tx')
+  async admit(
+    request: SubmissionRequest,
+    mode: Exclude<Mode, 'current-tx'> = 'historical-tx'
+  ): Promise<Steak> {
+    const steak = await this.submit(request, mode)
     for (const [topic, { error }] of Object.entries(steak)) {
       if (error) throw new QuoinError('ERR_TOPIC_FAILED', error.message, { topic })
     }

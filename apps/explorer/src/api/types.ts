@@ -2112,6 +2112,17 @@ export interface Routes {
       }
     }
   }
+  /** Transactions of a topic in one BEEF, each with the unproved ancestors that the topic does not list. An extension of GASP for `quoin bootstrap` and the sync between Quoin nodes. */
+  'POST /requestTransactions': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** Of GASP: 1. */
+      readonly version: number
+      readonly txids: readonly string[]
+    }
+    readonly answer: Uint8Array
+  }
   /** Submits a transaction to topics. Answered when everything is durable. */
   'POST /submit': {
     readonly path: undefined

@@ -5,11 +5,11 @@ import { RateLimiter } from './limits.ts'
 const limiter = (loopback = false) => {
   const clock = { now: 0 }
   const limited = new RateLimiter({ perSecond: 2, burst: 4, loopback }, () => clock.now)
-  const taken = (address: string, times: number): number => {
+  const taken = (address: string, times: number, cost?: number): number => {
     let count = 0
     for (let i = 0; i < times; i++) {
       try {
-        limited.take(address)
+        limited.take(address, cost)
         count++
       } catch (error) {
         expect(error).toMatchObject({ code: 'ERR_RATE_LIMIT' })
@@ -43,4 +43,14 @@ it('leaves this machine alone unless told otherwise', () => {
     expect(limiter().taken(address, 10)).toBe(10)
     expect(limiter(true).taken(address, 10)).toBe(4)
   }
+})
+
+it('counts a request of a higher cost as so many, and lets one through however low the limit is', () => {
+  const { clock, taken } = limiter()
+  expect(taken('1.2.3.4', 10, 2)).toBe(2)
+  clock.now = 1
+  expect(taken('1.2.3.4', 10, 2)).toBe(1)
+  clock.now = 100
+  expect(taken('1.2.3.4', 10, 50)).toBe(1)
+  expect(taken('1.2.3.4', 10)).toBe(0)
 })

@@ -58,8 +58,8 @@ export class RateLimiter {
     this.#now = now
   }
 
-  /** Counts a request; refused with `ERR_RATE_LIMIT` when it is one too many. */
-  take(address: string): void {
+  /** Counts a request as `cost` requests; refused with `ERR_RATE_LIMIT` beyond the limit. */
+  take(address: string, cost = 1): void {
     if (!this.#limit.loopback && isLoopback(address)) return
     const { perSecond, burst } = this.#limit
     const name = networkOf(address)
@@ -70,11 +70,13 @@ export class RateLimiter {
     if (this.#buckets.size > MAX_BUCKETS) this.#forgetOldest()
     bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) * perSecond)
     bucket.at = now
-    if (bucket.tokens < 1) {
-      const seconds = (1 - bucket.tokens) / perSecond
+    // A burst below the cost of a route permits one of its requests at a time.
+    const needed = Math.min(cost, burst)
+    if (bucket.tokens < needed) {
+      const seconds = (needed - bucket.tokens) / perSecond
       throw new QuoinError('ERR_RATE_LIMIT', `more than ${perSecond} requests per second`, { seconds })
     }
-    bucket.tokens--
+    bucket.tokens -= needed
   }
 
   #forgetOldest(): void {

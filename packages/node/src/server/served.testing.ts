@@ -18,6 +18,7 @@ export const topics = {
 const CONNECTIONS = 64
 
 export interface TestServer {
+  readonly url: string
   /** From the start of the process until it is ready to serve. */
   readonly startMs: number
   /** Resident memory in megabytes. */
@@ -63,6 +64,7 @@ export const serve = async (folder: string): Promise<TestServer> => {
     })
   }
   return {
+    url,
     startMs,
     memory: async () => {
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8')

@@ -191,7 +191,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
           throw new QuoinError('ERR_UNAVAILABLE', 'the server is closing', { seconds: 1 })
         }
         const address = incoming && addressOf(incoming, context.options.proxies ?? 0)
-        if (limiter && address !== undefined) limiter.take(address)
+        if (limiter && address !== undefined) limiter.take(address, route.cost)
         route.auth?.check(header('authorization'))
         const { url } = c.req
         const mark = url.indexOf('?')

@@ -5,6 +5,7 @@
  */
 import { Beef, type BeefTransaction, Bump, parseTransaction, type Transaction } from '@quoin/chain'
 import {
+  bytesKey,
   formatTxid,
   fromHex,
   hasCode,
@@ -169,6 +170,18 @@ export const beefOf = (node: FetchedNode, graph: Graph, others: readonly BeefTra
     if (!each.bump) wanted.push(...(each.transaction?.inputs.map(input => input.txid) ?? []))
   }
   return Beef.of([...found.values()].reverse())
+}
+
+/** Parents of unproved transactions that are not among them. */
+export const missingParents = (nodes: readonly BeefTransaction[]): readonly Txid[] => {
+  const names = new Set(nodes.map(({ txid }) => bytesKey(txid)))
+  const missing = new Map<string, Txid>()
+  for (const { transaction, bump } of nodes) {
+    for (const txid of bump ? [] : (transaction?.spentTxids() ?? [])) {
+      if (!names.has(bytesKey(txid))) missing.set(bytesKey(txid), txid)
+    }
+  }
+  return [...missing.values()]
 }
 
 /** Every node after its parents. */

@@ -1,24 +1,30 @@
-/** The two routes of sync over HTTP, for tests: of a Quoin node, and of an engine of the reference. */
+/** The routes of sync over HTTP, for tests: of a Quoin node, and of an engine of the reference. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Engine as ReferenceEngine } from '@bsv/overlay'
 import type { TestNode } from './node.testing.ts'
 import { foreignNode, syncResponse } from './serve.ts'
+import { transactionBatch } from './serve-batch.ts'
 import type { NodeRequest, SyncRequest } from './wire.ts'
 
 interface Routes {
   readonly list: (topic: string, body: unknown) => Promise<unknown>
   readonly node: (body: unknown) => Promise<unknown>
+  readonly batch?: (topic: string, body: unknown) => Promise<Uint8Array>
 }
 
 const serve = (routes: Routes): Server =>
   createServer(async (request, response) => {
     try {
       const body = await bodyOf(request)
+      const topic = String(request.headers['x-bsv-topic'])
+      if (request.url === '/requestTransactions') {
+        if (routes.batch) response.end(await routes.batch(topic, body))
+        else response.writeHead(404).end()
+        return
+      }
       const answer =
-        request.url === '/requestSyncResponse'
-          ? await routes.list(String(request.headers['x-bsv-topic']), body)
-          : await routes.node(body)
+        request.url === '/requestSyncResponse' ? await routes.list(topic, body) : await routes.node(body)
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
     } catch (error) {
       // As overlay-express: everything is 400, with the reason.
@@ -36,7 +42,8 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
 export const serveNode = (node: TestNode): Server =>
   serve({
     list: (topic, body) => syncResponse(node.engine, topic, body),
-    node: body => foreignNode(node.engine, body)
+    node: body => foreignNode(node.engine, body),
+    batch: (topic, body) => transactionBatch(node.engine, topic, body)
   })
 
 export const serveReference = (engine: ReferenceEngine): Server =>

@@ -8,6 +8,7 @@ import { OutputStore, outputs as outputKeys } from '@quoin/txo'
 import { type Key, makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
 import { Engine } from '../engine.ts'
 import type { AnyTopic, QuoinTopic } from '../types.ts'
+import type { Peer } from './peer.ts'
 
 export const about = (name: string) => ({
   getDocumentation: async () => `# ${name}`,
@@ -101,6 +102,9 @@ export class TestNode {
     }
   }
 }
+
+/** A peer that serves no batches. */
+export const withoutBatches = ({ transactions: _, ...peer }: Peer): Peer => peer
 
 /** A coin of one satoshi, and change. */
 export const mint = async (chain: DevChain, satoshis: readonly number[] = [1, 900]): Promise<Transaction> => {

@@ -34,19 +34,44 @@ const rolledBackBy = (change: MembershipChange): Txid | undefined => {
   return change.kind === 'restored' ? change.spender : undefined
 }
 
+export interface PeerPagesOptions {
+  readonly outputs: OutputStore
+  readonly topic: Topic
+  readonly peer: Peer
+  readonly queue: Queue<Outpoint>
+  /** Rows of a page. */
+  readonly page: number
+  /** Admits listed transactions at once; answers the ones for the queue. */
+  readonly admit: (
+    rows: readonly ListedRow[],
+    pending: SyncQueueState['pending'],
+    signal: AbortSignal | undefined
+  ) => Promise<readonly ListedRow[]>
+}
+
+export interface PeerPage {
+  readonly rows: number
+  readonly isMore: boolean
+  readonly kind: ListingKind
+  /** The position after the page, and the end of the log of the peer. */
+  readonly position: number
+  readonly last: number
+}
+
 export class PeerPages {
+  readonly #options: PeerPagesOptions
   readonly #outputs: OutputStore
   readonly #topic: Topic
   readonly #peer: Peer
   readonly #queue: Queue<Outpoint>
-  readonly #page: number
 
-  constructor(outputs: OutputStore, topic: Topic, peer: Peer, queue: Queue<Outpoint>, page: number) {
+  constructor(options: PeerPagesOptions) {
+    const { outputs, topic, peer, queue } = options
+    this.#options = options
     this.#outputs = outputs
     this.#topic = topic
     this.#peer = peer
     this.#queue = queue
-    this.#page = Math.min(page, MAX_PAGE)
   }
 
   /** Enqueues transactions that were rolled back here: the peer may still have them. */
@@ -72,13 +97,10 @@ export class PeerPages {
     }
   }
 
-  /** Enqueues the next page of the peer. */
-  async next(
-    state: SyncQueueState,
-    signal: AbortSignal | undefined
-  ): Promise<{ rows: number; isMore: boolean; kind: ListingKind }> {
+  /** Admits or enqueues the next page of the peer. */
+  async next(state: SyncQueueState, signal: AbortSignal | undefined): Promise<PeerPage> {
     const [since, position] = [await this.#progress(''), await this.#progress('#applied')]
-    let limit = this.#page
+    let limit = Math.min(this.#options.page, MAX_PAGE)
     for (;;) {
       const request = { version: VERSION, since, limit, applied: position }
       const response = readSyncResponse(await this.#peer.syncResponse(this.#topic, request, signal), limit)
@@ -87,12 +109,15 @@ export class PeerPages {
         // The log of the peer became shorter: it has another store, which is read from its beginning.
         if (last < position) {
           await this.#enqueue([], state, '#applied', 0)
-          return { rows: 0, isMore: true, kind: 'applied' }
+          return { rows: 0, isMore: true, kind: 'applied', position: 0, last }
         }
         const next = transactions.reduce((most, { score }) => Math.max(most, score), position)
-        await this.#enqueue(transactions, state, '#applied', next)
+        const unknown = await this.#unknown(transactions, state)
+        const left = new Set(await this.#options.admit(unknown, state.pending, signal))
+        const queued = transactions.filter(row => left.has(row) || isQueued(row, state))
+        await this.#enqueue(queued, state, '#applied', next)
         const isMore = transactions.length === limit && next > position
-        return { rows: transactions.length, isMore, kind: 'applied' }
+        return { rows: transactions.length, isMore, kind: 'applied', position: next, last }
       }
       const rows = response.outputs
       const next = rows.reduce((most, { score }) => Math.max(most, score), since)
@@ -106,8 +131,18 @@ export class PeerPages {
       // Rows of one score beyond the largest page cannot be requested; rows of later scores can.
       const isStuck = isFull && next === since
       if (isStuck) await this.#enqueue([], state, '', next + 1)
-      return { rows: rows.length, isMore: isFull, kind: 'outputs' }
+      return { rows: rows.length, isMore: isFull, kind: 'outputs', position: next, last: next }
     }
+  }
+
+  /** Rows that the topic has not evaluated and that were not enqueued before. */
+  async #unknown(rows: readonly ListedRow[], state: SyncQueueState): Promise<readonly ListedRow[]> {
+    const isKnown = await this.#areEvaluated(rows)
+    return rows.filter((row, i) => !isKnown[i] && !isQueued(row, state))
+  }
+
+  #areEvaluated(rows: readonly ListedRow[]): Promise<boolean[]> {
+    return Promise.all(rows.map(({ outpoint }) => isEvaluated(this.#outputs, this.#topic, txidOf(outpoint))))
   }
 
   async #progress(of: '' | '#applied' | '#retracted'): Promise<number> {
@@ -126,14 +161,12 @@ export class PeerPages {
     next: number
   ): Promise<void> {
     const { store } = this.#outputs
-    const isNew = await Promise.all(
-      rows.map(async ({ outpoint }) => !(await isEvaluated(this.#outputs, this.#topic, txidOf(outpoint))))
-    )
+    const isKnown = await this.#areEvaluated(rows)
     const { pending, dead } = state
     const added: Outpoint[] = []
     const batch = store.batch()
     for (const [i, { outpoint, score }] of rows.entries()) {
-      if (!isNew[i] || pending.has(formatTxid(txidOf(outpoint)))) continue
+      if (isKnown[i] || pending.has(formatTxid(txidOf(outpoint)))) continue
       // A dead letter that the peer lists again is attempted again.
       if (dead.delete(toHex(outpoint))) await this.#queue.revive(outpoint)
       else this.#queue.enqueueIn(batch, outpoint, dueAt(score))
@@ -154,6 +187,10 @@ export class PeerPages {
     }
   }
 }
+
+/** Whether a row is in the queue, live or dead. */
+const isQueued = ({ outpoint }: ListedRow, { pending, dead }: SyncQueueState): boolean =>
+  pending.has(formatTxid(txidOf(outpoint))) || dead.has(toHex(outpoint))
 
 /** The due time of a row. Peers choose their scores, some of them milliseconds; this is always past, and keeps their order. */
 const dueAt = (score: number): number => Math.min(score, 1e15) / 1e9

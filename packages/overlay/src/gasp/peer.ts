@@ -1,9 +1,10 @@
 /** The client side of sync: a peer over HTTP, in the protocol of `@bsv/overlay`, or in the same process. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffDelay, fetchReasonOf, isRetryable, QuoinError } from '@quoin/primitives'
+import { backoffDelay, fetchReasonOf, formatTxid, isRetryable, QuoinError } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
 import { foreignNode, syncResponse } from './serve.ts'
-import type { NodeRequest, SyncRequest } from './wire.ts'
+import { transactionBatch } from './serve-batch.ts'
+import type { BatchRequest, NodeRequest, SyncRequest } from './wire.ts'
 
 /** Answers are untrusted, in form and content. */
 export interface Peer {
@@ -12,6 +13,8 @@ export interface Peer {
   syncResponse(topic: string, request: SyncRequest, signal?: AbortSignal): Promise<unknown>
   /** Throws with `details.gone` when the peer does not have the transaction. */
   node(request: NodeRequest, signal?: AbortSignal): Promise<unknown>
+  /** Several transactions in one BEEF; undefined when the peer does not serve batches. */
+  transactions?(topic: string, request: BatchRequest, signal?: AbortSignal): Promise<Uint8Array | undefined>
 }
 
 export interface HttpPeerOptions {
@@ -39,7 +42,7 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
     body: unknown,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined
-  ): Promise<unknown> => {
+  ): Promise<Uint8Array> => {
     const limit = AbortSignal.timeout(timeout)
     try {
       const response = await send(`${name}${path}`, {
@@ -49,9 +52,9 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
         redirect: 'error',
         signal: signal ? AbortSignal.any([signal, limit]) : limit
       })
-      const text = await readText(name, response, maxBytes)
-      if (response.ok) return parsed(name, text)
-      throw refusal(name, response.status, text)
+      const answer = await readAnswer(name, response, maxBytes)
+      if (response.ok) return answer
+      throw refusal(name, response.status, decoder.decode(answer))
     } catch (error) {
       if (error instanceof QuoinError) throw error
       // An abort by the caller is not a failure of the peer.
@@ -66,7 +69,7 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
     body: unknown,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined
-  ): Promise<unknown> => {
+  ): Promise<Uint8Array> => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await askOnce(path, body, headers, signal)
@@ -83,17 +86,25 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
 
   return {
     name,
-    syncResponse: (topic, request, signal) =>
-      ask('/requestSyncResponse', request, { 'x-bsv-topic': topic }, signal),
-    node: (request, signal) => ask('/requestForeignGASPNode', request, {}, signal)
+    syncResponse: async (topic, request, signal) =>
+      parsed(name, await ask('/requestSyncResponse', request, { 'x-bsv-topic': topic }, signal)),
+    node: async (request, signal) => parsed(name, await ask('/requestForeignGASPNode', request, {}, signal)),
+    transactions: async (topic, request, signal) => {
+      try {
+        return await ask('/requestTransactions', batchJson(request), { 'x-bsv-topic': topic }, signal)
+      } catch (error) {
+        if (error instanceof QuoinError && isUnserved(error.details['status'])) return undefined
+        throw error
+      }
+    }
   }
 }
 
 /** An engine of the same process, through the same bytes as over HTTP. */
 export const localPeer = (name: string, engine: Engine): Peer => {
-  const overTheWire = async (answer: Promise<unknown>): Promise<unknown> => {
+  const served = async <T>(answer: Promise<T>): Promise<T> => {
     try {
-      return JSON.parse(JSON.stringify(await answer))
+      return await answer
     } catch (error) {
       if (!(error instanceof QuoinError)) throw error
       throw failure(name, `refused: ${error.message}`, {
@@ -102,15 +113,18 @@ export const localPeer = (name: string, engine: Engine): Peer => {
       })
     }
   }
+  const overTheWire = async (answer: Promise<unknown>): Promise<unknown> =>
+    JSON.parse(JSON.stringify(await served(answer)))
   return {
     name,
     syncResponse: (topic, request) => overTheWire(syncResponse(engine, topic, request)),
-    node: request => overTheWire(foreignNode(engine, request))
+    node: request => overTheWire(foreignNode(engine, request)),
+    transactions: (topic, request) => served(transactionBatch(engine, topic, batchJson(request)))
   }
 }
 
 /** Reads up to `maxBytes`, whatever length the peer declares. */
-const readText = async (name: string, { body }: Response, maxBytes: number): Promise<string> => {
+const readAnswer = async (name: string, { body }: Response, maxBytes: number): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = []
   let length = 0
   if (body) {
@@ -120,12 +134,20 @@ const readText = async (name: string, { body }: Response, maxBytes: number): Pro
       chunks.push(chunk)
     }
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const [first] = chunks
+  return chunks.length === 1 ? first! : new Uint8Array(Buffer.concat(chunks))
 }
 
-const parsed = (name: string, text: string): unknown => {
+const decoder = new TextDecoder()
+
+/** Statuses for a route that a node does not have. */
+const isUnserved = (status: unknown): boolean => status === 404 || status === 405 || status === 501
+
+const batchJson = ({ version, txids }: BatchRequest) => ({ version, txids: txids.map(formatTxid) })
+
+const parsed = (name: string, answer: Uint8Array): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(decoder.decode(answer))
   } catch (cause) {
     throw failure(name, 'sent an answer that is not JSON', { cause })
   }

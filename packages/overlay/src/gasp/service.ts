@@ -13,6 +13,7 @@ import type { Engine } from '../engine.ts'
 import { healthLog, SILENT } from '../logger.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
 import { type SyncReport, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
+import type { BatchRequest } from './wire.ts'
 
 export interface SyncServiceOptions extends TopicSyncOptions, HttpPeerOptions {
   /** URLs or peers, by topic. */
@@ -170,5 +171,9 @@ export class SyncService {
 const observed = (peer: Peer, health: SourceHealth): Peer => ({
   name: peer.name,
   syncResponse: (topic, request, signal) => health.ask(() => peer.syncResponse(topic, request, signal)),
-  node: (request, signal) => health.ask(() => peer.node(request, signal))
+  node: (request, signal) => health.ask(() => peer.node(request, signal)),
+  ...(peer.transactions && {
+    transactions: (topic: string, request: BatchRequest, signal?: AbortSignal) =>
+      health.ask(() => peer.transactions!(topic, request, signal))
+  })
 })

@@ -8,11 +8,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { payTo } from '../../../chain/src/verify/test-chain.testing.ts'
 import type { QuoinTopic } from '../types.ts'
 import { listening, serveNode } from './http.testing.ts'
-import { key, mint, ones, pay, TestNode, TOPIC } from './node.testing.ts'
+import { key, mint, ones, pay, TestNode, TOPIC, withoutBatches } from './node.testing.ts'
 import { httpPeer, localPeer, type Peer } from './peer.ts'
 import { SyncService } from './service.ts'
 import { syncTopic, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
-import type { GraphNode, SyncResponse } from './wire.ts'
+import type { BatchRequest, GraphNode, SyncResponse } from './wire.ts'
 
 let chain: DevChain
 let a: TestNode
@@ -37,7 +37,8 @@ afterEach(async () => {
 })
 
 const options: TopicSyncOptions = { now: () => clock }
-const pull = (peer: Peer = localPeer('a', a.engine), more: TopicSyncOptions = {}) =>
+let served: (peer: Peer) => Peer = peer => peer
+const pull = (peer: Peer = served(localPeer('a', a.engine)), more: TopicSyncOptions = {}) =>
   syncTopic(b.engine, TOPIC, peer, { ...options, ...more })
 /** Later, when what failed is tried again. */
 const pullLater = (peer?: Peer, more?: TopicSyncOptions) => {
@@ -64,7 +65,17 @@ const needy: QuoinTopic = {
   needs: ({ transaction }) => transaction.inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
 }
 
-describe('of a Quoin node', () => {
+describe.each([
+  ['in batches', (peer: Peer) => peer],
+  ['one by one', withoutBatches]
+])('of a Quoin node, %s', (_, how) => {
+  beforeEach(() => {
+    served = how
+  })
+  afterEach(() => {
+    served = peer => peer
+  })
+
   it('everything comes over: what is mined and what is not, spends, history', async () => {
     const first = await minted()
     const second = await send(a, pay([[first, 0]], [1]))
@@ -182,7 +193,7 @@ describe('of a Quoin node', () => {
     await minted()
     const busy = new QuoinError('ERR_INTERPRETER_BUSY', 'the queue is full', { seconds: 1 })
     const submit = vi.spyOn(b.engine, 'submit').mockRejectedValueOnce(busy)
-    const peer = { ...localPeer('a', a.engine), name: 'https://node.example:8443/overlay' }
+    const peer = { ...withoutBatches(localPeer('a', a.engine)), name: 'https://node.example:8443/overlay' }
     expect(await pull(peer)).toMatchObject({ submitted: 0, failed: 1 })
     expect(await pullLater(peer)).toMatchObject({ submitted: 1, failed: 0 })
     expect(submit.mock.calls.map(([{ client }]) => client)).toEqual([
@@ -198,9 +209,16 @@ describe('of a Quoin node', () => {
     await send(a, pay([[first, 0]], [1]))
     chain.mine()
     let isDown = true
-    const peer = localPeer('a', a.engine)
+    const peer = served(localPeer('a', a.engine))
     const flaky: Peer = {
       ...peer,
+      ...(peer.transactions && {
+        transactions: (topic: string, { version, txids }: BatchRequest) =>
+          peer.transactions!(topic, {
+            version,
+            txids: txids.filter(txid => !isDown || formatTxid(txid) !== formatTxid(first.txid))
+          })
+      }),
       node: request => {
         if (isDown && request.txid === formatTxid(first.txid)) {
           return Promise.reject(new QuoinError('ERR_SYNC_UNAVAILABLE', 'not now'))
@@ -286,7 +304,7 @@ describe('of a node that lists outputs only', () => {
 describe('a peer that lies gains nothing', () => {
   type Lie = (node: GraphNode, transaction: Transaction) => unknown
   const lying = (lie: Lie): Peer => {
-    const peer = localPeer('a', a.engine)
+    const peer = withoutBatches(localPeer('a', a.engine))
     return {
       ...peer,
       node: async request => {

@@ -1,11 +1,13 @@
 /**
- * The sync of one topic from one peer. One commit enqueues the rows that the peer lists and saves the progress past them.
- * Each item is then fetched with its graph, submitted and verified like any other transaction, and acknowledged last, so
- * no row is lost: a failed item is retried with backoff, and becomes a dead letter with the reason in the end.
+ * The sync of one topic from one peer. The transactions of a page that the peer lists are fetched in batches and submitted,
+ * verified like any other transaction (`batch-admission.ts`). One commit then enqueues the rows that failed and saves the
+ * progress past the page, so no row is lost. A queued item is fetched with its graph, retried with backoff, and becomes a
+ * dead letter with the reason in the end.
  *
- * A Quoin node lists the transactions that changed the topic, in order. A node of `@bsv/overlay` lists its outputs; then
- * every transaction of a graph is submitted, the oldest first.
+ * A Quoin node lists the transactions that changed the topic, in order. A node of `@bsv/overlay` lists its outputs, and
+ * serves no batches: then all rows are queued, and every transaction of a graph is submitted, the oldest first.
  */
+import { randomInt } from 'node:crypto'
 import type { BeefTransaction } from '@quoin/chain'
 import {
   formatTxid,
@@ -15,7 +17,6 @@ import {
   QuoinError,
   reasonOf,
   type Topic,
-  type Txid,
   toHex,
   txidOf
 } from '@quoin/primitives'
@@ -32,6 +33,7 @@ import { boundBeef } from '../hosting/index.ts'
 import { overlay } from '../keys.ts'
 import { type Logger, SILENT } from '../logger.ts'
 import { isHostedTopic, isQuoinTopic } from '../types.ts'
+import { BatchAdmission } from './batch-admission.ts'
 import { ATTEMPTS, failureOf, PendingParentError } from './failure.ts'
 import {
   beefOf,
@@ -40,6 +42,7 @@ import {
   GRAPH_LIMITS,
   type Graph,
   type GraphLimits,
+  missingParents,
   oldestFirst
 } from './graph.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
@@ -57,6 +60,21 @@ export interface TopicSyncOptions {
   /** The clock of the queue, in unix seconds. */
   readonly now?: () => number
   readonly logger?: Logger
+  /**
+   * The part of the unproved transactions that is verified, from 0 to 1; all unless given. Proofs are always checked. A
+   * transaction that was not verified is recorded as unverified: a later one that spends it is verified with it.
+   */
+  readonly sample?: number
+  /** Called after each page. */
+  readonly onProgress?: (progress: SyncProgress) => void
+}
+
+/** The progress of a run. */
+export interface SyncProgress {
+  readonly submitted: number
+  /** The position in the log of the peer, and its end. */
+  readonly position: number
+  readonly last: number
 }
 
 export interface SyncReport {
@@ -77,7 +95,6 @@ const BATCH_SIZE = 16
 const MAX_UNREACHED = 3
 
 interface WorkResult {
-  submitted: number
   failed: number
   /** Consecutive failures to reach the peer. */
   unreached: number
@@ -92,6 +109,9 @@ export class TopicSync {
   readonly #client: string
   readonly #limits: GraphLimits
   readonly #rows: PeerPages
+  readonly #onProgress: ((progress: SyncProgress) => void) | undefined
+  /** Transactions of the run. */
+  #submitted = 0
   readonly #pages: number
   readonly #backlog: number
   readonly #logger: Logger
@@ -114,23 +134,40 @@ export class TopicSync {
       backoffLimit: 3600,
       ...(options.now && { now: options.now })
     })
-    this.#rows = new PeerPages(engine.outputs, this.topic, peer, this.queue, options.page ?? 1000)
+    const { sample } = options
+    this.#onProgress = options.onProgress
+    const batches = new BatchAdmission({
+      engine,
+      topic,
+      peer,
+      client: this.#client,
+      needs: node => this.#needs(node),
+      isSampled: sample === undefined ? undefined : () => randomInt(2 ** 32) < sample * 2 ** 32,
+      onAdmitted: () => void this.#submitted++
+    })
+    this.#rows = new PeerPages({
+      outputs: engine.outputs,
+      topic: this.topic,
+      peer,
+      queue: this.queue,
+      page: options.page ?? 1000,
+      admit: (rows, pending, signal) => batches.admit(rows, pending, signal)
+    })
   }
 
   /** One run: lists new rows, and works on due items. Throws when the peer cannot be reached. */
   async run(signal?: AbortSignal): Promise<SyncReport> {
     const state = await readQueueState(this.queue)
     await this.#rows.enqueueRolledBack(state)
-    let listed = 0
-    let [submitted, failed] = [0, 0]
+    let [listed, failed] = [0, 0]
+    this.#submitted = 0
     for (let page = 0; ; page++) {
-      const { rows, isMore, kind } = await this.#rows.next(state, signal)
+      const { rows, isMore, kind, position, last } = await this.#rows.next(state, signal)
       listed += rows
-      const worked = await this.#work(kind, state, signal)
-      submitted += worked.submitted
-      failed += worked.failed
+      failed += await this.#work(kind, state, signal)
+      this.#onProgress?.({ submitted: this.#submitted, position, last })
       const isBehind = isMore && (page + 1 >= this.#pages || (await this.#isFull()))
-      if (!isMore || isBehind) return { listed, submitted, failed, isBehind }
+      if (!isMore || isBehind) return { listed, submitted: this.#submitted, failed, isBehind }
     }
   }
 
@@ -139,16 +176,12 @@ export class TopicSync {
     return due + leased + waiting > this.#backlog || dead > this.#backlog
   }
 
-  /** Fetches due items in batches, and submits the items of a batch one after the other. */
-  async #work(
-    kind: ListingKind,
-    state: SyncQueueState,
-    signal: AbortSignal | undefined
-  ): Promise<WorkResult> {
-    const worked: WorkResult = { submitted: 0, failed: 0, unreached: 0 }
+  /** Fetches due items in batches, and submits the items of a batch one after the other; answers how many failed. */
+  async #work(kind: ListingKind, state: SyncQueueState, signal: AbortSignal | undefined): Promise<number> {
+    const worked: WorkResult = { failed: 0, unreached: 0 }
     for (;;) {
       const leases = await pollQueue(this.queue, BATCH_SIZE, WORK_LEASE_SECONDS)
-      if (leases.length === 0) return worked
+      if (leases.length === 0) return worked.failed
       const left = [...leases]
       try {
         await whileLeased(this.queue, leases, () => this.#workOnAll(left, kind, state, worked, signal))
@@ -186,7 +219,7 @@ export class TopicSync {
     signal: AbortSignal | undefined
   ): Promise<void> {
     try {
-      worked.submitted += await this.#submit(await graph, kind, state)
+      this.#submitted += await this.#submit(await graph, kind, state)
       worked.unreached = 0
     } catch (error) {
       signal?.throwIfAborted()
@@ -314,14 +347,7 @@ export class TopicSync {
   /** Stored ancestors, for a topic in the form of `@bsv/overlay`: it gets the whole ancestry back to proofs. */
   async #stored(graph: Graph): Promise<readonly BeefTransaction[]> {
     if (isQuoinTopic(this.#engine.topics.get(this.topic)!)) return []
-    const names = new Set(graph.map(({ txid }) => formatTxid(txid)))
-    const missing = new Map<string, Txid>()
-    for (const { transaction, bump } of graph) {
-      for (const { txid } of bump ? [] : transaction.inputs) {
-        if (!names.has(formatTxid(txid))) missing.set(formatTxid(txid), txid)
-      }
-    }
-    return this.#engine.outputs.transactions.ancestry([...missing.values()])
+    return this.#engine.outputs.transactions.ancestry(missingParents(graph))
   }
 }
 

@@ -5,6 +5,7 @@
  * `applied` is an extension of Quoin. A request with it asks for the transactions that changed the topic after a position,
  * spends included. A node that supports it lists them instead of outputs; other nodes ignore the field.
  */
+import { Beef } from '@quoin/chain'
 import { type Outpoint, parseOutpoint, parseTxid, QuoinError, type Txid } from '@quoin/primitives'
 
 export const VERSION = 1
@@ -49,6 +50,15 @@ export interface NodeRequest {
   readonly metadata?: boolean
 }
 
+/** Another extension of Quoin: several transactions of a topic at once. */
+export interface BatchRequest {
+  readonly version: number
+  readonly txids: readonly Txid[]
+}
+
+/** The most transactions of one batch. */
+export const MAX_BATCH = 1000
+
 export interface GraphNode {
   readonly graphID: string
   /** In hexadecimal. */
@@ -63,22 +73,36 @@ type Fields = Readonly<Record<string, unknown>>
 /** Parses a request; refused with `ERR_GASP_VERSION_MISMATCH` or `ERR_SYNC_REQUEST`. */
 export const readSyncRequest = (given: unknown): SyncRequest & { readonly limit: number } => {
   const { version, since, limit, applied } = fieldsOf(given, malformed)
-  if (version !== VERSION) {
-    throw new QuoinError('ERR_GASP_VERSION_MISMATCH', `this node speaks version ${VERSION} of GASP`, {
-      currentVersion: VERSION,
-      foreignVersion: version
-    })
-  }
+  checkVersion(version)
   const wanted = limit === undefined || limit === null || limit === 0 ? MAX_PAGE : limit
   if (!isCount(wanted)) throw malformed('limit', 'a whole number')
   if (!isScore(since)) throw malformed('since', 'a number from 0 on')
   if (applied !== undefined && !isCount(applied)) throw malformed('applied', 'a whole number')
   return {
-    version,
+    version: VERSION,
     since,
     limit: Math.min(wanted, MAX_PAGE),
     ...(applied !== undefined && { applied })
   }
+}
+
+const checkVersion = (version: unknown): void => {
+  if (version === VERSION) return
+  throw new QuoinError('ERR_GASP_VERSION_MISMATCH', `this node speaks version ${VERSION} of GASP`, {
+    currentVersion: VERSION,
+    foreignVersion: version
+  })
+}
+
+export const readBatchRequest = (given: unknown): readonly Txid[] => {
+  const { version, txids } = fieldsOf(given, malformed)
+  checkVersion(version)
+  const parsed =
+    Array.isArray(txids) && txids.length > 0 && txids.length <= MAX_BATCH
+      ? txids.map(txid => (typeof txid === 'string' ? attempt(() => parseTxid(txid)) : undefined))
+      : [undefined]
+  if (parsed.some(txid => txid === undefined)) throw malformed('txids', `a list of 1 to ${MAX_BATCH} txids`)
+  return parsed as Txid[]
 }
 
 export const readNodeRequest = (
@@ -136,6 +160,17 @@ const rowsOf = (name: string, given: unknown, limit: number): ListedRow[] => {
     if (!isScore(score)) throw nonsense(name, 'a list with scores')
     return { outpoint, score }
   })
+}
+
+/** Parses a batch: undefined if it is empty. The caller looks up the transactions that it requested. */
+export const readBatch = (bytes: Uint8Array): Beef | undefined => {
+  if (bytes.length === 0) return undefined
+  try {
+    return Beef.parse(bytes)
+  } catch (cause) {
+    if (!(cause instanceof QuoinError)) throw cause
+    throw new QuoinError('ERR_SYNC_PEER', `the peer sent a malformed batch: ${cause.message}`, { cause })
+  }
 }
 
 /** Parses the form of a node; the caller checks the transaction and its proof. */

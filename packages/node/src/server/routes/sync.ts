@@ -1,12 +1,14 @@
 /** The side of sync between nodes that answers (GASP), as overlay-express has it. */
 
-import { JSON_TYPE, json, type Route, route } from '@quoin/http'
-import { foreignNode, syncResponse } from '@quoin/overlay'
+import { BYTES_TYPE, bytes, JSON_TYPE, json, type Route, route } from '@quoin/http'
+import { foreignNode, MAX_BATCH, syncResponse, transactionBatch } from '@quoin/overlay'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })
+/** A batch reads as many transactions as so many requests of another route. */
+const BATCH_COST = 10
 const Listed = Type.Object({ txid: Txid, outputIndex: Count, score: Type.Number() })
 
 export const syncRoutes = ({ engine }: Context): Route[] => [
@@ -43,6 +45,28 @@ export const syncRoutes = ({ engine }: Context): Route[] => [
       }
     },
     handle: async ({ headers, body }) => json(await syncResponse(engine, headers['x-bsv-topic'], body))
+  }),
+  route({
+    method: 'post',
+    path: '/requestTransactions',
+    name: 'requestTransactions',
+    summary:
+      'Transactions of a topic in one BEEF, each with the unproved ancestors that the topic does not list. An extension of GASP for `quoin bootstrap` and the sync between Quoin nodes.',
+    tag: 'overlay',
+    headers: { 'x-bsv-topic': TopicName },
+    body: Type.Object({
+      version: Type.Number({ description: 'Of GASP: 1.' }),
+      txids: Type.Array(Txid, { minItems: 1, maxItems: MAX_BATCH })
+    }),
+    responses: {
+      200: {
+        description:
+          'A BEEF with the requested transactions in their order, up to 8 MiB; empty if the first is not served. Transactions that are not stored, or whose ancestry is beyond the limits, are left out.',
+        content: { [BYTES_TYPE]: undefined }
+      }
+    },
+    cost: BATCH_COST,
+    handle: async ({ headers, body }) => bytes(await transactionBatch(engine, headers['x-bsv-topic'], body))
   }),
   route({
     method: 'post',
