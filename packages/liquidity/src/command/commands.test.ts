@@ -133,6 +133,25 @@ describe('quoin liquidity', () => {
     expect((await run('export', '--store', other, '--format', 'raw', '--encoding', 'base64')).out).toBe(out)
   })
 
+  it.each(['hex', 'base64'])('import of an own raw export in %s, by its content', async encoding => {
+    const file = join(directory, `${encoding}.json`)
+    const { out } = await run('export', '--store', url, '--format', 'raw', '--encoding', encoding)
+    writeFileSync(file, out)
+    const other = `lmdb:${join(directory, `own-${encoding}`)}`
+    expect(await run('import', file, '--store', other)).toMatchObject({ code: 0, err: '' })
+    expect((await run('export', '--store', other, '--format', 'raw', '--encoding', encoding)).out).toBe(out)
+  })
+
+  it('import that fails, after which the store can be used', async () => {
+    const spoiled = join(directory, 'spoiled.json')
+    const whole = gunzipSync(readFileSync(FIXTURE)).toString()
+    writeFileSync(spoiled, whole.slice(0, 400_000))
+    const other = `lmdb:${join(directory, 'spoiled')}`
+    expect((await run('import', spoiled, '--store', other)).err).toContain('[ERR_LIQUIDITY_IMPORT]')
+    expect(JSON.parse((await run('pools', '--store', other, '--json')).out).pools).toEqual([])
+    expect((await run('import', FIXTURE, '--store', other, '--profile', 'seed')).code).toBe(0)
+  })
+
   it.each([
     ['a pool that is not there', ['ticks', '7', '--store', url], 'ERR_NOT_FOUND'],
     ['a tick that is none', ['ticks', '1', '--from', 'x', '--store', url], 'ERR_USAGE'],

@@ -17,7 +17,6 @@ interface ListOptions {
 }
 
 const STORE = ['--store <url>', 'the store, for example lmdb:./data'] as const
-const ENCODING = ['--encoding <name>', 'how raw keys and values are written: hex, base64', 'hex'] as const
 
 export const addLiquidityCommands = (program: Command): void => {
   const group = program
@@ -40,8 +39,8 @@ Examples:
     .argument('<file>', 'genesis.json, pairs.ndjson, either with .gz; - is standard input')
     .requiredOption(...STORE)
     .option('--profile <name>', 'the layout of keys: chain, seed', 'chain')
-    .option('--format <name>', 'genesis or raw; by the name of the file unless given')
-    .option(...ENCODING)
+    .option('--format <name>', 'genesis or raw; by the content unless given')
+    .option('--encoding <name>', 'the encoding of raw pairs: hex, base64; by the first pair unless given')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -50,10 +49,11 @@ Examples:
   quoin liquidity import genesis.json.gz --store lmdb:./pools
   quoin liquidity import pairs.ndjson --store level:./pools
   curl -s "$NODE/abci_query?path=\\"/store/concentratedliquidity/subspace\\"&data=0x01" |
-    quoin liquidity import - --format raw --store lmdb:./pools
+    quoin liquidity import - --store lmdb:./pools
 
-Raw lines are {"key": …, "value": …}, or answers of a node to abci_query for a subspace of its store. Indexes and sums
-are made from the positions; where a node's own have drifted, it says so. An import that was cut off is begun again.`
+Raw lines are {"key": …, "value": …}, or answers of a node to abci_query for a subspace of its store. Indexes and
+reserves are derived from the positions; indexes of the file that differ are reported. An import that fails leaves the
+store empty; after one whose process was killed, import again.`
     )
     .action((file: string, options: ImportOptions) =>
       finish(options.json ?? false, () => importState(file, options))
@@ -65,7 +65,7 @@ are made from the positions; where a node's own have drifted, it says so. An imp
     .requiredOption(...STORE)
     .option('--format <name>', 'genesis or raw', 'genesis')
     .option('--schema <name>', 'of a state export: today, 2023', 'today')
-    .option(...ENCODING)
+    .option('--encoding <name>', 'the encoding of raw pairs: hex, base64', 'hex')
     .addHelpText('after', '\nExample:\n  quoin liquidity export --store lmdb:./pools > genesis.json')
     .action((options: ExportOptions) => finish(false, () => exportState(options)))
 

@@ -7,19 +7,18 @@ import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/
 import type { Encoding, LoadProgress, Schema } from '../index.ts'
 import { liquidity, parseProfile } from './arguments.ts'
 
-interface Format {
-  readonly format?: string
-  readonly encoding: string
-}
-
-export interface ImportOptions extends Format {
+export interface ImportOptions {
   readonly store: string
+  readonly format?: string
+  readonly encoding?: string
   readonly profile?: string
   readonly json?: boolean
 }
 
-export interface ExportOptions extends Format {
+export interface ExportOptions {
   readonly store: string
+  readonly format?: string
+  readonly encoding: string
   readonly schema: string
 }
 
@@ -30,20 +29,20 @@ const oneOf = <T extends string>(name: string, given: string, allowed: readonly 
 }
 
 const FORMATS = ['genesis', 'raw'] as const
+type Format = (typeof FORMATS)[number]
 const ENCODINGS: readonly Encoding[] = ['hex', 'base64']
 const SCHEMAS: readonly Schema[] = ['today', '2023']
 
-/** Lines are raw pairs; any other document is a state export. */
-const formatOf = (file: string, given: string | undefined): (typeof FORMATS)[number] => {
+/** The given format, or that of the content; for an empty file that of its name. */
+const formatOf = (file: string, given: string | undefined, found: Format | undefined): Format => {
   if (given !== undefined) return oneOf('format', given, FORMATS)
-  return /\.(?:ndjson|jsonl)(?:\.gz)?$/.test(file) ? 'raw' : 'genesis'
+  return found ?? (/\.(?:ndjson|jsonl)(?:\.gz)?$/.test(file) ? 'raw' : 'genesis')
 }
 
 export const importState = async (file: string, options: ImportOptions): Promise<number> => {
-  const { importGenesis, importRaw } = await liquidity()
+  const { importGenesis, importRaw, peekFormat } = await liquidity()
   const { openStore } = await import('@quoin/store')
-  const format = formatOf(file, options.format)
-  const encoding = oneOf('encoding', options.encoding, ENCODINGS)
+  const encoding = options.encoding === undefined ? undefined : oneOf('encoding', options.encoding, ENCODINGS)
   const line = process.stderr.isTTY && !options.json
   const load = {
     profile: parseProfile(options.profile),
@@ -51,7 +50,8 @@ export const importState = async (file: string, options: ImportOptions): Promise
       if (line) process.stderr.write(`\r\u001b[K${doing}: ${count(done)}`)
     }
   }
-  const source = opened(file)
+  const { format: found, source } = await peekFormat(opened(file))
+  const format = formatOf(file, options.format, found)
   const store = await openStore(options.store)
   try {
     const report =

@@ -284,9 +284,11 @@ describe('a state of today', () => {
       [base64, 'base64'],
       [answers, 'hex']
     ] as const) {
-      const other = await newStore()
-      expect((await importRaw(other, stream(text), { encoding })).drift).toEqual([])
-      expect(await lines(other)).toBe(hex)
+      for (const given of [encoding, undefined]) {
+        const other = await newStore()
+        expect((await importRaw(other, stream(text), { encoding: given })).drift).toEqual([])
+        expect(await lines(other)).toBe(hex)
+      }
     }
   })
 
@@ -333,7 +335,12 @@ describe('a state of today', () => {
     ['a decimal that is not the shortest', '{"key":"0e31","value":"0a023030"}', /line 2: DecProto/],
     ['text that is no JSON', '{x}', /line 2: not JSON/],
     ['text that has no end', '{', /line \d: not JSON/],
-    ['what is no hexadecimal', '{"key":"0G","value":""}', /line 2: a key or value is not hex/],
+    ['neither hexadecimal nor base64', '{"key":"0G","value":""}', /line 2: a key or value is not base64/],
+    [
+      'another encoding than its first pair has',
+      '{"key":"07","value":"0805"}\n{"key":"Bw==","value":""}',
+      /line 3: a key or value is not hex/
+    ],
     [
       'a refusal of the node',
       '{"result":{"response":{"code":5,"log":"no"}}}',
@@ -369,7 +376,7 @@ describe('a load', () => {
     })
   })
 
-  it('that was cut off leaves a store that is not opened, and is cleared by the next', async () => {
+  it('that fails leaves the store as empty as it was, for the other profile too', async () => {
     const store = await newStore()
     const early = await Liquidity.open(store)
     const cutOff = async function* (): AsyncGenerator<Uint8Array> {
@@ -377,6 +384,18 @@ describe('a load', () => {
       throw new Error('the disk is gone')
     }
     await expect(importGenesis(store, cutOff())).rejects.toThrow('the disk is gone')
+    const left = (await store.range(new Uint8Array())).map(({ key }) => Buffer.from(key).toString('latin1'))
+    expect(left.filter(key => !/^(?:quoin:|liquidity:revision$)/.test(key))).toEqual([])
+    expect((await all((await Liquidity.open(store)).pools())).length).toBe(0)
+    await early.change(async unit => unit.setPool(poolOf(7n)))
+    const other = await newStore()
+    await expect(importGenesis(other, cutOff(), { profile: 'seed' })).rejects.toThrow('the disk is gone')
+    expect((await importGenesis(other, stream(GENESIS), { profile: 'chain' })).positions).toBe(1752)
+  })
+
+  it('that was cut off with its process leaves a store that is not opened, and is cleared by the next', async () => {
+    const store = await newStore()
+    const early = await Liquidity.open(store)
     // As if the process had ended just before the load did: everything is there, and so is the mark.
     await importGenesis(store, stream(GENESIS))
     const { loading: mark } = liquidityAux.collections

@@ -3,7 +3,8 @@
  * then every index and the reserves are derived from the positions and compared with the input. The chain's counts
  * (full-range and total liquidity) depend on history: raw rows keep them, and a state export, which has none, begins
  * them at the sums, as the chain does at its genesis.
- * A store with an unfinished load does not open; the next load clears it first. Memory does not grow with the state.
+ * A load that fails leaves the store empty. A store whose load was cut off with its process does not open; the next load
+ * clears it first. Memory does not grow with the state.
  */
 
 import type { Collection } from '@quoin/keyspace'
@@ -102,8 +103,25 @@ export class Load {
     if (isCutOff) await new Load(store, layoutOf(recorded!), onProgress).#clear()
     const load = new Load(store, layoutOf(profile ?? recorded ?? 'chain'), onProgress)
     await load.#begin(kind, isCutOff)
-    await fill(load)
-    return load.#end(kind === 'genesis')
+    try {
+      await fill(load)
+      return await load.#end(kind === 'genesis')
+    } catch (error) {
+      // If this fails too, the mark stays, so that the store does not open before the next load clears it.
+      await load.#undo(recorded === undefined || isCutOff).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Leaves the store as empty as it was. */
+  async #undo(isNew: boolean): Promise<void> {
+    this.#writer = new RowWriter(this.#store)
+    await this.#clear()
+    const last = this.#store.batch()
+    last.del(loading.encode())
+    if (isNew) last.del(profiles.encode())
+    this.#advance(last, await this.#store.get(revisions.encode()))
+    await last.commit()
   }
 
   async #clear(): Promise<void> {

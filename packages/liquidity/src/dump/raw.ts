@@ -18,7 +18,7 @@ import { Load, type LoadOptions, type LoadReport } from './load.ts'
 export type Encoding = 'hex' | 'base64'
 
 export interface RawOptions extends LoadOptions {
-  /** The encoding of keys and values in pairs; `hex` by default. */
+  /** The encoding of keys and values in pairs; by default `hex` if the first pair is hexadecimal, else `base64`. */
   readonly encoding?: Encoding | undefined
 }
 
@@ -26,14 +26,15 @@ export interface RawOptions extends LoadOptions {
 export const importRaw = (
   store: Store,
   source: AsyncIterable<Uint8Array>,
-  { encoding = 'hex', ...options }: RawOptions = {}
+  { encoding, ...options }: RawOptions = {}
 ): Promise<LoadReport> =>
   Load.run(store, 'raw', options, async load => {
     const ownerOf = ownerFinder(load.profile)
     const indexes = indexesOf(load.profile)
     const counts = countsOf(load.profile)
+    const reader = new PairReader(encoding)
     for await (const { text, line: number } of jsonDocuments(source)) {
-      for (const { key, value } of pairsOf(text, encoding, number)) {
+      for (const { key, value } of reader.pairs(text, number)) {
         const collection = ownerOf(key)
         if (!collection) throw stray(key, number)
         const held = collection.value.kind === 'value' && decodedBy(collection.value.codec, value, number)
@@ -75,22 +76,33 @@ const decodedBy = <T>(codec: ValueCodec<T>, value: Uint8Array, line: number): T 
   }
 }
 
-function* pairsOf(text: string, encoding: Encoding, number: number): Generator<Pair> {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (cause) {
-    throw refused(number, 'not JSON', { cause })
+class PairReader {
+  #encoding: Encoding | undefined
+
+  constructor(encoding: Encoding | undefined) {
+    this.#encoding = encoding
   }
-  const response = responseOf(json)
-  if (response) {
-    if (response['code']) throw refused(number, `the node answered with code ${response['code']}`)
-    yield* decodedBy(pairsCodec, bytesOf(response['value'] ?? '', 'base64', number), number)
-    return
+
+  /** The pairs of one object: a pair, or an answer of a node. */
+  *pairs(text: string, line: number): Generator<Pair> {
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch (cause) {
+      throw refused(line, 'not JSON', { cause })
+    }
+    const response = responseOf(json)
+    if (response) {
+      if (response['code']) throw refused(line, `the node answered with code ${response['code']}`)
+      yield* decodedBy(pairsCodec, bytesOf(response['value'] ?? '', 'base64', line), line)
+      return
+    }
+    if (!isObject(json)) throw refused(line, 'not an object')
+    if (json['error']) throw refused(line, 'the node answered with an error', { error: json['error'] })
+    const { key, value } = json
+    this.#encoding ??= isHex(key) && isHex(value) ? 'hex' : 'base64'
+    yield { key: bytesOf(key, this.#encoding, line), value: bytesOf(value, this.#encoding, line) }
   }
-  if (!isObject(json)) throw refused(number, 'not an object')
-  if (json['error']) throw refused(number, 'the node answered with an error', { error: json['error'] })
-  yield { key: bytesOf(json['key'], encoding, number), value: bytesOf(json['value'], encoding, number) }
 }
 
 /** The answer inside of a JSON-RPC envelope, or alone. */
@@ -100,9 +112,11 @@ const responseOf = (json: unknown): Record<string, unknown> | undefined => {
   return isObject(result['response']) ? result['response'] : undefined
 }
 
+const isHex = (text: unknown): text is string => typeof text === 'string' && /^(?:[0-9a-f]{2})*$/.test(text)
+
 const bytesOf = (text: unknown, encoding: Encoding, number: number): Uint8Array => {
   if (typeof text === 'string') {
-    if (encoding === 'hex' && /^(?:[0-9a-f]{2})*$/.test(text)) return fromHex(text)
+    if (encoding === 'hex' && isHex(text)) return fromHex(text)
     if (encoding === 'base64') {
       const bytes = new Uint8Array(Buffer.from(text, 'base64'))
       // Buffer skips characters outside of base64; encoding again reveals them.
