@@ -83,6 +83,8 @@ interface LookupResult {
   readonly answers: number
   /** Outpoints whose tuple is ambiguous according to a host. */
   readonly ambiguous: ReadonlySet<string>
+  /** Paths of the rest of histories that the host cut, by outpoint. */
+  readonly cut: ReadonlyMap<string, string>
   readonly cursor: string | undefined
 }
 
@@ -113,14 +115,27 @@ export class GlobalKV {
 
   /** The live entry; undefined when there is none. An error when there are several (§3.4). */
   async get(key: string, options: GetOptions = {}): Promise<KvEntry | undefined> {
-    const entry = await this.#one(await this.#tuple(key, options), false)
-    return entry && toEntry(entry)
+    const found = await this.#live(await this.#tuple(key, options))
+    if (found.length > 1) throw ambiguityError(found)
+    return found[0] && toEntry(found[0])
   }
 
-  /** Earlier states of the live entry, oldest first, and the live entry last (§3.6). Empty when there is none. */
+  /**
+   * Earlier states of the live entry, oldest first, and the live entry last (§3.6). Empty when there is none. Throws
+   * `ERR_KV_HOST` when the only host cuts the history: Quoin nodes do so after 100,000 steps or 64 MiB.
+   */
   async history(key: string, options: GetOptions = {}): Promise<KvEntry[]> {
-    const entry = await this.#one(await this.#tuple(key, options), true)
-    return entry ? walkHistory(entry) : []
+    const tuple = await this.#tuple(key, options)
+    const { found, cut } = await this.#agreed(tuple, true)
+    if (found.length > 1) throw ambiguityError(found)
+    const [entry] = found
+    if (!entry) return []
+    const rest = cut.get(entry.outpoint)
+    if (rest === undefined) return walkHistory(entry)
+    throw new QuoinError('ERR_KV_HOST', `the host cut the history; ${rest} has the values before, in pages`, {
+      rest,
+      hosts: {}
+    })
   }
 
   /** Live entries, in the order of the host. */
@@ -155,7 +170,7 @@ export class GlobalKV {
       selectors,
       signal,
       one: async (host, tuple) => {
-        const live = await this.#live(tuple, false, [host])
+        const live = await this.#live(tuple, [host])
         return live.filter(each => matches(selectors, each)).map(toEntry)
       },
       all: async host => {
@@ -195,7 +210,7 @@ export class GlobalKV {
       wallet: this.#requireWallet(),
       originator: this.#originator,
       hosts: this.#hosts.submit,
-      live: tuple => this.#live(tuple, false)
+      live: tuple => this.#live(tuple)
     })
   }
 
@@ -210,16 +225,16 @@ export class GlobalKV {
     return { protocolID: protocolOf(protocolID), key, controller: controller ?? (await this.identity()) }
   }
 
-  async #one(tuple: KvTuple, history: boolean): Promise<Found | undefined> {
-    const found = await this.#live(tuple, history)
-    if (found.length > 1) throw ambiguityError(found)
-    return found[0]
+  async #live(tuple: KvTuple, hosts?: readonly string[]): Promise<readonly Found[]> {
+    return (await this.#agreed(tuple, false, hosts)).found
   }
 
   /** When several hosts show several tokens, their history decides whether one is an update of another. */
-  async #live(tuple: KvTuple, history: boolean, hosts?: readonly string[]): Promise<readonly Found[]> {
-    const { found, answers } = await this.#find(tuple, { ...tuple, history, limit: MAX_LIVE }, hosts)
-    return found.length > 1 && answers > 1 && !history ? this.#live(tuple, true, hosts) : found
+  async #agreed(tuple: KvTuple, history: boolean, hosts?: readonly string[]): Promise<LookupResult> {
+    const result = await this.#find(tuple, { ...tuple, history, limit: MAX_LIVE }, hosts)
+    return result.found.length > 1 && result.answers > 1 && !history
+      ? this.#agreed(tuple, true, hosts)
+      : result
   }
 
   /** An empty result requires an answer from every host. */
@@ -230,13 +245,16 @@ export class GlobalKV {
       throw hostError('the entry cannot be looked up', failures)
     }
     const ambiguous = new Set<string>()
+    const cut = new Map<string, string>()
     let cursor: string | undefined
     for (const { txid, vout, context } of answers.flat()) {
       const parsed = parseContext(context)
       if (parsed.ambiguous) ambiguous.add(`${txid}.${vout}`)
-      if (answers.length === 1) cursor = parsed.cursor
+      if (answers.length > 1) continue
+      cursor = parsed.cursor
+      if (parsed.rest !== undefined) cut.set(`${txid}.${vout}`, parsed.rest)
     }
-    return { found, answers: answers.length, ambiguous, cursor }
+    return { found, answers: answers.length, ambiguous, cut, cursor }
   }
 }
 
@@ -264,12 +282,16 @@ const selectorsOf = ({ key, controller, protocolID, tags, tagQueryMode }: Select
 }
 
 /** The JSON context that Quoin nodes attach to an output. */
-const parseContext = (context: Uint8Array | undefined): { ambiguous?: number; cursor?: string } => {
+const parseContext = (
+  context: Uint8Array | undefined
+): { ambiguous?: number; cursor?: string; rest?: string } => {
   const text = context && textOf(context)
   if (text === undefined) return {}
   try {
-    const { ambiguous: count, cursor } = JSON.parse(text) as Record<string, unknown>
+    const { ambiguous: count, cursor, history } = JSON.parse(text) as Record<string, unknown>
+    const { rest } = Object(history) as Record<string, unknown>
     return {
+      ...(typeof rest === 'string' && { rest }),
       ...(typeof count === 'number' && { ambiguous: count }),
       ...(typeof cursor === 'string' && { cursor })
     }

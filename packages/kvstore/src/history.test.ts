@@ -4,7 +4,7 @@ import { kvStoreInterpreter } from '@bsv/sdk/kvstore/kvStoreInterpreter'
 import { Historian } from '@bsv/sdk/overlay-tools/Historian'
 import type { Transaction } from '@quoin/chain'
 import { answerBeef, localPeer, syncTopic } from '@quoin/overlay'
-import type { Outpoint } from '@quoin/primitives'
+import { formatOutpoint, makeOutpoint, type Outpoint } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Author, coinOf, compose, type Entry, entriesOf, KvNode, PROTOCOL } from './author.testing.ts'
 import { historyOf, TOPIC } from './history.ts'
@@ -119,6 +119,78 @@ describe('§3.6 with an unmodified SDK', () => {
     const txids = whole!.transactions.map(({ txid }) => Buffer.from(txid).toString('hex'))
     for (const { txid } of made) expect(txids).toContain(Buffer.from(txid).toString('hex'))
     expect(whole!.transactions.filter(({ bump }) => bump).length).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('§3.6 where it is cut', () => {
+  const LONG = 'v'.repeat(50_000)
+  const contextOf = async (query: object = EXACT) => (await node.lookup(query))[0]?.context?.['history']
+
+  it('§3.6 has no word of it in the context of what is whole', async () => {
+    await updated(numbered(60))
+    await node.mine()
+    expect(await walked()).toEqual([numbered(60)])
+    expect(await contextOf()).toBeUndefined()
+  })
+
+  it('§3.6 says how many values a client can walk, and the path of the others', async () => {
+    const made = await updatedFromChange(40)
+    await node.mine()
+    const shown = (await walked())[0]!.length
+    const before = formatOutpoint(makeOutpoint(made[40 - shown - 1]!.txid, 0))
+    expect(await contextOf()).toEqual({
+      shown,
+      rest: `/kv/${ann.controller}/greeting/history?${new URLSearchParams({ protocolID: '[1,"kvstore"]', before })}`
+    })
+    expect(await contextOf({ ...EXACT, history: true })).toBeUndefined()
+    expect(await contextOf({ ...EXACT, history: false })).toBeUndefined()
+  })
+
+  it('§3.6 is bounded in bytes, for one entry and for a list', async () => {
+    const values = Array.from({ length: 14 }, (_, i) => `${i} ${LONG}`)
+    const last = await updated(values.slice(0, 12))
+    await node.mine()
+    await updated(values.slice(12), last)
+    const answers = async (query: object = EXACT) =>
+      (await node.engine.lookup('ls_kvstore', query)).map(each => {
+        const context = each.context && JSON.parse(Buffer.from(each.context).toString())
+        return { size: answerBeef(each).length, shown: context?.history.shown as number | undefined }
+      })
+    const [one] = await answers()
+    expect(one!.size).toBeGreaterThan(450_000)
+    expect(one!.size).toBeLessThan(512 << 10)
+    expect(await walked()).toEqual([values.slice(-one!.shown!)])
+
+    // Of twenty entries each has the twentieth part of what is left for each of twenty readings.
+    for (let i = 0; i < 19; i++) await node.set(ann, { key: `other ${i}` })
+    const list = await answers({ controller: ann.controller })
+    expect(list).toHaveLength(20)
+    const long = list.find(({ shown }) => shown)!
+    expect(long.shown).toBe(3)
+    expect(await contextOf({ ...EXACT, history: true })).toBeUndefined()
+  })
+
+  it('§3.6 is not cut where nothing is mined: the steps prove the entry', async () => {
+    const values = Array.from({ length: 12 }, (_, i) => `${i} ${LONG}`)
+    await updated(values)
+    expect(await contextOf()).toBeUndefined()
+    expect(await walked()).toEqual([values])
+  })
+
+  it('§3.6 says so where a step came with its proof alone', async () => {
+    const first = await updated(['v0'])
+    await node.mine()
+    const second = await updated(['v1'], first)
+    await node.mine()
+    const other = await KvNode.open({ chain: node.chain })
+    try {
+      for (const { transaction } of [first, second]) await other.submit(transaction)
+      expect(await walked(EXACT, other)).toEqual([['v1']])
+      const [entry] = await other.lookup(EXACT)
+      expect(entry!.context?.['history']).toMatchObject({ shown: 1 })
+    } finally {
+      await other.close()
+    }
   })
 })
 

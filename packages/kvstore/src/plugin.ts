@@ -20,7 +20,8 @@ A query to \`ls_kvstore\` has at least one of \`key\`, \`controller\`, \`protoco
 (default) or \`any\`, \`limit\` at most 1000 (default 50), \`skip\` at most 9000, \`sortOrder\` \`desc\` (newest first, default) or
 \`asc\`. Two extensions of the standard: \`cursor\` continues after a page, and \`history\` is \`true\` for the whole history of
 each entry or \`false\` for none. The context of an output, if present, is JSON: \`ambiguous\`, the number of live tokens of the
-tuple when there are several, and on the last output of a page \`cursor\`.
+tuple when there are several; \`history\`, when it is cut, with \`shown\`, the number of values that the answer shows, and \`rest\`,
+the path of the others; and on the last output of a page \`cursor\`.
 `
 
 const documentation = (name: string) => ({

@@ -144,6 +144,22 @@ describe('GET /kv/{controller}/{key}', () => {
     expect(earlier.histories[0].entries.map(({ value }: { value: string }) => value)).toEqual(['v1', 'v2'])
   })
 
+  it('§3.6 has the rest of a history that the context of a lookup says is cut', async () => {
+    const values = Array.from({ length: 12 }, (_, i) => `${i} ${'v'.repeat(50_000)}`)
+    let last: Entry | undefined
+    for (const value of values) last = await node.set(ann, { value }, ...(last ? [last] : []))
+    await node.mine()
+    const [found] = await node.lookup({ key: 'greeting', controller: ann.controller })
+    const { shown, rest } = found!.context!['history'] as { shown: number; rest: string }
+    const { histories } = await said(fetch(`${url}${rest}`))
+    expect(histories[0].before).toEqual([])
+    expect(histories[0].entries.map(({ value }: { value: string }) => value)).toEqual(
+      values.slice(0, values.length - shown)
+    )
+    expect(shown).toBeGreaterThan(5)
+    expect(shown).toBeLessThan(values.length)
+  })
+
   it('§3.6 does not take an outpoint of another tuple for a page of this one', async () => {
     await node.set(ann)
     const other = await node.set(bob)
