@@ -6,6 +6,21 @@ export {
   type TokenList,
   type TokenStatus
 } from './activation.ts'
+export {
+  type CompareOptions,
+  compareTokens,
+  type TokenComparison,
+  type TokenDifference,
+  type TokenDifferenceKind
+} from './digests/compare-tokens.ts'
+export { RemoteStates, type RemoteStatesOptions } from './digests/remote-states.ts'
+export { StoredStates } from './digests/stored-states.ts'
+export {
+  MAX_DIGESTED,
+  type RangeDigest,
+  type TokenDigest,
+  type TokenStates
+} from './digests/token-states.ts'
 export { type FeeAddresses, feeAddresses } from './fee-address.ts'
 export { type AddressSource, FeePayments, type FeePaymentsOptions } from './fee-payments.ts'
 export { bsv21, bsv21Events } from './keys.ts'

@@ -37,6 +37,12 @@ export type FindingKind =
   | 'index-missing'
   /** An index row with a wrong value. */
   | 'index-different'
+  /** A token whose deployment one of two nodes does not know. */
+  | 'token-unknown'
+  /** An output of a token that one of two nodes does not have, or whose spenders differ. */
+  | 'token-output'
+  /** A token with equal outputs on two nodes, and other sums or holders. */
+  | 'token-sums'
 
 export interface Finding {
   readonly kind: FindingKind

@@ -393,6 +393,24 @@ export type TokenDetails = {
   }
 }
 
+export type TokenDigest = {
+  readonly id: string
+  /** A whole number as text. */
+  readonly minted: string
+  /** A whole number as text. */
+  readonly supply: string
+  /** A whole number as text. */
+  readonly listed: string
+  readonly holders: number
+  /** Outputs in the topic, spent or not. */
+  readonly outputs: number
+  /** Null of more outputs than one answer digests: ask for ranges. */
+  readonly outputsDigest: string | null
+  readonly holdersDigest: string | null
+  /** Whether the node still has work on the token. */
+  readonly pending: boolean
+}
+
 /** Requests and responses of the routes. */
 
 export interface Routes {
@@ -516,6 +534,19 @@ export interface Routes {
     readonly body: undefined
     readonly answer: Uint8Array
   }
+  /** Sums of tokens, and digests of their outputs and holders, in the order of token ids. */
+  'GET /1sat/bsv21/digests': {
+    readonly path: undefined
+    readonly query: {
+      readonly after?: string
+      readonly limit?: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly tokens: readonly TokenDigest[]
+      readonly hasMore: boolean
+    }
+  }
   /** Tokens in the order of deployment, or by the beginning of their symbols in the order of the symbols. */
   'GET /1sat/bsv21/tokens': {
     readonly path: undefined
@@ -549,6 +580,38 @@ export interface Routes {
     readonly query: undefined
     readonly body: undefined
     readonly answer: TokenDetails
+  }
+  /** Sums of a token, and digests of its outputs and holders. */
+  'GET /1sat/bsv21/{token}/digest': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: TokenDigest
+  }
+  /** The digest of the outputs of a token in a range of scores, with their spenders. */
+  'GET /1sat/bsv21/{token}/digests': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: {
+      readonly from: number
+      readonly to: number
+      readonly limit?: number
+      readonly list?: boolean
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly outputs: number
+      readonly digest: string
+      /** The score at which the limit ended it. */
+      readonly next: number | null
+      readonly rows?: readonly {
+        readonly outpoint: string
+        readonly spender: string | null
+      }[]
+    }
   }
   /** The holders of a token, the largest first. */
   'GET /1sat/bsv21/{token}/holders': {

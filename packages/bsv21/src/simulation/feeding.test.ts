@@ -10,7 +10,7 @@ it.each([1, 2, 5, 6])('seed %i ends in one state on every node', async seed => {
 
 /** A history in which no tokens are destroyed says nothing about them. */
 afterAll(() => {
-  for (const what of ['nothing', 'burn', 'mint', 'some tokens']) {
+  for (const what of ['nothing', 'burn', 'mint', 'some tokens', 'token compared']) {
     expect(counts.get(what) ?? 0, what).toBeGreaterThan(0)
   }
 })

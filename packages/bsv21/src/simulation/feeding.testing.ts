@@ -8,6 +8,9 @@ import { openStore, type Store } from '@quoin/store'
 import { verifyIndex } from '@quoin/txo'
 import { createServer } from 'quoin'
 import { Random } from '../../../txo/src/simulation/random.testing.ts'
+import { compareTokens } from '../digests/compare-tokens.ts'
+import { RemoteStates } from '../digests/remote-states.ts'
+import { StoredStates } from '../digests/stored-states.ts'
 import { bsv21 } from '../keys.ts'
 import { tokenLedger } from '../ledger.ts'
 import { TOKEN_EVENTS, TokenNode, type TokenNodeOptions } from '../node.testing.ts'
@@ -91,7 +94,11 @@ class Feeding {
     this.#random = random
     this.world = new TokenWorld(random)
     this.#source = new Fed('source', store, this.#nodeOn(store))
-    this.#server = createServer({ engine: this.#source.node.engine, options: { heartbeat: 50 } })
+    const { engine, activation, pipeline } = this.#source.node
+    this.#server = createServer({
+      engine,
+      options: { heartbeat: 50, tokens: { activation, pipeline, sources: [] } }
+    })
   }
 
   #nodeOn(store: Store, options: Pick<TokenNodeOptions, 'activation' | 'sources'> = {}): TokenNode {
@@ -130,6 +137,16 @@ class Feeding {
     if (this.#choosing) await this.#checkChosen(this.#choosing)
     await this.#settle(all)
     for (const each of all) await this.#check(each)
+    for (const each of this.#followers) await this.#compare(each)
+  }
+
+  /** The digests of a node are those of the source, over HTTP. */
+  async #compare({ feed: as, node }: Fed): Promise<void> {
+    const here = new StoredStates(node.outputs, as)
+    for await (const { result, differences } of compareTokens(here, new RemoteStates(this.#url))) {
+      expectSame({ result, differences }, { result: 'equal', differences: [] }, `${as}, compared`)
+      this.world.count('token compared')
+    }
   }
 
   #step(): Promise<void> {

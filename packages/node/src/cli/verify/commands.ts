@@ -2,6 +2,7 @@
 
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
+import type { AgainstCommand } from './against.ts'
 import { type RepairCommand, repair } from './repair.ts'
 import { type VerifyCommand, verify } from './verify.ts'
 
@@ -12,8 +13,10 @@ export const addVerifyCommands = (program: Command): void => {
   program
     .command('verify')
     .description('check proofs, BEEFs, admissions, spends and the index of a store against its transactions')
-    .argument('<store>', STORES)
+    .argument('<store>', `${STORES}; with --against also the address of a node`)
     .option('--temp <dir>', TEMP)
+    .option('--against <url>', 'compare the tokens with those of the node at this address instead')
+    .option('--after <token>', 'with --against: go on after this token')
     .option('--limit <n>', 'findings to list at most; all are counted', '1000')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -21,6 +24,8 @@ export const addVerifyCommands = (program: Command): void => {
       `
 Examples:
   quoin verify lmdb:./data
+  quoin verify lmdb:./data --against https://other.example
+  quoin verify https://one.example --against https://other.example --json
   quoin verify redis://localhost:6379 --json
   quoin verify lmdb:./data --temp /mnt/scratch     where the system's temporary directory is small
 
@@ -28,12 +33,19 @@ The index is rebuilt from the transactions into a temporary store on disk, and c
 memory however large the store is. A file is read as it is at one moment, beside the node that writes to it, and nothing
 is changed; on Redis, stop writers or run it again when it finds something. Exits 1 when there are findings.
 
+With --against, two nodes are compared token by token, by digests of their outputs, spenders, sums and holders; of a token
+that differs, the first outputs that differ are named. Tokens that one node alone indexes are counted, and no finding.
+
 Every finding has a kind, such as proof-root or index-missing (docs/verify-and-repair.md has them all). Next:
   quoin repair lmdb:./data --dry-run               what can be mended?
   quoin store verify lmdb:./data                   are the rows of the database itself whole?`
     )
-    .action((url: string, options: VerifyCommand) =>
-      finish(options.json ?? false, () => verify(url, options))
+    .action((url: string, options: VerifyCommand & Partial<AgainstCommand>) =>
+      finish(options.json ?? false, async () => {
+        const { against } = options
+        if (against === undefined) return verify(url, options)
+        return (await import('./against.ts')).verifyAgainst(url, { ...options, against })
+      })
     )
 
   program

@@ -7,6 +7,7 @@ import { oneSatAdminRoutes } from './admin.ts'
 import { oneSatAliases } from './aliases.ts'
 import { oneSatTokenRoutes, type TokenContext, tokenContext } from './bsv21.ts'
 import { oneSatChaintracksRoutes } from './chaintracks.ts'
+import { digestRoutes } from './digests.ts'
 import { oneSatOwnerRoutes } from './owner.ts'
 import { tokenRoutes } from './tokens.ts'
 import { oneSatTxoRoutes } from './txo.ts'
@@ -21,7 +22,14 @@ export const oneSatRoutes = (context: Context): Route[] => [
 ]
 
 const bsv21Routes = (context: TokenContext | undefined): Route[] =>
-  context ? [...tokenRoutes(context), ...oneSatTokenRoutes(context), ...oneSatAdminRoutes(context)] : []
+  context
+    ? [
+        ...digestRoutes(context),
+        ...tokenRoutes(context),
+        ...oneSatTokenRoutes(context),
+        ...oneSatAdminRoutes(context)
+      ]
+    : []
 
 /** Not under `/1sat`: that is where the client asks. */
 const capabilities = ({ headers, options }: Context): Route =>
