@@ -10,34 +10,52 @@ const OIDS: Readonly<Record<ColumnType, number>> = { bytea: 17, float8: 701, int
 const HEADER = 20
 const NULL_LENGTH = -1
 
-export const binaryArray = (type: ColumnType, values: readonly ColumnValue[]): Buffer => {
-  let size = HEADER
-  for (const value of values) size += 4 + lengthOf(type, value)
-  const array = Buffer.allocUnsafe(size)
-  array.writeInt32BE(values.length > 0 ? 1 : 0, 0)
-  array.writeInt32BE(values.includes(null) ? 1 : 0, 4)
-  array.writeInt32BE(OIDS[type], 8)
-  if (values.length === 0) return array.subarray(0, 12)
-  array.writeInt32BE(values.length, 12)
-  // The index of the first element.
-  array.writeInt32BE(1, 16)
+/** Arrays are written here first, since their lengths are not known. */
+let scratch = Buffer.allocUnsafe(64 * 1024)
+
+/** An array of the values of items. */
+export const binaryArray = <Item>(
+  type: ColumnType,
+  items: readonly Item[],
+  encode: (item: Item) => ColumnValue
+): Buffer => {
+  let hasNull = 0
   let at = HEADER
-  for (const value of values) {
-    const length = lengthOf(type, value)
-    array.writeInt32BE(value === null ? NULL_LENGTH : length, at)
-    at += 4
-    if (value instanceof Uint8Array) array.set(value, at)
-    else if (typeof value === 'string') array.write(value, at)
-    else if (value !== null && type === 'int4') array.writeInt32BE(value, at)
-    else if (value !== null) array.writeDoubleBE(value, at)
-    at += length
+  for (const item of items) {
+    const value = encode(item)
+    reserve(at, 12 + (typeof value === 'number' || value === null ? 0 : 3 * value.length))
+    let length = NULL_LENGTH
+    if (value instanceof Uint8Array) {
+      length = value.length
+      scratch.set(value, at + 4)
+    } else if (typeof value === 'string') length = scratch.write(value, at + 4)
+    else if (value === null) hasNull = 1
+    else if (type === 'int4') length = scratch.writeInt32BE(value, at + 4) - at - 4
+    else length = scratch.writeDoubleBE(value, at + 4) - at - 4
+    scratch.writeInt32BE(length, at)
+    at += 4 + Math.max(length, 0)
   }
+  scratch.writeInt32BE(items.length > 0 ? 1 : 0, 0)
+  scratch.writeInt32BE(hasNull, 4)
+  scratch.writeInt32BE(OIDS[type], 8)
+  scratch.writeInt32BE(items.length, 12)
+  // The index of the first element.
+  scratch.writeInt32BE(1, 16)
+  const array = Buffer.from(scratch.subarray(0, items.length > 0 ? at : 12))
+  if (scratch.length > LARGEST) scratch = Buffer.allocUnsafe(LARGEST)
   return array
 }
 
-const lengthOf = (type: ColumnType, value: ColumnValue): number => {
-  if (value === null) return 0
-  if (value instanceof Uint8Array) return value.length
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  return type === 'int4' ? 4 : 8
+export const bytesArray = (values: readonly Uint8Array[]): Buffer => binaryArray('bytea', values, itself)
+
+const itself = (value: Uint8Array): Uint8Array => value
+
+/** Kept between arrays. */
+const LARGEST = 1024 * 1024
+
+const reserve = (at: number, more: number): void => {
+  if (at + more <= scratch.length) return
+  const larger = Buffer.allocUnsafe(2 * (at + more))
+  scratch.copy(larger, 0, 0, at)
+  scratch = larger
 }

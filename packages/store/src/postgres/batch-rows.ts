@@ -1,18 +1,17 @@
 /**
- * The rows that a group of batches touches, in all tables. A batch is decoded twice: first it announces its rows, which
- * are then locked and loaded; then its conditions and operations (`operations.ts`) run on them in memory.
+ * The rows that a group of batches touches, in all tables. A batch is decoded once, into steps on cells: the rows are
+ * locked and loaded, then the conditions and operations (`operations.ts`) run on them in memory.
  */
 import { equalBytes } from '@quoin/primitives'
-import type { QueueItem } from '../engine.ts'
+import type { BatchDecoder } from '../batch-decoder.ts'
 import type { Conditions, Operations } from '../operations.ts'
 import type { Query } from './client.ts'
+import { LogAppends } from './log-appends.ts'
 import { newRecord, QUEUE_COLUMNS, type QueueRecord, recordFrom } from './queue-record.ts'
-import { Queues } from './queues.ts'
-import { type Column, type Table, TableRows } from './table-rows.ts'
+import { Queues, type Step } from './queues.ts'
+import { type Cell, type Column, put, type Table, TableRows } from './table-rows.ts'
 
 const EMPTY: Uint8Array = new Uint8Array()
-/** The member of a log whose score is the last position given. */
-const LAST = EMPTY
 
 const VALUE: Column<Uint8Array> = {
   name: 'value',
@@ -57,6 +56,13 @@ const QUEUE_ITEMS: Table<QueueRecord> = {
   blank: newRecord(0, 0)
 }
 
+/** The steps of a batch. */
+export interface Steps {
+  readonly conditions: readonly (() => boolean)[]
+  /** Each returns the answer of its operation, if it has one. */
+  readonly operations: readonly Step[]
+}
+
 export class BatchRows {
   readonly #values: TableRows<Uint8Array>
   readonly #fields: TableRows<Uint8Array>
@@ -64,124 +70,141 @@ export class BatchRows {
   readonly #scores: TableRows<number>
   readonly #items: TableRows<QueueRecord>
   readonly #queues: Queues
+  readonly #logs: LogAppends
+  readonly #announcedOperations: Operations<undefined>
+  #conditions: (() => boolean)[] = []
+  #operations: Step[] = []
+  #hasScan = false
 
-  constructor(schema: string) {
+  /** `isCareful` when an entry of a log may be there already. */
+  constructor(schema: string, isCareful: boolean) {
     this.#values = new TableRows(schema, KEY_VALUES)
     this.#fields = new TableRows(schema, HASH_FIELDS)
     this.#members = new TableRows(schema, SET_MEMBERS)
     this.#scores = new TableRows(schema, SORTED_SETS)
     this.#items = new TableRows(schema, QUEUE_ITEMS)
     this.#queues = new Queues(this.#items, schema)
-    this.announcedOperations = {
-      set: key => this.#values.writes(key),
-      del: key => this.#values.writes(key),
-      hset: (key, field) => this.#fields.writes(key, field),
-      hdel: (key, field) => this.#fields.writes(key, field),
-      sadd: (key, member) => this.#members.writes(key, member),
-      srem: (key, member) => this.#members.writes(key, member),
-      zadd: (key, member) => this.#scores.writes(key, member),
-      zrem: (key, member) => this.#scores.writes(key, member),
-      zincrby: (key, member) => {
-        this.#scores.needs(key, member)
+    this.#logs = new LogAppends(this.#scores, schema, isCareful)
+    this.#announcedOperations = {
+      set: (key, value) => this.#puts(this.#values.cell(key), value),
+      del: key => this.#puts(this.#values.cell(key), undefined),
+      hset: (key, field, value) => this.#puts(this.#fields.cell(key, field), value),
+      hdel: (key, field) => this.#puts(this.#fields.cell(key, field), undefined),
+      sadd: (key, member) => this.#puts(this.#members.cell(key, member), true),
+      srem: (key, member) => this.#puts(this.#members.cell(key, member), undefined),
+      zadd: (key, member, score) => this.#puts(this.#scores.cell(key, member), score),
+      zrem: (key, member) => this.#puts(this.#scores.cell(key, member), undefined),
+      zincrby: (key, member, increment) => {
+        const cell = this.#scores.readCell(key, member)
+        this.#operations.push(() => {
+          const score = (cell.value ?? 0) + increment
+          put(cell, score)
+          return score
+        })
         return 0
       },
-      zcounter: (key, member) => this.#scores.needs(key, member),
-      append: (key, entry) => {
-        this.#scores.needs(key, entry)
-        this.#scores.needs(key, LAST)
-      },
-      ...this.#queues.announcements
-    }
-    this.operations = {
-      set: (key, value) => this.#values.put(key, EMPTY, value),
-      del: key => this.#values.put(key, EMPTY, undefined),
-      hset: (key, field, value) => this.#fields.put(key, field, value),
-      hdel: (key, field) => this.#fields.put(key, field, undefined),
-      sadd: (key, member) => this.#members.put(key, member, true),
-      srem: (key, member) => this.#members.put(key, member, undefined),
-      zadd: (key, member, score) => this.#scores.put(key, member, score),
-      zrem: (key, member) => this.#scores.put(key, member, undefined),
-      zincrby: (key, member, increment) => {
-        const score = (this.#scores.get(key, member) ?? 0) + increment
-        this.#scores.put(key, member, score)
-        return score
-      },
       zcounter: (key, member, increment) => {
-        const score = (this.#scores.get(key, member) ?? 0) + increment
-        this.#scores.put(key, member, score === 0 ? undefined : score)
+        const cell = this.#scores.readCell(key, member)
+        this.#operations.push(() => {
+          const score = (cell.value ?? 0) + increment
+          put(cell, score === 0 ? undefined : score)
+        })
       },
-      append: (key, entry) => {
-        if (this.#scores.get(key, entry) !== undefined) return
-        const position = (this.#scores.get(key, LAST) ?? 0) + 1
-        this.#scores.put(key, LAST, position)
-        this.#scores.put(key, entry, position)
-      },
-      ...this.#queues.operations
+      append: (key, entry) => void this.#operations.push(this.#logs.append(key, entry)),
+      ...this.#queues.announced(step => void this.#operations.push(step))
     }
   }
 
-  readonly announcedConditions: Conditions = {
-    valueIs: key => announced(this.#values.needs(key)),
-    valueAbsent: key => announced(this.#values.needs(key)),
-    fieldIs: (key, field) => announced(this.#fields.needs(key, field)),
-    fieldAbsent: (key, field) => announced(this.#fields.needs(key, field)),
-    scoreIs: (key, member) => announced(this.#scores.needs(key, member)),
-    scoreAbsent: (key, member) => announced(this.#scores.needs(key, member)),
-    memberPresent: (key, member) => announced(this.#members.needs(key, member)),
-    memberAbsent: (key, member) => announced(this.#members.needs(key, member)),
-    leaseHeld: (key, item) => announced(this.#items.needs(key, item))
+  /** Decodes batches, and names their rows. */
+  stepsOf(batches: readonly BatchDecoder[]): Steps[] {
+    const all = batches.map(batch => {
+      const conditions: (() => boolean)[] = []
+      const operations: Step[] = []
+      this.#conditions = conditions
+      this.#operations = operations
+      batch.firstFailing(this.#announcedConditions)
+      batch.run(this.#announcedOperations)
+      this.#hasScan ||= batch.hasScan
+      return { conditions, operations }
+    })
+    this.#logs.nameRows()
+    return all
   }
-  readonly announcedOperations: Operations<undefined>
 
-  readonly conditions: Conditions = {
-    valueIs: (key, expected) => isSame(this.#values.get(key), expected),
-    valueAbsent: key => this.#values.get(key) === undefined,
-    fieldIs: (key, field, expected) => isSame(this.#fields.get(key, field), expected),
-    fieldAbsent: (key, field) => this.#fields.get(key, field) === undefined,
-    scoreIs: (key, member, score) => this.#scores.get(key, member) === score,
-    scoreAbsent: (key, member) => this.#scores.get(key, member) === undefined,
-    memberPresent: (key, member) => this.#members.get(key, member) !== undefined,
-    memberAbsent: (key, member) => this.#members.get(key, member) === undefined,
-    leaseHeld: (key, item, token) => this.#queues.isLeased(key, item, token)
+  readonly #announcedConditions: Conditions = {
+    valueIs: (key, expected) => this.#is(this.#values.readCell(key), expected),
+    valueAbsent: key => this.#isAbsent(this.#values.readCell(key)),
+    fieldIs: (key, field, expected) => this.#is(this.#fields.readCell(key, field), expected),
+    fieldAbsent: (key, field) => this.#isAbsent(this.#fields.readCell(key, field)),
+    scoreIs: (key, member, score) => {
+      const cell = this.#scores.readCell(key, member)
+      return this.#condition(() => cell.value === score)
+    },
+    scoreAbsent: (key, member) => this.#isAbsent(this.#scores.readCell(key, member)),
+    memberPresent: (key, member) => {
+      const cell = this.#members.readCell(key, member)
+      return this.#condition(() => cell.value !== undefined)
+    },
+    memberAbsent: (key, member) => this.#isAbsent(this.#members.readCell(key, member)),
+    leaseHeld: (key, item, token) => {
+      this.#items.readCell(key, item)
+      return this.#condition(() => this.#queues.isLeased(key, item, token))
+    }
   }
-  readonly operations: Operations<QueueItem[]>
+
+  #is(cell: Cell<Uint8Array>, expected: Uint8Array): true {
+    return this.#condition(() => cell.value !== undefined && equalBytes(cell.value, expected))
+  }
+
+  #isAbsent(cell: Cell<unknown>): true {
+    return this.#condition(() => cell.value === undefined)
+  }
+
+  /** While rows are announced, every condition holds. */
+  #condition(holds: () => boolean): true {
+    this.#conditions.push(holds)
+    return true
+  }
+
+  #puts<T>(cell: Cell<T>, value: T | undefined): void {
+    this.#operations.push(() => put(cell, value))
+  }
+
+  /** Whether what the batches write depends on rows, or on the order in which rows are locked. */
+  get hasReads(): boolean {
+    return this.#hasScan || this.#tables.some(table => table.hasReads || table.hasDeletions)
+  }
 
   get hasChanges(): boolean {
-    return this.#tables.some(table => table.hasChanges)
-  }
-
-  /** Whether the batches have conditions, or operations that depend on the rows that they change. */
-  get hasReads(): boolean {
-    return this.#tables.some(table => table.hasReads)
+    return this.#logs.hasEntries || this.#tables.some(table => table.hasChanges)
   }
 
   /** Takes the changes so far as predictions of the rows, and forgets them. */
   predict(): void {
     for (const table of this.#tables) table.predict()
+    this.#logs.clear()
   }
 
   /**
-   * Locks and loads the rows that were announced, table after table; last the last positions of logs, which every writer of
-   * a log waits for. Queues are scanned under all of these locks: a scan sees the batches that this one has waited for.
+   * Locks and loads the named rows, table after table; last the last positions of logs that are changed like sorted sets.
+   * Queues are scanned under all of these locks: a scan sees the batches that this one has waited for.
    */
   async load(query: Query): Promise<void> {
     for (const table of [this.#values, this.#fields, this.#members, this.#items]) await table.lock(query)
-    await this.#scores.lock(query, member => member.length > 0)
-    await this.#scores.lock(query, member => member.length === 0)
+    await this.#scores.lock(query, ({ member }) => member.length > 0)
+    await this.#scores.lock(query, ({ member }) => member.length === 0)
     await this.#queues.loadScans(query)
   }
 
   async write(query: Query): Promise<void> {
     for (const table of this.#tables) await table.write(query)
+    await this.#logs.write(query)
   }
 
-  get #tables(): readonly Pick<TableRows<unknown>, 'hasChanges' | 'hasReads' | 'predict' | 'write'>[] {
+  get #tables(): readonly Pick<
+    TableRows<unknown>,
+    'hasChanges' | 'hasDeletions' | 'hasReads' | 'predict' | 'write'
+  >[] {
     return [this.#values, this.#fields, this.#members, this.#items, this.#scores]
   }
 }
-
-/** While rows are announced, every condition holds. */
-const announced = (_: unknown): true => true
-
-const isSame = (value: Uint8Array | undefined, expected: Uint8Array): boolean =>
-  value !== undefined && equalBytes(value, expected)

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { QuoinError } from '@quoin/primitives'
 import { BatchDecoder } from '../batch-decoder.ts'
 import type { OperationResult } from '../engine.ts'
-import { BatchRows } from './batch-rows.ts'
+import { BatchRows, type Steps } from './batch-rows.ts'
 import type { Database } from './database.ts'
-import { isConflict } from './errors.ts'
+import { isConflict, isDuplicate } from './errors.ts'
 
 /** Of one transaction. */
 const GROUP_BATCHES = 500
@@ -87,40 +87,51 @@ export class Commits {
 
   /** The transaction of a group, again after conflicts and while the server is away. */
   async #outcomes(batches: readonly Uint8Array[]): Promise<Outcome[]> {
+    let isCareful = false
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#database.patiently(() => this.#transaction(batches))
+        return await this.#database.patiently(() => this.#transaction(batches, isCareful))
       } catch (error) {
-        if (!isConflict(error) || attempt === ATTEMPTS) throw error
-        await sleep(PAUSE_MS * attempt * Math.random())
+        if (attempt === ATTEMPTS || !isRepeatable(error)) throw error
+        isCareful ||= isDuplicate(error)
+        if (!isDuplicate(error)) await sleep(PAUSE_MS * attempt * Math.random())
       }
     }
   }
 
-  #transaction(batches: readonly Uint8Array[]): Promise<Outcome[]> {
-    const decoders = batches.map(batch => new BatchDecoder(batch))
-    const rows = new BatchRows(this.#schema)
+  #transaction(batches: readonly Uint8Array[], isCareful: boolean): Promise<Outcome[]> {
     return this.#database.transaction(async query => {
-      for (const decoder of decoders) {
-        decoder.firstFailing(rows.announcedConditions)
-        decoder.run(rows.announcedOperations)
-      }
+      const decoders = batches.map(batch => new BatchDecoder(batch))
+      const rows = new BatchRows(this.#schema, isCareful)
+      const steps = rows.stepsOf(decoders)
+      for (const { operations } of steps) for (const operation of operations) operation()
       // Batches that depend on nothing are written at once, under the same order of locks.
-      if (rows.hasReads || decoders.some(({ hasScan }) => hasScan)) {
-        for (const decoder of decoders) decoder.run(rows.operations)
+      if (rows.hasReads) {
         rows.predict()
         await rows.load(query)
+        const outcomes = steps.map((each, i) => outcomeOf(each, decoders[i]!))
+        const { hasChanges } = rows
+        if (hasChanges) await rows.write(query)
+        return { result: outcomes, hasChanges }
       }
-      const result = decoders.map((decoder): Outcome => {
-        const failing = decoder.firstFailing(rows.conditions)
-        return failing >= 0 ? decoder.refusal(failing) : decoder.run(rows.operations)
-      })
-      const { hasChanges } = rows
-      if (hasChanges) await rows.write(query)
-      return { result, hasChanges }
+      await rows.write(query)
+      return { result: steps.map(() => []), hasChanges: rows.hasChanges }
     })
   }
 }
+
+const outcomeOf = ({ conditions, operations }: Steps, decoder: BatchDecoder): Outcome => {
+  const failing = conditions.findIndex(holds => !holds())
+  if (failing >= 0) return decoder.refusal(failing)
+  const answers: OperationResult[] = []
+  for (const operation of operations) {
+    const answer = operation()
+    if (answer !== undefined) answers.push(answer as OperationResult)
+  }
+  return answers
+}
+
+const isRepeatable = (error: unknown): boolean => isConflict(error) || isDuplicate(error)
 
 const OF_ALL: ReadonlySet<string> = new Set([
   'ERR_STORE_CONNECTION',

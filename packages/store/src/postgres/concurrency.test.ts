@@ -8,12 +8,14 @@ import {
   hset,
   lease,
   scoreAbsent,
+  scoreIs,
   set,
   valueAbsent,
   wait,
   wake,
   zadd,
-  zincrby
+  zincrby,
+  zrem
 } from '../../../store-contract/src/steps.ts'
 import { failureOf, Subject } from '../../../store-contract/src/subject.ts'
 import { openPostgres } from './postgres.ts'
@@ -127,6 +129,37 @@ it('a log that both append to has every position once, and positions become visi
   }
   await appending
   expect(new Set(found).size).toBe(10 * ROUNDS)
+})
+
+it('an entry that two append at once is in the log once, and moves nothing else', async () => {
+  await rounds(async round => {
+    expect(
+      await outcomes(
+        one.commit(append(round, 'both'), append(round, 'one'), hset(round, 'f', '')),
+        other.commit(append(round, 'other'), append(round, 'both'), hset(round, 'f', ''))
+      )
+    ).toEqual(['done', 'done'])
+    const rows = await one.zrows(round)
+    expect(rows.filter(([entry]) => entry !== '').map(([, position]) => position)).toEqual([1, 2, 3])
+    expect(rows.map(([entry]) => entry).toSorted()).toEqual(['', 'both', 'one', 'other'])
+    expect(await one.zscore(round, '')).toBe(3)
+  })
+})
+
+it('a log that a batch also changes like a sorted set has the same positions', async () => {
+  await one.commit(append(key, 'a'), append(key, 'b'), append(key, 'c'))
+  await Promise.all([
+    one.commit(scoreIs(key, 'c', 3), zrem(key, 'a'), append(key, 'd'), append(key, 'a')),
+    one.commit(append(key, 'b'), append(key, 'e'))
+  ])
+  expect(await one.zrows(key)).toEqual([
+    ['b', 2],
+    ['c', 3],
+    ['d', 4],
+    ['a', 5],
+    ['', 6],
+    ['e', 6]
+  ])
 })
 
 it('two leases at once each get items, and none both', async () => {

@@ -50,6 +50,9 @@ export const stateOf = (error: unknown): string | undefined => {
 /** The transaction was rolled back for others, and may be tried again. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(stateOf(error) ?? '')
 
+/** A row that was inserted is there already. */
+export const isDuplicate = (error: unknown): boolean => stateOf(error) === '23505'
+
 const meaningOf = (error: unknown): Meaning => {
   const state = stateOf(error)
   if (state) {

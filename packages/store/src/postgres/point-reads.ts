@@ -6,7 +6,7 @@
  * plan that was made while the table was empty would scan it whole.
  */
 import type { FieldValue } from '../engine.ts'
-import { binaryArray } from './arrays.ts'
+import { bytesArray } from './arrays.ts'
 import type { Query, Row } from './client.ts'
 
 /** Runs a read of the store; refuses it when the store is closed. */
@@ -119,7 +119,7 @@ class Gathering<Answer> {
       const columns = group[0]!.keys.map((_, column) => group.flatMap(({ keys }) => keys[column]!))
       const rows = await this.#query(
         this.#sql,
-        columns.map(column => binaryArray('bytea', column))
+        columns.map(column => bytesArray(column))
       )
       const answers = this.#answersFrom(rows, columns[0]!.length)
       let at = 0

@@ -8,8 +8,11 @@ import type { QueueItem, QueueState, Rows } from '../engine.ts'
 import { CLOCK_REPAIRS, EXPIRE_LIMIT, EXPIRED_CLASS, EXPIRED_REASON, type Operations } from '../operations.ts'
 import type { Query } from './client.ts'
 import { AT_REST, ITEM_COLUMNS, newRecord, type QueueRecord, queueItem, recordFrom } from './queue-record.ts'
-import type { TableRows } from './table-rows.ts'
+import { put, type TableRows } from './table-rows.ts'
 
+/** Returns the answer of the operation, if it has one. */
+export type Step = () => unknown
+type Operation = (...args: never[]) => unknown
 type QueueOperation = 'enqueue' | 'lease' | 'renew' | 'remove' | 'retry' | 'bury' | 'wait' | 'wake' | 'revive'
 
 const EMPTY: Uint8Array = new Uint8Array()
@@ -40,24 +43,37 @@ export class Queues {
   }
 
   isLeased(key: Uint8Array, item: Uint8Array, token: Uint8Array): boolean {
-    const record = this.#rows.get(key, item)
+    const record = this.#rows.cell(key, item).value
     return record?.state === 'leased' && equalBytes(record.token ?? EMPTY, token)
   }
 
-  /** The operations of a batch while its rows are announced. */
-  readonly announcements: Pick<Operations<undefined>, QueueOperation> = {
-    enqueue: (key, item) => this.#rows.needs(key, item),
+  /** The operations of a batch while its rows are announced: each records its step. */
+  announced(record: (step: Step) => void): Pick<Operations<undefined>, QueueOperation> {
+    const announced = (name: QueueOperation) => {
+      const [announce, run] = [this.#announcements[name], this.operations[name]] as Operation[]
+      return (...args: never[]) => {
+        announce!(...args)
+        record(() => run!(...args))
+      }
+    }
+    return Object.fromEntries(
+      (Object.keys(this.operations) as QueueOperation[]).map(name => [name, announced(name)])
+    ) as unknown as Pick<Operations<undefined>, QueueOperation>
+  }
+
+  readonly #announcements: Pick<Operations<undefined>, QueueOperation> = {
+    enqueue: (key, item) => void this.#rows.readCell(key, item),
     lease: (key, _token, count, _until, _allowed, now, clock) => {
       this.#leases.push({ key, count, now, clock })
       return undefined
     },
-    renew: (key, item) => this.#rows.needs(key, item),
-    remove: (key, item) => this.#rows.needs(key, item),
-    retry: (key, item) => this.#rows.needs(key, item),
-    bury: (key, item) => this.#rows.needs(key, item),
-    wait: (key, item) => this.#rows.needs(key, item),
+    renew: (key, item) => void this.#rows.readCell(key, item),
+    remove: (key, item) => void this.#rows.readCell(key, item),
+    retry: (key, item) => void this.#rows.readCell(key, item),
+    bury: (key, item) => void this.#rows.readCell(key, item),
+    wait: (key, item) => void this.#rows.readCell(key, item),
     wake: (key, dependency) => void this.#wakes.push({ key, dependency }),
-    revive: (key, item) => this.#rows.needs(key, item)
+    revive: (key, item) => void this.#rows.readCell(key, item)
   }
 
   /** Loads and locks what leases and wakes will look at. */
@@ -92,11 +108,11 @@ export class Queues {
 
   readonly operations: Pick<Operations<QueueItem[]>, QueueOperation> = {
     enqueue: (key, item, score, now) => {
-      const record = this.#rows.get(key, item)
+      const record = this.#rows.cell(key, item).value
       if (record === undefined) {
-        this.#rows.put(key, item, newRecord(score, now))
+        this.#put(key, item, newRecord(score, now))
       } else if (record.state === 'due' && record.attempts === 0) {
-        this.#rows.put(key, item, { ...record, score, at: score })
+        this.#put(key, item, { ...record, score, at: score })
       }
     },
     lease: (key, token, count, until, allowed, now, clock) => {
@@ -107,7 +123,7 @@ export class Queues {
         count: EXPIRE_LIMIT
       })) {
         if (record.attempts < allowed) this.#becomeDue(key, item, record)
-        else this.#rows.put(key, item, { ...record, ...AT_REST, ...EXPIRED, state: 'dead', at: now })
+        else this.#put(key, item, { ...record, ...AT_REST, ...EXPIRED, state: 'dead', at: now })
       }
       for (const [item, record] of this.#pick(key, 'waiting', { max: { score: now }, count: EXPIRE_LIMIT })) {
         this.#becomeDue(key, item, record)
@@ -123,12 +139,12 @@ export class Queues {
           token,
           attempts: record.attempts + 1
         }
-        this.#rows.put(key, item, leased)
+        this.#put(key, item, leased)
         return queueItem(item.slice(), leased)
       })
     },
     renew: (key, item, until, clock) => this.#whileLeased(key, item, () => ({ at: until, since: clock })),
-    remove: (key, item) => this.#rows.put(key, item, undefined),
+    remove: (key, item) => this.#put(key, item, undefined),
     retry: (key, item, errorClass, reason, at, now) =>
       this.#whileLeased(key, item, () => ({ ...AT_REST, state: 'due', at, since: now, errorClass, reason })),
     bury: (key, item, errorClass, reason, now) =>
@@ -150,9 +166,13 @@ export class Queues {
       }
     },
     revive: (key, item) => {
-      const record = this.#rows.get(key, item)
+      const record = this.#rows.cell(key, item).value
       if (record?.state === 'dead') this.#becomeDue(key, item, { ...record, attempts: 0 })
     }
+  }
+
+  #put(key: Uint8Array, item: Uint8Array, record: QueueRecord | undefined): void {
+    put(this.#rows.cell(key, item), record)
   }
 
   #whileLeased(
@@ -160,12 +180,12 @@ export class Queues {
     item: Uint8Array,
     change: (record: QueueRecord) => Partial<QueueRecord>
   ): void {
-    const record = this.#rows.get(key, item)
-    if (record?.state === 'leased') this.#rows.put(key, item, { ...record, ...change(record) })
+    const record = this.#rows.cell(key, item).value
+    if (record?.state === 'leased') this.#put(key, item, { ...record, ...change(record) })
   }
 
   #becomeDue(key: Uint8Array, item: Uint8Array, record: QueueRecord): void {
-    this.#rows.put(key, item, { ...record, ...AT_REST, state: 'due', at: record.score })
+    this.#put(key, item, { ...record, ...AT_REST, state: 'due', at: record.score })
   }
 
   /** Corrects times in a state that a clock which was ahead has written. */
@@ -179,10 +199,10 @@ export class Queues {
     for (const [item, record] of later) {
       if (record.since !== undefined) {
         if (record.since <= now) return
-        this.#rows.put(key, item, { ...record, at: now + (record.at - record.since), since: now })
+        this.#put(key, item, { ...record, at: now + (record.at - record.since), since: now })
       } else if (state === 'due' && record.enqueued > now && record.score <= record.enqueued) {
         const score = now + (record.score - record.enqueued)
-        this.#rows.put(key, item, { ...record, score, at: score, enqueued: now })
+        this.#put(key, item, { ...record, score, at: score, enqueued: now })
       }
     }
   }

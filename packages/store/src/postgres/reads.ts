@@ -13,7 +13,7 @@ import type {
   Rows,
   ScoredMember
 } from '../engine.ts'
-import { binaryArray } from './arrays.ts'
+import { bytesArray } from './arrays.ts'
 import type { Query, Row } from './client.ts'
 import { PointReads, type Track } from './point-reads.ts'
 import { ITEM_COLUMNS, queueItem, recordFrom } from './queue-record.ts'
@@ -85,7 +85,7 @@ export class PostgresReads implements Reads {
     const rows = await this.#query(
       `SELECT EXISTS (SELECT 1 FROM ${this.#schema}.hash_fields h WHERE h.key = k.key)
        FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, n) ORDER BY n`,
-      [binaryArray('bytea', keys)]
+      [bytesArray(keys)]
     )
     return rows.map(([exists]) => exists as boolean)
   }
@@ -137,7 +137,7 @@ export class PostgresReads implements Reads {
        FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, n)
        CROSS JOIN unnest($2::bytea[]) WITH ORDINALITY AS m (member, n)
        JOIN ${this.#schema}.sorted_sets z ON z.key = k.key AND z.member = m.member`,
-      [binaryArray('bytea', keys), binaryArray('bytea', members)]
+      [bytesArray(keys), bytesArray(members)]
     )
     const scores = members.map((): (number | undefined)[] => keys.map(() => undefined))
     for (const [k, m, score] of rows as number[][]) scores[m! - 1]![k! - 1] = score

@@ -1,11 +1,11 @@
 /**
- * The rows of one table that a transaction touches. They are locked in the order of their bytes, and the ones it depends on
+ * The rows of one table that a transaction touches. They are locked in the order of their ids, and the ones it depends on
  * are loaded; they change in memory; the difference is written.
  *
  * A name without a row is locked by inserting the row, so that other transactions which want it wait. It is inserted
  * with the value that it will have if every condition holds, which spares most rows a second write.
  */
-import { bytesKey, equalBytes } from '@quoin/primitives'
+import { equalBytes } from '@quoin/primitives'
 import { binaryArray, type ColumnType, type ColumnValue } from './arrays.ts'
 import type { Query, Row } from './client.ts'
 
@@ -26,7 +26,8 @@ export interface Table<T> {
   readonly blank: T
 }
 
-interface Cell<T> {
+/** A row, or the absence of one. */
+export interface Cell<T> {
   readonly id: string
   readonly key: Uint8Array
   readonly member: Uint8Array
@@ -37,6 +38,7 @@ interface Cell<T> {
   /** Whether a row that locks the name was inserted. */
   isInserted: boolean
   isChanged: boolean
+  /** Undefined for a row that is absent, or is to be deleted. */
   value: T | undefined
 }
 
@@ -46,6 +48,8 @@ export class TableRows<T> {
   readonly #table: Table<T>
   readonly #sql: Statements
   readonly #cells = new Map<string, Cell<T>>()
+  /** Whether a row is read. */
+  hasReads = false
 
   constructor(schema: string, table: Table<T>) {
     this.#table = table
@@ -56,19 +60,27 @@ export class TableRows<T> {
     return this.#cells.size
   }
 
-  /** Announces a row that will be read. */
-  needs(key: Uint8Array, member = EMPTY): void {
-    this.#cell(key, member).isRead = true
+  get cells(): Iterable<Cell<T>> {
+    return this.#cells.values()
   }
 
-  /** Announces a row that will be written without being read. */
-  writes(key: Uint8Array, member = EMPTY): void {
-    this.#cell(key, member)
+  /** Names a row that may be written. */
+  cell(key: Uint8Array, member = EMPTY): Cell<T> {
+    const id = idOf(key, member)
+    let cell = this.#cells.get(id)
+    if (cell === undefined) {
+      cell = newCell(id, key, member)
+      this.#cells.set(id, cell)
+    }
+    return cell
   }
 
-  get hasReads(): boolean {
-    for (const { isRead } of this.#cells.values()) if (isRead) return true
-    return false
+  /** Names a row that the transaction depends on. */
+  readCell(key: Uint8Array, member = EMPTY): Cell<T> {
+    const cell = this.cell(key, member)
+    cell.isRead = true
+    this.hasReads = true
+    return cell
   }
 
   /** Takes the changes so far as predictions, and forgets them. */
@@ -80,19 +92,14 @@ export class TableRows<T> {
     }
   }
 
-  get(key: Uint8Array, member = EMPTY): T | undefined {
-    return this.#cell(key, member).value
-  }
-
-  /** Undefined deletes the row. */
-  put(key: Uint8Array, member: Uint8Array, value: T | undefined): void {
-    const cell = this.#cell(key, member)
-    cell.value = value
-    cell.isChanged = true
-  }
-
   get hasChanges(): boolean {
     for (const { isChanged } of this.#cells.values()) if (isChanged) return true
+    return false
+  }
+
+  /** Whether a row is to be deleted. */
+  get hasDeletions(): boolean {
+    for (const { isChanged, value } of this.#cells.values()) if (isChanged && value === undefined) return true
     return false
   }
 
@@ -106,112 +113,108 @@ export class TableRows<T> {
 
   /** Takes a row that was loaded and locked by another statement. */
   adopt(key: Uint8Array, member: Uint8Array, value: T): void {
-    const cell = this.#cell(key, member)
+    const cell = this.cell(key, member)
     if (cell.isRead) return
     cell.isRead = true
     cell.value = value
   }
 
   /** Locks the rows that fulfil `isWanted`, and loads the ones that are read. */
-  async lock(query: Query, isWanted: (member: Uint8Array) => boolean = () => true): Promise<void> {
-    const cells = inOrder([...this.#cells.values()].filter(cell => isWanted(cell.member)))
+  async lock(query: Query, isWanted: (cell: Cell<T>) => boolean = () => true): Promise<void> {
+    const cells = inOrder(this.#cells.values(), isWanted)
     if (cells.length === 0) return
-    const inserted = await query(
-      this.#sql.lock,
-      this.#arraysOf(cells, ({ predicted }) => predicted ?? this.#table.blank)
+    const names = this.#keysOf(cells)
+    const { blank, columns } = this.#table
+    const values = columns.map(({ type, encode }) =>
+      binaryArray(type, cells, ({ predicted }) => encode(predicted ?? blank))
     )
-    for (const row of inserted) this.#named(row).isInserted = true
+    markInserted(cells, await query(this.#sql.lock, [...names, ...values]))
     const present = cells.filter(({ isInserted, isRead }) => isRead && !isInserted)
     if (present.length === 0) return
-    const { length } = this.#table.keys
-    for (const row of await query(this.#sql.load, this.#keysOf(present))) {
-      this.#named(row).value = this.#table.valueFrom(row.slice(length))
+    for (const [n, ...row] of await query(this.#sql.load, this.#keysOf(present))) {
+      present[(n as number) - 1]!.value = this.#table.valueFrom(row)
     }
   }
 
   /** Writes the changes, and removes rows that only locked their names. */
   async write(query: Query): Promise<void> {
-    const changed = inOrder([...this.#cells.values()].filter(cell => this.#differs(cell)))
+    const changed = inOrder(this.#cells.values(), cell => this.#differs(cell))
     const present = changed.filter(({ value }) => value !== undefined)
     const absent = changed.filter(({ value }) => value === undefined)
     if (absent.length > 0) await query(this.#sql.delete, this.#keysOf(absent))
-    if (present.length > 0)
-      await query(
-        this.#sql.upsert,
-        this.#arraysOf(present, ({ value }) => value!)
-      )
+    if (present.length === 0) return
+    const values = this.#table.columns.map(({ type, encode }) =>
+      binaryArray(type, present, ({ value }) => encode(value!))
+    )
+    await query(this.#sql.upsert, [...this.#keysOf(present), ...values])
   }
 
   /** Whether the row of the table is another one than the row in memory. */
   #differs({ isInserted, isChanged, predicted, value }: Cell<T>): boolean {
     if (!isInserted || value === undefined || predicted === undefined) return isInserted || isChanged
+    if (value === predicted) return false
     return this.#table.columns.some(({ encode }) => !isSame(encode(value), encode(predicted)))
   }
 
-  #cell(key: Uint8Array, member: Uint8Array): Cell<T> {
-    const id = idOf(key, member)
-    let cell = this.#cells.get(id)
-    if (!cell) {
-      cell = {
-        id,
-        key,
-        member,
-        isRead: false,
-        predicted: undefined,
-        isInserted: false,
-        isChanged: false,
-        value: undefined
-      }
-      this.#cells.set(id, cell)
-    }
-    return cell
-  }
-
-  /** The cell of a row that begins with its primary key. */
-  #named([key, member]: Row): Cell<T> {
-    const isPair = this.#table.keys.length === 2
-    return this.#cell(key as Uint8Array, isPair ? (member as Uint8Array) : EMPTY)
-  }
-
-  /** The columns of rows with these values. */
-  #arraysOf(cells: readonly Cell<T>[], contentsOf: (cell: Cell<T>) => T): Buffer[] {
-    const columns = this.#table.columns.map(({ type, encode }) =>
-      binaryArray(
-        type,
-        cells.map(cell => encode(contentsOf(cell)))
-      )
-    )
-    return [...this.#keysOf(cells), ...columns]
-  }
-
   #keysOf(cells: readonly Cell<T>[]): Buffer[] {
-    const keys = [
-      binaryArray(
-        'bytea',
-        cells.map(({ key }) => key)
-      )
-    ]
-    if (this.#table.keys.length === 2)
-      keys.push(
-        binaryArray(
-          'bytea',
-          cells.map(({ member }) => member)
-        )
-      )
-    return keys
+    const keys = binaryArray('bytea', cells, ({ key }) => key)
+    return this.#table.keys.length === 1
+      ? [keys]
+      : [keys, binaryArray('bytea', cells, ({ member }) => member)]
   }
+}
+
+const newCell = <T>(id: string, key: Uint8Array, member: Uint8Array): Cell<T> => ({
+  id,
+  key,
+  member,
+  isRead: false,
+  predicted: undefined,
+  isInserted: false,
+  isChanged: false,
+  value: undefined
+})
+
+/** Changes a row; undefined deletes it. */
+export const put = <T>(cell: Cell<T>, value: T | undefined): void => {
+  cell.value = value
+  cell.isChanged = true
 }
 
 const isSame = (a: ColumnValue, b: ColumnValue): boolean =>
   a === b || (a instanceof Uint8Array && b instanceof Uint8Array && equalBytes(a, b))
 
+/** Two lengths of `MAX_KEY`, and the length of the key. */
+const scratch = Buffer.allocUnsafe(4096)
+
 /** One text for both; it begins with the same characters for all members of a key. */
-const idOf = (key: Uint8Array, member: Uint8Array): string =>
-  `${key.length} ${bytesKey(key)}${bytesKey(member)}`
+const idOf = (key: Uint8Array, member: Uint8Array): string => {
+  scratch[0] = key.length >> 8
+  scratch[1] = key.length
+  scratch.set(key, 2)
+  scratch.set(member, 2 + key.length)
+  return scratch.toString('latin1', 0, 2 + key.length + member.length)
+}
 
 /** All transactions lock in this order, so that none waits for one that waits for it. */
-const inOrder = <T>(cells: Cell<T>[]): Cell<T>[] =>
-  cells.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+const inOrder = <T>(all: Iterable<Cell<T>>, isWanted: (cell: Cell<T>) => boolean): Cell<T>[] => {
+  const cells: Cell<T>[] = []
+  for (const cell of all) if (isWanted(cell)) cells.push(cell)
+  return cells.sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** Rows are inserted, and named in hexadecimal, in the order of the cells. */
+const markInserted = (cells: readonly Cell<unknown>[], inserted: readonly Row[]): void => {
+  let at = 0
+  for (const [key, member = ''] of inserted) {
+    while (!(isHex(cells[at]!.member, member as string) && isHex(cells[at]!.key, key as string))) at++
+    cells[at++]!.isInserted = true
+  }
+}
+
+const isHex = (bytes: Uint8Array, text: string): boolean =>
+  2 * bytes.length === text.length &&
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex') === text
 
 interface Statements {
   readonly lock: string
@@ -250,8 +253,10 @@ const makeStatements = (name: string, { keys, columns }: Shape): Statements => {
   return {
     // An update whose condition is false locks the row, and leaves it as it is.
     lock: `INSERT INTO ${name} (${all}) SELECT ${all} FROM unnest(${arrays(types.length)}) AS n (${all})
-      ON CONFLICT (${key}) DO UPDATE SET ${first} = excluded.${first} WHERE false RETURNING ${key}`,
-    load: `SELECT ${all} FROM unnest(${arrays(keys.length)}) AS n (${key}) JOIN ${name} USING (${key})`,
+      ON CONFLICT (${key}) DO UPDATE SET ${first} = excluded.${first} WHERE false
+      RETURNING ${keys.map(column => `encode(${column}, 'hex')`).join(', ')}`,
+    load: `SELECT ${['n', ...columns.map(column => column.name)].join(', ')}
+      FROM unnest(${arrays(keys.length)}) WITH ORDINALITY AS k (${key}, n) JOIN ${name} USING (${key})`,
     upsert: `INSERT INTO ${name} (${all}) SELECT ${all} FROM unnest(${arrays(types.length)}) AS n (${all})
       ON CONFLICT (${key}) DO ${changes ? `UPDATE SET ${changes}` : 'NOTHING'}`,
     delete: `DELETE FROM ${name} WHERE (${key}) IN
