@@ -1,6 +1,7 @@
 /** The global profile of BRC-35: the client on a real wallet, against a real node over HTTP. */
 import { OP, ProtoWallet, PushDrop, Transaction, Utils, type WalletInterface } from '@bsv/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { shows } from '../../kvstore/src/shows.testing.ts'
 import { GlobalKV, type GlobalKVOptions } from './global.ts'
 import { mint, newKey, startWorld, submitTo, valuesOf, type World } from './world.testing.ts'
 
@@ -31,7 +32,7 @@ describe('the global store', () => {
     })
     const updated = await kv.set(key, 'second')
     expect(updated).not.toBe(created)
-    expect(await kv.get(key)).toMatchObject({ value: 'second', tags: [], outpoint: updated })
+    shows('E-1', await kv.get(key)).toMatchObject({ value: 'second', tags: [], outpoint: updated })
     expect(await kv.remove(key)).toMatch(/^[0-9a-f]{64}$/)
     expect(await kv.get(key)).toBeUndefined()
     expect(await kv.remove(key)).toBeUndefined()
@@ -51,7 +52,7 @@ describe('the global store', () => {
     expect(await found({ controller: await theirs.identity() })).toEqual(['of bob'])
     expect(await found({ tags: ['red', 'big'] })).toEqual(['of alice'])
     expect(await found({ tags: ['red', 'big'], tagQueryMode: 'all' })).toEqual(['of alice'])
-    expect(await found({ tags: ['red', 'blue'], tagQueryMode: 'any' })).toEqual([
+    shows('E-2', await found({ tags: ['red', 'blue'], tagQueryMode: 'any' })).toEqual([
       'of alice',
       'of alice too',
       'of bob'
@@ -73,7 +74,7 @@ describe('the global store', () => {
   it('§2.1 a token has one satoshi', async () => {
     const key = newKey()
     await store().set(key, 'cheap')
-    expect((await store().get(key))?.satoshis).toBe(1)
+    shows('2.1-1', (await store().get(key))?.satoshis).toBe(1)
   })
 
   it('§2.3 updates keep the tuple, and what they replace is no state', async () => {
@@ -85,9 +86,12 @@ describe('the global store', () => {
       await kv.set(key, 'three')
     ]
     const tuple = { protocolID: [1, 'kvstore'], key, controller: await kv.identity() }
-    for (const step of await kv.history(key)) expect(step).toMatchObject(tuple)
+    for (const step of await kv.history(key)) shows('2.3-2', step).toMatchObject(tuple)
     const { entries } = await kv.list({ key })
-    expect(entries.map(({ outpoint }) => outpoint)).toEqual([outpoints[2]])
+    shows(
+      '3.4-2',
+      entries.map(({ outpoint }) => outpoint)
+    ).toEqual([outpoints[2]])
     expect((await kv.list({ key, tags: ['a', 'b'], tagQueryMode: 'any' })).entries).toEqual([])
   })
 
@@ -98,20 +102,20 @@ describe('the global store', () => {
     const raw = await fetch(`${world.node.url}/beef/${outpoint.slice(0, 64)}/tx`)
     const transaction = Transaction.fromBinary([...new Uint8Array(await raw.arrayBuffer())])
     const script = transaction.outputs[Number(outpoint.slice(65))]!.lockingScript
-    expect(script.chunks[1]!.op).toBe(OP.OP_CHECKSIG)
+    shows('3.2-1 5-1 B-1', script.chunks[1]!.op).toBe(OP.OP_CHECKSIG)
     const { fields, lockingPublicKey } = PushDrop.decode(script)
     const signature = fields.pop()!
     const controller = await kv.identity()
-    expect(fields.map(field => Utils.toUTF8(field)).toSpliced(3, 1)).toEqual([
+    shows('B-2', fields.map(field => Utils.toUTF8(field)).toSpliced(3, 1)).toEqual([
       '[1,"kvstore"]',
       key,
       'value',
       '["tag"]'
     ])
-    expect(Utils.toHex(fields[3]!)).toBe(controller)
+    shows('3.2-6 B-3', Utils.toHex(fields[3]!)).toBe(controller)
     const scope = { protocolID: [1, 'kvstore'] as [1, string], keyID: key, counterparty: controller }
     const anyone = new ProtoWallet('anyone')
-    expect(await anyone.verifySignature({ ...scope, data: fields.flat(), signature })).toEqual({
+    shows('B-4', await anyone.verifySignature({ ...scope, data: fields.flat(), signature })).toEqual({
       valid: true
     })
     expect(lockingPublicKey.toString()).toBe((await anyone.getPublicKey(scope)).publicKey)
@@ -119,7 +123,7 @@ describe('the global store', () => {
 
   it('§3.5 a query has at least one selector', async () => {
     for (const query of [{}, { tags: [] }, { limit: 5, sortOrder: 'asc' as const }]) {
-      await expect(store().list(query)).rejects.toMatchObject({ code: 'ERR_KV_ENTRY' })
+      await shows('3.5-1', store().list(query)).rejects.toMatchObject({ code: 'ERR_KV_ENTRY' })
     }
   })
 
@@ -129,7 +133,7 @@ describe('the global store', () => {
     const outpoints: string[] = []
     for (const value of ['one', 'two', 'three', 'two']) outpoints.push(await kv.set(key, value))
     const history = await kv.history(key)
-    expect(valuesOf(history)).toEqual(['one', 'two', 'three', 'two'])
+    shows('E-4', valuesOf(history)).toEqual(['one', 'two', 'three', 'two'])
     expect(history.map(({ outpoint }) => outpoint)).toEqual(outpoints)
     await kv.remove(key)
     expect(await kv.history(key)).toEqual([])
@@ -140,7 +144,7 @@ describe('the global store', () => {
     const kv = store()
     const values = Array.from({ length: 6 }, (_, i) => `step ${i}`)
     for (const value of values) await world.node.prove((await kv.set(key, value)).slice(0, 64))
-    expect(valuesOf(await kv.history(key))).toEqual(values)
+    shows('3.6-1 3.6-3', valuesOf(await kv.history(key))).toEqual(values)
     expect(await kv.get(key)).toMatchObject({ value: 'step 5' })
     await kv.set(key, 'after that')
     expect(valuesOf(await kv.history(key))).toEqual([...values, 'after that'])
@@ -154,7 +158,7 @@ describe('the global store', () => {
     await kv.set(key, 'other', other)
     await kv.set(key, 'other, updated', other)
     await kv.set(key, 'usual, updated')
-    expect([(await kv.get(key))?.value, (await kv.get(key, other))?.value]).toEqual([
+    shows('6.3-1 6.3-2', [(await kv.get(key))?.value, (await kv.get(key, other))?.value]).toEqual([
       'usual, updated',
       'other, updated'
     ])
@@ -180,7 +184,7 @@ describe('the global store', () => {
       details: { outpoints: expect.arrayContaining([first, second]) }
     }
     const actions = actionsOf(world.alice)
-    await expect(kv.get(key)).rejects.toMatchObject(ambiguous)
+    await shows('3.4-5', kv.get(key)).rejects.toMatchObject(ambiguous)
     await expect(kv.history(key)).rejects.toMatchObject(ambiguous)
     await expect(kv.set(key, 'a third')).rejects.toMatchObject(ambiguous)
     await expect(kv.remove(key)).rejects.toMatchObject(ambiguous)
@@ -227,7 +231,7 @@ describe('the global store', () => {
     const made = await Promise.all(values.map((value, i) => writers[i % 3]!.set(key, value)))
     const history = await writers[0]!.history(key)
     expect(valuesOf(history).sort()).toEqual(values)
-    expect(history.map(({ outpoint }) => outpoint).sort()).toEqual(made.sort())
+    shows('2.3-3 Security-4', history.map(({ outpoint }) => outpoint).sort()).toEqual(made.sort())
     // Those through one object, in the order they were asked for.
     for (const i of [0, 1, 2]) {
       const order = valuesOf(history)

@@ -1,6 +1,7 @@
 /** The global store where hosts fail, lie, are behind, or have to be found. */
 import { PushDrop, Transaction, type WalletInterface } from '@bsv/sdk'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { shows } from '../../kvstore/src/shows.testing.ts'
 import { GlobalKV, type GlobalKVOptions } from './global.ts'
 import { startAnswering, startBetween, startHost, startTracker, type TestHost } from './hosts.testing.ts'
 import { startKvNode } from './node.testing.ts'
@@ -118,7 +119,7 @@ describe('the global store', () => {
       outpoint: good.outpoint
     })
     const onlyForged = await open(startAnswering(outputsOf(forged, other)))
-    expect(await store({ host: onlyForged.url }).get(key)).toBeUndefined()
+    shows('Security-1 E-3', await store({ host: onlyForged.url }).get(key)).toBeUndefined()
     expect((await store({ host: onlyForged.url }).list({ controller, key })).entries).toEqual([])
     const noToken = await open(
       startAnswering({ type: 'output-list', outputs: [{ beef: good.beef, outputIndex: 1 }] })
@@ -271,7 +272,7 @@ describe('hosts', () => {
     const key = newKey()
     await kv.set(key, 'found')
     expect((await kv.get(key))?.value).toBe('found')
-    expect([...new Set(lookups.asked)]).toEqual(['/lookup'])
+    shows('E-9', [...new Set(lookups.asked)]).toEqual(['/lookup'])
     expect([...new Set(submits.asked)]).toEqual(['/submit'])
     expect((await store().get(key))?.value).toBe('found')
   })
@@ -288,7 +289,7 @@ describe('hosts', () => {
     const kv = store({ host: host.url })
     await expect(kv.set('key', 'value')).rejects.toMatchObject({ code: 'ERR_KV_REFUSED' })
     const query = { key: 'key', controller: await kv.identity(), protocolID: [1, 'kvstore'] }
-    expect(asked).toEqual([
+    shows('3.1-1 B-5', asked).toEqual([
       { service: 'ls_kvstore', query: { ...query, history: false, limit: 10 } },
       '["tm_kvstore"]'
     ])

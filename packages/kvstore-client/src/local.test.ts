@@ -3,6 +3,7 @@ import { LocalKVStore, LockingScript, OP, PushDrop, Utils, type WalletInterface 
 import { buildScript } from '@quoin/primitives'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { shows } from '../../kvstore/src/shows.testing.ts'
 import { LocalKV } from './local.ts'
 import { readLocalToken } from './local-token.ts'
 import { startChain, type TestChain } from './wallet.testing.ts'
@@ -67,7 +68,7 @@ describe('the local store', () => {
     const successor = await kv.set('welcome', 'Hello again')
     expect(successor).not.toBe(made)
     expect((await listed(context, 'welcome')).outputs.map(({ outpoint }) => outpoint)).toEqual([successor])
-    expect(await kv.get('welcome')).toBe('Hello again')
+    shows('E-5', await kv.get('welcome')).toBe('Hello again')
     expect(await kv.remove('welcome')).toHaveLength(1)
     expect(await kv.get('welcome')).toBeUndefined()
     expect(await kv.remove('welcome')).toEqual([])
@@ -78,7 +79,7 @@ describe('the local store', () => {
     const kv = new LocalKV({ wallet, context, plaintext: true })
     for (const value of ['one', '🜚 two', '\0', '\x01', '\x0f', 'x'.repeat(300)]) {
       await kv.set('note', value)
-      expect(await kv.get('note')).toBe(value)
+      shows('E-6', await kv.get('note')).toBe(value)
     }
     await kv.remove('note')
     expect(await kv.get('note')).toBeUndefined()
@@ -101,7 +102,7 @@ describe('the local store', () => {
     await place(context, 'a', [await tokenOf(context, 'a', [[1], [2], [3], [4]])])
     await kv.recover('a')
     await kv.remove('a')
-    expect([...asked].sort()).toEqual([
+    shows('4.2-1 D-1', [...asked].sort()).toEqual([
       'createAction',
       'createSignature',
       'decrypt',
@@ -118,9 +119,19 @@ describe('the local store', () => {
     const kv = new LocalKV({ wallet, context })
     const [a, b] = [await kv.set('a', 'of a'), await kv.set('b', 'of b')]
     await new LocalKV({ wallet, context: newContext() }).set('a', 'elsewhere')
-    expect((await listed(context)).outputs.map(({ outpoint }) => outpoint)).toEqual([a, b])
-    expect((await listed(context, 'b')).outputs.map(({ outpoint }) => outpoint)).toEqual([b])
-    expect([await kv.get('a'), await kv.get('b'), await kv.get('c')]).toEqual(['of a', 'of b', undefined])
+    shows(
+      '4.3-1 D-2',
+      (await listed(context)).outputs.map(({ outpoint }) => outpoint)
+    ).toEqual([a, b])
+    shows(
+      '4.3-2 D-2',
+      (await listed(context, 'b')).outputs.map(({ outpoint }) => outpoint)
+    ).toEqual([b])
+    shows('4.3-3', [await kv.get('a'), await kv.get('b'), await kv.get('c')]).toEqual([
+      'of a',
+      'of b',
+      undefined
+    ])
   })
 
   it('§4.4 the lock is before the fields, derived under [2, context] and the key for self', async () => {
@@ -129,8 +140,8 @@ describe('the local store', () => {
     const [output] = (await listed(context, 'key')).outputs
     const script = LockingScript.fromHex(output!.lockingScript!)
     const { publicKey } = await wallet.getPublicKey({ ...scope(context, 'key'), counterparty: 'self' })
-    expect(PushDrop.decode(script).lockingPublicKey.toString()).toBe(publicKey)
-    expect(script.chunks[1]!.op).toBe(OP.OP_CHECKSIG)
+    shows('4.4-2', PushDrop.decode(script).lockingPublicKey.toString()).toBe(publicKey)
+    shows('4.4-1', script.chunks[1]!.op).toBe(OP.OP_CHECKSIG)
     expect(output!.satoshis).toBe(1)
     const { lockKey, fields } = readLocalToken(Uint8Array.from(script.toBinary()))!
     expect(lockKey).toBe(publicKey)
@@ -142,7 +153,7 @@ describe('the local store', () => {
     const kv = new LocalKV({ wallet, context, plaintext: true })
     await place(context, 'one', [await tokenOf(context, 'one', [utf8('alone')], false)])
     await place(context, 'two', [await tokenOf(context, 'two', [utf8('beside'), utf8('anything')], false)])
-    expect([await kv.get('one'), await kv.get('two')]).toEqual(['alone', 'beside'])
+    shows('4.4-3 A-5', [await kv.get('one'), await kv.get('two')]).toEqual(['alone', 'beside'])
   })
 
   it('§4.4 no fields and more than two are no tokens', async () => {
@@ -161,7 +172,7 @@ describe('the local store', () => {
           false
         )
       ])
-      await expect(kv.get(key)).rejects.toMatchObject({ code: 'ERR_KV_CORRUPT' })
+      await shows('4.4-4 A-7', kv.get(key)).rejects.toMatchObject({ code: 'ERR_KV_CORRUPT' })
       expect(await kv.inspect(key)).toMatchObject([
         { state: 'corrupt', reason: `${fields.length} fields, expected 1 or 2` }
       ])
@@ -173,7 +184,7 @@ describe('the local store', () => {
     const kv = new LocalKV({ wallet, context, plaintext: true })
     const forged = await tokenOf(context, 'k', [utf8('value'), utf8('no signature of anything')], false)
     await place(context, 'k', [forged])
-    expect(await kv.get('k')).toBe('value')
+    shows('A-6', await kv.get('k')).toBe('value')
     await place(context, 'k', [await tokenOf(context, 'k', [[0xff, 0xfe]])])
     expect(await kv.inspect('k')).toMatchObject([
       { state: 'live', value: 'value' },
@@ -187,20 +198,25 @@ describe('the local store', () => {
     await placeValues(context, 'the key', values(3))
     const made = await new LocalKV({ wallet, context }).set('the key', 'value')
     const { outputs } = await wallet.listOutputs({ basket: context, includeTags: true })
-    expect(outputs).toMatchObject([{ outpoint: made, tags: ['the key'], satoshis: 1, spendable: true }])
+    shows('B-6 B-7', outputs).toMatchObject([
+      { outpoint: made, tags: ['the key'], satoshis: 1, spendable: true }
+    ])
   })
 
   it('§D values are encrypted by default, and outputs without one are let go of by relinquishOutput', async () => {
     const context = newContext()
     const kv = new LocalKV({ wallet, context })
     await kv.set('k', 'a secret')
-    expect((await listed(context, 'k')).outputs[0]!.lockingScript).not.toContain(
+    shows('D-3', (await listed(context, 'k')).outputs[0]!.lockingScript).not.toContain(
       Utils.toHex(utf8('a secret'))
     )
     await place(context, 'k', [LockingScript.fromHex('51')])
     const relinquished = vi.spyOn(wallet, 'relinquishOutput')
     const [bad] = await kv.recover('k')
-    expect(relinquished.mock.calls.map(([args]) => args)).toEqual([{ basket: context, output: bad }])
+    shows(
+      'D-4',
+      relinquished.mock.calls.map(([args]) => args)
+    ).toEqual([{ basket: context, output: bad }])
     relinquished.mockRestore()
     expect(await kv.get('k')).toBe('a secret')
   })
@@ -210,23 +226,23 @@ describe('the local store', () => {
     await new LocalKV({ wallet, context }).set('key', 'a secret')
     const script = LockingScript.fromHex((await listed(context, 'key')).outputs[0]!.lockingScript!)
     const [ciphertext] = PushDrop.decode(script).fields
-    expect(Utils.toUTF8(ciphertext!)).not.toContain('secret')
+    shows('4.5-3 D-3', Utils.toUTF8(ciphertext!)).not.toContain('secret')
     const { plaintext } = await wallet.decrypt({ ...scope(context, 'key'), ciphertext: ciphertext! })
-    expect(Utils.toUTF8(plaintext)).toBe('a secret')
+    shows('4.5-1 4.5-2 4.5-3 B-8', Utils.toUTF8(plaintext)).toBe('a secret')
   })
 
   it('§4.5 plaintext is the first field as it is', async () => {
     const context = newContext()
     await new LocalKV({ wallet, context, plaintext: true }).set('key', 'no secret')
     const script = LockingScript.fromHex((await listed(context, 'key')).outputs[0]!.lockingScript!)
-    expect(Utils.toUTF8(PushDrop.decode(script).fields[0]!)).toBe('no secret')
+    shows('4.5-4', Utils.toUTF8(PushDrop.decode(script).fields[0]!)).toBe('no secret')
   })
 
   it('§4.6 get returns the newest live value, also of more than a page of duplicates (L1)', async () => {
     const context = newContext()
     await placeValues(context, 'k', values(12))
     expect(await new LocalKVStore(wallet, context).get('k')).toBe('v5')
-    expect(await new LocalKV({ wallet, context }).get('k')).toBe('v12')
+    shows('4.6-1', await new LocalKV({ wallet, context }).get('k')).toBe('v12')
   })
 
   it('get returns a default value where there is none, as LocalKVStore does', async () => {
@@ -245,7 +261,10 @@ describe('the local store', () => {
     await placeValues(context, 'k', values(12))
     const kv = new LocalKV({ wallet, context })
     const made = await kv.set('k', 'the one')
-    expect((await listed(context, 'k')).outputs.map(({ outpoint }) => outpoint)).toEqual([made])
+    shows(
+      '4.3-4 4.6-2 4.6-4 B-9',
+      (await listed(context, 'k')).outputs.map(({ outpoint }) => outpoint)
+    ).toEqual([made])
     expect(await kv.get('k')).toBe('the one')
 
     const other = newContext()
@@ -260,7 +279,7 @@ describe('the local store', () => {
     await new LocalKVStore(wallet, context).set('k', 'v3')
     expect(await liveCount(context, 'k')).toBe(3)
     await new LocalKV({ wallet, context }).set('k', 'v3')
-    expect(await liveCount(context, 'k')).toBe(1)
+    shows('4.6-4 B-9', await liveCount(context, 'k')).toBe(1)
   })
 
   it('§4.6 remove spends until none remain', async () => {
@@ -269,7 +288,7 @@ describe('the local store', () => {
     await placeValues(context, 'k', values(8))
     const kv = new LocalKV({ wallet, context })
     await kv.remove('k')
-    expect(await liveCount(context, 'k')).toBe(0)
+    shows('4.6-3', await liveCount(context, 'k')).toBe(0)
     expect(await kv.get('k')).toBeUndefined()
   })
 
@@ -280,7 +299,7 @@ describe('the local store', () => {
     await placeValues(context, 'k', ['second'])
     await placeValues(context, 'k', ['third'])
     expect((await kv.inspect('k')).map(({ value }) => value)).toEqual(['first', 'second', 'third'])
-    expect(await kv.get('k')).toBe('third')
+    shows('E-7', await kv.get('k')).toBe('third')
     await kv.set('k', 'fourth')
     expect((await kv.inspect('k')).map(({ value }) => value)).toEqual(['fourth'])
   })
@@ -292,7 +311,7 @@ describe('the local store', () => {
       await tokenOf(context, 'k', [utf8('not encrypted at all, but long enough to be tried as if it were')]),
       await tokenOf(context, 'k', [[1], [2], [3], [4]])
     ])
-    await expect(kv.get('k')).rejects.toMatchObject({ code: 'ERR_KV_CORRUPT' })
+    await shows('4.7-1 A-8', kv.get('k')).rejects.toMatchObject({ code: 'ERR_KV_CORRUPT' })
     await placeValues(context, 'k', ['good'])
     await place(context, 'k', [await tokenOf(context, 'k', [utf8('bad and newer')])])
     expect(await kv.get('k')).toBe('good')
@@ -304,7 +323,7 @@ describe('the local store', () => {
     await expect(new LocalKVStore(wallet, context).set('k', 'good')).rejects.toThrow('call set to collapse')
     const kv = new LocalKV({ wallet, context })
     await kv.set('k', 'good')
-    expect(await kv.inspect('k')).toMatchObject([{ state: 'live', value: 'good' }])
+    shows('4.7-2', await kv.inspect('k')).toMatchObject([{ state: 'live', value: 'good' }])
   })
 
   it('§4.7 recover lets go of what is corrupt, and of nothing else', async () => {
@@ -319,7 +338,7 @@ describe('the local store', () => {
     const states = async () => (await kv.inspect('k')).map(({ state }) => state)
     expect(await states()).toEqual(['live', 'corrupt', 'stuck', 'foreign'])
     expect(await kv.recover('k')).toHaveLength(2)
-    expect(await states()).toEqual(['live', 'foreign'])
+    shows('4.7-2 D-4', await states()).toEqual(['live', 'foreign'])
     expect(await kv.recover('k', [good])).toEqual([good])
     expect(await kv.get('k')).toBeUndefined()
   })
@@ -328,7 +347,10 @@ describe('the local store', () => {
     const context = newContext()
     const kv = new LocalKV({ wallet, context })
     await place(context, 'k', [LockingScript.fromHex('51'), LockingScript.fromHex('0000')])
-    await expect(kv.get('k')).rejects.toMatchObject({ code: 'ERR_KV_CORRUPT', message: /set overwrites it/ })
+    await shows('E-8', kv.get('k')).rejects.toMatchObject({
+      code: 'ERR_KV_CORRUPT',
+      message: /set overwrites it/
+    })
     await kv.set('k', 'good')
     expect(await kv.get('k')).toBe('good')
     await expect(kv.remove('k')).rejects.toMatchObject({
@@ -347,7 +369,7 @@ describe('the local store', () => {
     await expect(new LocalKVStore(wallet, context).get('case')).rejects.toThrow('Decryption failed')
     expect([await kv.get('Case'), await kv.get('case')]).toEqual(['upper', undefined])
     await kv.set('case', 'lower')
-    expect([await kv.get('Case'), await kv.get('case')]).toEqual(['upper', 'lower'])
+    shows('4.3-5', [await kv.get('Case'), await kv.get('case')]).toEqual(['upper', 'lower'])
     await kv.remove('Case')
     expect([await kv.get('Case'), await kv.get('case')]).toEqual([undefined, 'lower'])
   })
@@ -387,7 +409,10 @@ describe('the local store', () => {
     const context = newContext()
     const writers = Array.from({ length: 3 }, () => new LocalKV({ wallet, context }))
     const made = await Promise.all(values(6).map((value, i) => writers[i % 3]!.set('k', value)))
-    expect((await listed(context, 'k')).outputs.map(({ outpoint }) => outpoint)).toEqual([made.at(-1)])
+    shows(
+      '2.3-3 Security-4',
+      (await listed(context, 'k')).outputs.map(({ outpoint }) => outpoint)
+    ).toEqual([made.at(-1)])
     expect(await writers[0]!.get('k')).toBe('v6')
     const [, , last] = await Promise.all([
       writers[0]!.set('k', 'a'),

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { makeKey } from '../../chain/src/verify/test-chain.testing.ts'
 import { Author, PROTOCOL, sign } from '../../kvstore/src/author.testing.ts'
 import { sdkRead, sdkScript } from '../../kvstore/src/sdk.testing.ts'
+import { shows } from '../../kvstore/src/shows.testing.ts'
 import { readVerified } from '../../kvstore/src/verify.ts'
 import {
   isProtocolID,
@@ -75,14 +76,14 @@ describe('§3.2 the canonical form', () => {
 
   it('§3.2 has the fields in their order: protocolID, key, value, controller, tags, signature', () => {
     const token = parseToken(ann.script({ key: 'k', value: 'v', tags: ['a', 'b'] })) as KvToken
-    expect(token.fields).toEqual([
+    shows('3.2-2', token.fields).toEqual([
       utf8('[1,"kvstore"]'),
       utf8('k'),
       utf8('v'),
       fromHex(ann.controller),
       utf8('["a","b"]')
     ])
-    expect(token.signature).toEqual(sign(token.fields, ann.keyFor(PROTOCOL, 'k')))
+    shows('5-2', token.signature).toEqual(sign(token.fields, ann.keyFor(PROTOCOL, 'k')))
   })
 
   it('§3.2 §6.2 the legacy form without tags is valid, and so is one with an empty list', () => {
@@ -90,12 +91,12 @@ describe('§3.2 the canonical form', () => {
     expect(parseToken(legacy)).toMatchObject({ tags: [] })
     const empty = tokenOf([...fieldsOf(), utf8('[]')])
     expect(verifyToken(empty)).toMatchObject({ tags: [] })
-    expect(verifyToken(legacy)).toMatchObject({ tags: [] })
+    shows('3.2-3 6.2-1 A-1', verifyToken(legacy)).toMatchObject({ tags: [] })
   })
 
   it('§3.2 new tokens without tags have no field for them', () => {
-    expect(writeFields(ann.content({ tags: [] }))).toHaveLength(4)
-    expect(writeFields(ann.content({ tags: ['a'] }))).toHaveLength(5)
+    shows('3.2-5', writeFields(ann.content({ tags: [] }))).toHaveLength(4)
+    shows('3.2-4', writeFields(ann.content({ tags: ['a'] }))).toHaveLength(5)
   })
 
   it('§2.2 takes values of no bytes, of one, and of 100 kB', () => {
@@ -103,7 +104,7 @@ describe('§3.2 the canonical form', () => {
       expect(verifyToken(ann.script({ value }))).toMatchObject({ value })
     }
     const empty = fieldsOf().with(2, new Uint8Array())
-    expect(verifyToken(tokenOf(empty))).toMatchObject({ value: '' })
+    shows('2.2-1', verifyToken(tokenOf(empty))).toMatchObject({ value: '' })
     expect(readVerified(tokenOf(empty))).toMatchObject({ value: '' })
     expect(readVerified(ann.script({ value: '\0' }))).toMatchObject({ value: '\0' })
   })
@@ -150,7 +151,7 @@ describe('§A malformed tokens are refused, with a reason', () => {
     ['tags with a number', 'tags', withField(4, utf8('["a",1]'), { tags: ['a'] })]
   ])('§A §2.3 refuses %s', (_, code, script) => {
     const read = verifyToken(script)
-    expect(codeOf(read)).toBe(code)
+    shows('2.3-4 3.2-1 A-2', codeOf(read)).toBe(code)
     expect((read as Refusal).reason).toMatch(/^\w.{10,}/)
   })
 
@@ -183,7 +184,7 @@ describe('§3.3 the signature', () => {
   it('§3.3 is of all fields before it, one after the other', () => {
     for (const tags of [[], ['a', 'b']]) {
       const token = parseToken(ann.script({ tags })) as KvToken
-      expect(signedBytes(token.fields)).toEqual(new Uint8Array(Buffer.concat([...token.fields])))
+      shows('3.3-1 5-3', signedBytes(token.fields)).toEqual(new Uint8Array(Buffer.concat([...token.fields])))
       expect(verifyToken(writeToken(token))).toMatchObject({ tags })
     }
   })
@@ -197,7 +198,7 @@ describe('§3.3 the signature', () => {
       [...fields].reverse()
     ]) {
       const forged = writeToken({ fields, lockKey: lock.publicKey, signature: sign(signed, lock) })
-      expect(codeOf(verifyToken(forged))).toBe('signature')
+      shows('3.3-1 3.3-6', codeOf(verifyToken(forged))).toBe('signature')
     }
   })
 
@@ -210,7 +211,8 @@ describe('§3.3 the signature', () => {
       ann.keyFor([2, 'kvstore'], 'greeting'),
       makeKey('x')
     ]) {
-      expect(
+      shows(
+        '3.3-3 3.3-4 3.3-5',
         codeOf(verifyToken(writeToken({ fields, lockKey: lock.publicKey, signature: sign(fields, other) })))
       ).toBe('signature')
     }
@@ -221,14 +223,14 @@ describe('§3.3 the signature', () => {
     const lock = ann.keyFor(PROTOCOL, 'greeting')
     for (const other of [ann.key, ann.keyFor(PROTOCOL, 'other'), makeKey('thief')]) {
       const foreign = writeToken({ fields, lockKey: other.publicKey, signature: sign(fields, lock) })
-      expect(codeOf(verifyToken(foreign))).toBe('lock')
+      shows('3.2-8', codeOf(verifyToken(foreign))).toBe('lock')
     }
   })
 
   it('§3.2 §5 the key that locks it is not the controller, and is never taken for one', () => {
     const token = verifyToken(ann.script()) as KvToken
     expect(Buffer.from(token.lockKey).toString('hex')).not.toBe(ann.controller)
-    expect(token.controller).toBe(ann.controller)
+    shows('3.2-7', token.controller).toBe(ann.controller)
     expect(token.lockKey).toEqual(ann.keyFor(PROTOCOL, 'greeting').publicKey)
     // Signed and locked by the controller's identity key itself, as if that were the derived one.
     expect(codeOf(verifyToken(ann.scriptOf(fieldsOf(), ann.key)))).toBe('lock')

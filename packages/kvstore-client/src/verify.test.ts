@@ -11,6 +11,7 @@ import {
 } from '@bsv/sdk'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { shows } from '../../kvstore/src/shows.testing.ts'
 import { lock } from './action.ts'
 import { isRefusal, type KvContent, type KvToken, parseToken, writeFields } from './token.ts'
 import { verifyScript } from './verify.ts'
@@ -156,7 +157,10 @@ describe('a global token', () => {
         .map(field => Utils.toUTF8(field))
         .toSpliced(3, 1)
     ).toEqual(['[1,"kvstore"]', 'k', 'v', '["a"]'])
-    expect(lockingPublicKey.verify(fields.slice(0, -1).flat(), Signature.fromDER(fields.at(-1)!))).toBe(true)
+    shows(
+      '3.3-1 5-2 5-3',
+      lockingPublicKey.verify(fields.slice(0, -1).flat(), Signature.fromDER(fields.at(-1)!))
+    ).toBe(true)
   })
 
   it('§2.2 protocol and tags are JSON, key and value UTF-8, the controller its bytes', async () => {
@@ -169,7 +173,7 @@ describe('a global token', () => {
     }
     const { fields } = PushDrop.decode(LockingScript.fromBinary([...(await ours(entry, 4))]))
     const utf8 = (text: string): number[] => [...new TextEncoder().encode(text)]
-    expect(fields.slice(0, -1)).toEqual([
+    shows('A-4', fields.slice(0, -1)).toEqual([
       utf8('[2,"some protocol of ours"]'),
       utf8('ключ'),
       utf8('値 🜚'),
@@ -189,16 +193,16 @@ describe('a global token', () => {
     const script = await ours(entry, 3)
     const { fields, lockingPublicKey } = PushDrop.decode(LockingScript.fromBinary([...script]))
     const { publicKey } = await walletOf(3).getPublicKey({ identityKey: true })
-    expect(Utils.toHex(fields[3]!)).toBe(publicKey)
+    shows('3.2-6', Utils.toHex(fields[3]!)).toBe(publicKey)
     expect(lockingPublicKey.toString()).not.toBe(publicKey)
-    expect(verified(script).controller).toBe(publicKey)
+    shows('3.2-7', verified(script).controller).toBe(publicKey)
   })
 
   it('§3.2 no tags are no field, and not an empty list', async () => {
     const entry = { protocolID: [1, 'kvstore'] as const, key: 'k', value: 'v', controller: controllerOf(3) }
     const fieldsOf = async (tags: string[]): Promise<number> =>
       PushDrop.decode(LockingScript.fromBinary([...(await ours({ ...entry, tags }, 3))])).fields.length
-    expect([await fieldsOf([]), await fieldsOf(['a'])]).toEqual([5, 6])
+    shows('3.2-4 3.2-5', [await fieldsOf([]), await fieldsOf(['a'])]).toEqual([5, 6])
   })
 
   it('§A the legacy form without tags and the form with them are both accepted', async () => {
@@ -215,7 +219,7 @@ describe('a global token', () => {
       }
       const script = await made(entry, 3)
       expect(PushDrop.decode(script).fields).toHaveLength(fields)
-      expect(verified(bytes(script))).toEqual(entry)
+      shows('3.2-3 6.2-1 A-1', verified(bytes(script))).toEqual(entry)
     }
   })
 
@@ -280,7 +284,7 @@ describe('a global token', () => {
     }
 
     it('§3.3 when another signed it', async () => {
-      expect(codeOf(bytes(await made(entry, 10)))).toBe('lock')
+      shows('3.3-2', codeOf(bytes(await made(entry, 10)))).toBe('lock')
     })
 
     it('§3.2 when it is locked by another key, whatever the signature', async () => {
@@ -290,7 +294,7 @@ describe('a global token', () => {
       ]
       const script = bytes(good)
       script.set(bytes(foreign).subarray(0, 34))
-      expect(codeOf(script)).toBe('lock')
+      shows('3.2-8', codeOf(script)).toBe('lock')
       expect(await readBySdk(LockingScript.fromBinary([...script]))).toEqual(entry)
     })
 
@@ -312,7 +316,7 @@ describe('a global token', () => {
         fc.asyncProperty(fc.nat(script.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
           const forged = script.slice()
           forged[at] = forged[at]! ^ by
-          expect(codeOf(forged)).not.toBe('verified')
+          shows('3.3-7', codeOf(forged)).not.toBe('verified')
           expect(parseToken(forged)).not.toHaveProperty('others')
         }),
         { numRuns: 300 }

@@ -9,6 +9,7 @@ import { KvNode } from './author.testing.ts'
 import { author, FORMS, type Form, formsPage } from './forms.testing.ts'
 import { loadEntries } from './index.ts'
 import { referenceAdmits } from './sdk.testing.ts'
+import { shows } from './shows.testing.ts'
 import { verifyToken } from './verify.ts'
 
 let node: KvNode
@@ -25,7 +26,7 @@ const contentOf = ({ verdict }: Form): Partial<KvContent> =>
 it.each(FORMS)('$form: judged as written by node, client and reference', async form => {
   for (const read of [verifyToken(form.script), verifyScript(form.script)]) {
     expect(isRefusal(read) ? read.code : undefined).toBe(refusedAs(form))
-    expect(read).toMatchObject(contentOf(form))
+    shows('A-4', read).toMatchObject(contentOf(form))
   }
   expect(await referenceAdmits(form.script)).toBe(form.isAdmittedByReference)
 })

@@ -10,6 +10,7 @@ import { Author, coinOf, compose, type Entry, KvNode, PROTOCOL, write } from './
 import { historyOf } from './history.ts'
 import { kvEvents } from './keys.ts'
 import { readQuery } from './query.ts'
+import { shows } from './shows.testing.ts'
 
 const ann = new Author('ann')
 const bob = new Author('bob')
@@ -28,8 +29,8 @@ const codes = async (outpoint: Outpoint) => (await reasons(outpoint)).map(({ cod
 
 describe('names', () => {
   it('§3.1 §C the topic is tm_kvstore, the lookup service ls_kvstore', () => {
-    expect([...node.engine.topics.keys()]).toEqual(['tm_kvstore'])
-    expect([...node.engine.lookups.keys()]).toEqual(['ls_kvstore'])
+    shows('3.1-1 C-2', [...node.engine.topics.keys()]).toEqual(['tm_kvstore'])
+    shows('3.1-1 C-1', [...node.engine.lookups.keys()]).toEqual(['ls_kvstore'])
   })
 })
 
@@ -37,7 +38,7 @@ describe('lifecycle', () => {
   it('§3.4 a token without a prior one creates an entry: one live token', async () => {
     const entry = await node.set(ann, { value: 'one' })
     const found = await node.lookup({ key: 'greeting', controller: ann.controller })
-    expect(found).toHaveLength(1)
+    shows('3.4-1', found).toHaveLength(1)
     expect(found[0]).toMatchObject({
       value: 'one',
       controller: ann.controller,
@@ -51,7 +52,7 @@ describe('lifecycle', () => {
   it('§3.4 an update spends the prior token and makes one of the same tuple', async () => {
     const first = await node.set(ann, { value: 'one' })
     const second = await node.set(ann, { value: 'two' }, first)
-    expect(await node.values({ controller: ann.controller })).toEqual(['two'])
+    shows('3.4-2', await node.values({ controller: ann.controller })).toEqual(['two'])
     expect(await reasons(first.outpoint)).toContainEqual(
       expect.objectContaining({
         code: 'admitted',
@@ -65,7 +66,7 @@ describe('lifecycle', () => {
     const first = await node.set(ann, { value: 'one' })
     const second = await node.set(ann, { value: 'two' }, first)
     await node.remove(second)
-    expect(await node.values({ key: 'greeting' })).toEqual([])
+    shows('3.4-3', await node.values({ key: 'greeting' })).toEqual([])
     expect(await codes(second.outpoint)).toContain('removed')
     expect(await codes(first.outpoint)).toContain('history-removed')
   })
@@ -74,7 +75,7 @@ describe('lifecycle', () => {
     for (const content of [{ key: 'other' }, { protocolID: [2, 'kvstore'] }] as const) {
       const first = await node.set(ann, { value: 'one' })
       const second = await node.set(ann, { value: 'two', ...content }, first)
-      expect(await codes(first.outpoint)).toContain('removed')
+      shows('2.3-2', await codes(first.outpoint)).toContain('removed')
       expect(await node.values({ controller: ann.controller })).toEqual(['two'])
       await node.remove(second)
     }
@@ -116,7 +117,7 @@ describe('lifecycle', () => {
     const second = await write(node.chain, [[ann, { value: 'two' }]], first.entries)
     await node.submit(second.transaction)
     await node.submit(first.transaction)
-    expect(await node.values({ key: 'greeting' })).toEqual(['two'])
+    shows('2.3-1', await node.values({ key: 'greeting' })).toEqual(['two'])
     const { tokens } = await historyOf(node.engine.outputs, second.entries[0]!.outpoint, 10)
     expect(tokens).toHaveLength(2)
   })
@@ -140,7 +141,7 @@ describe('lifecycle', () => {
     expect(await node.values({ key: 'greeting' })).toEqual(['two'])
     const { fork } = await node.chain.reorg(1, { drop: [second.transaction.txid] })
     await node.engine.proofs.reconcile(fork + 1)
-    expect(await node.values({ key: 'greeting' })).toEqual(['one'])
+    shows('2.3-1', await node.values({ key: 'greeting' })).toEqual(['one'])
   })
 })
 
@@ -150,7 +151,10 @@ describe('ambiguity', () => {
     const second = await node.set(ann, { value: 'two' })
     const found = await node.lookup({ key: 'greeting', controller: ann.controller })
     expect(found.map(({ value }) => value).sort()).toEqual(['one', 'two'])
-    expect(found.map(({ context }) => context)).toEqual([{ ambiguous: 2 }, { ambiguous: 2 }])
+    shows(
+      '3.4-4',
+      found.map(({ context }) => context)
+    ).toEqual([{ ambiguous: 2 }, { ambiguous: 2 }])
     expect(await reasons(first.outpoint)).toContainEqual({
       code: 'ambiguous',
       topic: 'tm_kvstore',
@@ -192,7 +196,10 @@ describe('ambiguity', () => {
     await node.set(bob, { value: 'three' })
     const found = await node.lookup({ key: 'greeting' })
     expect(found).toHaveLength(3)
-    expect(found.map(({ context }) => context)).toEqual([undefined, undefined, undefined])
+    shows(
+      '6.3-1',
+      found.map(({ context }) => context)
+    ).toEqual([undefined, undefined, undefined])
     expect(
       await node.values({ key: 'greeting', controller: ann.controller, protocolID: [2, 'kvstore'] })
     ).toEqual(['two'])
@@ -263,7 +270,7 @@ describe('lookup', () => {
     ['a tag that nobody has', { tags: ['nobody'] }, []],
     ['a part of a key', { key: 'nam' }, []]
   ])('§3.5 §C finds entries by %s', async (_, query, expected) => {
-    expect(await node.values({ ...query, sortOrder: 'asc' })).toEqual(expected)
+    shows('3.5-2 3.5-3 3.5-4 C-3 C-4', await node.values({ ...query, sortOrder: 'asc' })).toEqual(expected)
     expect(await node.values(query)).toEqual(expected.toReversed())
   })
 
@@ -312,7 +319,7 @@ describe('lookup', () => {
         const found = (await node.values({ ...asked, limit: 1000, history: false })).filter(each =>
           each.startsWith('value')
         )
-        expect(found.toSorted()).toEqual(expected.map(({ value }) => value).toSorted())
+        shows('3.5-2 3.5-3 C-3', found.toSorted()).toEqual(expected.map(({ value }) => value).toSorted())
       }),
       { numRuns: 150 }
     )
@@ -355,7 +362,7 @@ describe('lookup', () => {
     }
     await node.remove(prior)
     for (const query of [{ key: 'note' }, { controller: bob.controller, key: 'note' }]) {
-      expect(await node.values(query)).toEqual([])
+      shows('C-5', await node.values(query)).toEqual([])
     }
     // Not by passing over what is spent: it is not there.
     const { store } = node.engine.outputs
@@ -367,7 +374,7 @@ describe('lookup', () => {
 describe('questions', () => {
   it('§3.5 need at least one selector', async () => {
     for (const query of [{}, { tags: [] }, { limit: 5 }, { key: null }]) {
-      await expect(node.lookup(query)).rejects.toMatchObject({
+      await shows('3.5-1', node.lookup(query)).rejects.toMatchObject({
         code: 'ERR_REQUEST',
         message: 'a query needs at least one selector: key, controller, protocolID or tags'
       })
@@ -375,7 +382,7 @@ describe('questions', () => {
   })
 
   it('§3.5 §C without a mode are for all tags', () => {
-    expect(readQuery({ tags: ['a'] }).tagQueryMode).toBe('all')
+    shows('3.5-4 C-4', readQuery({ tags: ['a'] }).tagQueryMode).toBe('all')
   })
 
   it('§3.5 take more than there is for as much as there is', () => {

@@ -8,6 +8,7 @@ import { formatOutpoint, makeOutpoint, type Outpoint } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Author, coinOf, compose, type Entry, entriesOf, KvNode, PROTOCOL } from './author.testing.ts'
 import { historyOf, TOPIC } from './history.ts'
+import { shows } from './shows.testing.ts'
 import { readVerified } from './verify.ts'
 
 const ann = new Author('ann')
@@ -69,7 +70,7 @@ describe('§3.6 with an unmodified SDK', () => {
       last = await updated([value], last)
       await node.mine()
     }
-    expect(await walked()).toEqual([numbered(6)])
+    shows('3.6-1 3.6-3 C-6 E-4', await walked()).toEqual([numbered(6)])
     expect(await walked({ key: 'greeting' })).toEqual([numbered(6)])
   })
 
@@ -205,13 +206,13 @@ describe('§3.6 on the node', () => {
   it('§3.6 §C is what the ancestry says, and not a record beside it', async () => {
     const last = await updated(numbered(5))
     await node.mine()
-    expect(await valuesOf(last)).toEqual(numbered(5))
+    shows('3.6-3', await valuesOf(last)).toEqual(numbered(5))
     expect(await valuesOf(last, 3)).toEqual(['v2', 'v3', 'v4'])
     // Taken back with the transactions that it is made of.
     const { outputs } = node.engine
     await outputs.rollback(last.transaction.txid)
     const [live] = await node.lookup(EXACT)
-    expect(live!.value).toBe('v3')
+    shows('3.6-2 C-6', live!.value).toBe('v3')
     expect((await historyOf(outputs, live!.outpoint, 100)).tokens).toHaveLength(4)
   })
 
@@ -234,7 +235,7 @@ describe('§3.6 on the node', () => {
       ],
       [a1!, b1!]
     )
-    expect(await valuesOf(a2!)).toEqual(['a0', 'a1', 'a2'])
+    shows('3.6-4', await valuesOf(a2!)).toEqual(['a0', 'a1', 'a2'])
     expect(await valuesOf(other!)).toEqual(['x0'])
   })
 
