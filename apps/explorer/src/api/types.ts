@@ -302,6 +302,10 @@ export type Status = {
   readonly store: {
     readonly engine: string
     readonly bytes: number
+    /** Of PostgreSQL: whether an acknowledged commit is on a synchronous standby too, or on one server alone, with which the last commits may be lost. */
+    readonly durability?: 'standby' | 'server'
+    /** Why the server may lose commits. */
+    readonly warning?: string
   }
   readonly journal: {
     /** Of the last change. */

@@ -1,6 +1,6 @@
 /**
- * Whether the store can be written, from the last commit and from a probe that writes nothing. The log has it once when
- * that changes, so a store that failed is known before the next submission.
+ * Whether the store can be written, from the last commit and from a probe that writes nothing, and whether its server may
+ * lose commits. The log has it once when that changes, so a store that failed is known before the next submission.
  */
 
 import type { Logger } from '@quoin/overlay'
@@ -23,6 +23,7 @@ export class StoreWatch {
   #since = Date.now()
   #lastSuccess: number | undefined
   #failedAt: number | undefined
+  #warning: string | undefined
 
   constructor(store: Store, logger: Logger, isReadOnly: boolean) {
     this.#store = store
@@ -47,14 +48,27 @@ export class StoreWatch {
     const { lastWrite } = this.#store
     if (lastWrite && !lastWrite.error) this.#lastSuccess = lastWrite.at
     const times = { since: this.#since, lastSuccess: this.#lastSuccess, lastErrorAt: this.#failedAt }
-    if (!failure) return { status: 'ok', ...times }
+    if (!failure) {
+      return { status: 'ok', ...(this.#warning ? { message: this.#warning } : {}), ...times }
+    }
     const { code, message } = failure
     return { status: 'error', message: `${code}: ${message}`, lastError: message, ...times }
+  }
+
+  /** The warning of a server, of which there are others after a failover. */
+  async #warn(): Promise<void> {
+    if (!this.#store.isShared) return
+    const { warning } = (await this.#store.stats()).details
+    if (warning === this.#warning) return
+    this.#warning = warning as string | undefined
+    if (warning === undefined) this.#logger.info('the server of the store keeps commits as it should')
+    else this.#logger.warn('the server of the store may lose commits', { reason: warning })
   }
 
   async #probe(): Promise<QuoinError | undefined> {
     try {
       await this.#store.probe()
+      await this.#warn()
     } catch (error) {
       if (error instanceof QuoinError) return error
       return new QuoinError('ERR_STORE_ENGINE', `the store cannot be probed: ${String(error)}`, {

@@ -2,10 +2,10 @@
  * The connections to one server. Each is checked when it is made, since a server may have become a standby after the first.
  * A server that answers nothing is noticed while a call waits for it: its machine may be without power, and TCP would wait.
  */
-import { unref, withTimeout } from '@quoin/primitives'
+import { QuoinError, unref, withTimeout } from '@quoin/primitives'
 import type { Client, Pool, PoolClient } from 'pg'
 import { failsNextQuery } from './client.ts'
-import { rejectStoreError } from './errors.ts'
+import { storeError } from './errors.ts'
 
 export type Purpose = 'commits' | 'reads' | 'snapshots'
 
@@ -25,6 +25,7 @@ export class Connections {
   /** All that are open. */
   readonly #open = new Set<PoolClient>()
   readonly #calls = new Set<Promise<unknown>>()
+  readonly #left = new AbortController()
   #isAsking = false
 
   constructor(options: ConnectionsOptions) {
@@ -51,8 +52,9 @@ export class Connections {
     }
   }
 
-  /** Ends after the calls that run. */
-  async close(): Promise<void> {
+  /** Ends after the calls that have a connection; others fail, as they do when the server is lost. */
+  async leave(): Promise<void> {
+    this.#left.abort()
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls)
     const ended = Promise.all(Object.values(this.#options.pools).map(pool => pool.end()))
     // A server that answers nothing does not close its side.
@@ -61,7 +63,7 @@ export class Connections {
   }
 
   async #using<T>(purpose: Purpose, call: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#options.pools[purpose].connect().catch(rejectStoreError)
+    const client = await this.#connect(purpose)
     client.on('error', failsNextQuery)
     let isSound = false
     try {
@@ -74,6 +76,22 @@ export class Connections {
       client.off('error', failsNextQuery)
       client.release(!isSound)
     }
+  }
+
+  #connect(purpose: Purpose): Promise<PoolClient> {
+    const { signal } = this.#left
+    return new Promise((resolve, reject) => {
+      const onLeft = (): void => reject(new QuoinError('ERR_STORE_CONNECTION', 'the server was left'))
+      if (signal.aborted) return onLeft()
+      signal.addEventListener('abort', onLeft)
+      this.#options.pools[purpose]
+        .connect()
+        .then(
+          client => (signal.aborted ? client.release() : resolve(client)),
+          error => reject(storeError(error))
+        )
+        .finally(() => signal.removeEventListener('abort', onLeft))
+    })
   }
 
   async #ask(): Promise<void> {

@@ -6,7 +6,7 @@ import { Commits } from './commits.ts'
 import { Database } from './database.ts'
 import { PostgresReads } from './reads.ts'
 import { openSchema } from './schema.ts'
-import { serverStats } from './stats.ts'
+import { probeServer, serverStats } from './stats.ts'
 import { parsePostgresUrl } from './url.ts'
 
 export interface PostgresOptions {
@@ -85,13 +85,7 @@ class PostgresEngine implements Engine {
   }
 
   async probe(): Promise<void> {
-    const [row] = await this.#read("SELECT current_setting('transaction_read_only')")
-    if (row![0] === 'on') {
-      throw new QuoinError(
-        'ERR_STORE_READ_ONLY',
-        'the server takes no writes: it is a standby, or set to read-only; name its primary instead'
-      )
-    }
+    await probeServer(this.#read)
   }
 
   async snapshot<T>(read: (reads: Reads) => Promise<T>): Promise<T> {

@@ -47,6 +47,8 @@ export interface PostgresOptions {
   readonly tls?: boolean
   /** A hot standby with the data of this server, which it follows. */
   readonly standbyOf?: PostgresServer
+  /** A free one unless given. */
+  readonly port?: number
 }
 
 const START_MS = 30_000
@@ -78,7 +80,7 @@ const unprivileged = (): { uid: number; gid: number } | undefined => {
 
 export const startPostgres = async (options: PostgresOptions = {}): Promise<PostgresServer> => {
   for (let attempt = 1; ; attempt++) {
-    const server = new Server(options, await freePort())
+    const server = new Server(options, options.port ?? (await freePort()))
     try {
       await server.restart()
       return server
@@ -102,10 +104,7 @@ export const startPair = async (options: PostgresOptions = {}): Promise<Postgres
   const primary = await startPostgres(options)
   try {
     const standby = await startPostgres({ ...options, standbyOf: primary })
-    await primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
-    await primary.query('SELECT pg_reload_conf()')
-    while ((await primary.query('SELECT sync_state FROM pg_stat_replication'))[0]?.[0] !== 'sync')
-      await sleep(POLL_MS)
+    await waitForStandby(primary)
     const hosts = [primary, standby].map(({ port }) => `${HOST}:${port}`).join()
     return {
       primary,
@@ -119,6 +118,14 @@ export const startPair = async (options: PostgresOptions = {}): Promise<Postgres
     await primary.stop()
     throw error
   }
+}
+
+/** Acknowledges no commit that is not on the standby too, which it has. */
+export const waitForStandby = async (primary: PostgresServer): Promise<void> => {
+  await primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+  await primary.query('SELECT pg_reload_conf()')
+  while ((await primary.query('SELECT sync_state FROM pg_stat_replication'))[0]?.[0] !== 'sync')
+    await sleep(POLL_MS)
 }
 
 let shared: Promise<PostgresServer> | undefined
@@ -249,11 +256,7 @@ class Server implements PostgresServer {
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(this.process.pid)], {
-      encoding: 'utf8'
-    })
-    for (const pid of [this.process.pid!, ...children.trim().split(/\s+/).map(Number)])
-      process.kill(pid, signal)
+    for (const pid of [this.process.pid!, ...childrenOf(this.process.pid!)]) process.kill(pid, signal)
   }
 
   async stop(): Promise<void> {

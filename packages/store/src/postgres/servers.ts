@@ -80,7 +80,7 @@ export class Servers {
     this.#current = undefined
     const leaving = server
       .then(
-        ({ connections }) => connections.close(),
+        ({ connections }) => connections.leave(),
         // The search has found none, and its callers know.
         () => undefined
       )
@@ -104,25 +104,40 @@ export class Servers {
     const { hosts } = this.#options
     return new Promise((resolve, reject) => {
       const reasons = new Map<PostgresHost, string>()
+      const asked = new Set<PostgresHost>()
       const waiting = [...hosts]
-      let timer: NodeJS.Timeout | undefined
+      const timers = new Set<NodeJS.Timeout>()
+      let isOver = false
+      const soon = (call: () => void): void => {
+        timers.add(setTimeout(call, STAGGER_MS))
+      }
       const askNext = (): void => {
-        clearTimeout(timer)
         const host = waiting.shift()
         if (!host) return
-        timer = setTimeout(askNext, STAGGER_MS)
-        this.#ask(host).then(() => end(() => resolve(host)), failed(host))
+        soon(askNext)
+        ask(host)
       }
-      const failed = (host: PostgresHost) => (error: unknown) => {
+      const ask = (host: PostgresHost): void => {
+        asked.add(host)
+        this.#ask(host).then(
+          () => end(() => resolve(host)),
+          error => failed(host, error)
+        )
+      }
+      const failed = (host: PostgresHost, error: unknown): void => {
+        asked.delete(host)
         reasons.set(host, reasonOf(error))
+        if (isOver) return
         // libpq ends here too: a password that one server refuses is not sent to the next.
-        if (!this.isLost(error)) return end(() => reject(error))
-        if (reasons.size === hosts.length) return end(() => reject(noServer(reasons)))
-        askNext()
+        if (!this.isLost(error)) end(() => reject(error))
+        else if (waiting.length > 0) askNext()
+        else if (asked.size === 0) end(() => reject(noServer(reasons)))
+        // It may be promoted while another one does not answer.
+        else soon(() => ask(host))
       }
       const end = (settle: () => void): void => {
-        clearTimeout(timer)
-        waiting.length = 0
+        isOver = true
+        for (const timer of timers) clearTimeout(timer)
         settle()
       }
       askNext()

@@ -6,7 +6,12 @@ interface Status {
   readonly service: { readonly name: string; readonly version: string; readonly uptimeMs: number }
   readonly roles: readonly string[]
   readonly leases: Readonly<Record<string, boolean>>
-  readonly store: { readonly engine: string; readonly bytes: number }
+  readonly store: {
+    readonly engine: string
+    readonly bytes: number
+    readonly durability?: keyof typeof DURABILITY
+    readonly warning?: string
+  }
   readonly journal: { readonly position: number }
   readonly chain: { readonly height: number; readonly hash: string } | null
   readonly topics: readonly string[]
@@ -19,6 +24,11 @@ interface Status {
     readonly idle: number
   } | null
 }
+
+const DURABILITY = {
+  standby: 'on a synchronous standby too',
+  server: 'on one server: a failover may lose the last ones'
+} as const
 
 interface SourceStatus {
   readonly source: string
@@ -82,6 +92,7 @@ const report = (
         isHeld ? 'held' : 'held by another process'
       ]),
       ['  store', `${store.engine}, ${bytes(store.bytes)}`],
+      ...(store.durability ? [['  commits', DURABILITY[store.durability]]] : []),
       ['  chain', chain ? `height ${count(chain.height)}, ${chain.hash}` : 'none: proofs are taken on trust'],
       ['  changes', count(journal.position)],
       ['  topics', topics.join(', ') || 'none'],

@@ -2,6 +2,7 @@
 
 import { formatHash } from '@quoin/chain'
 import { JSON_TYPE, json, type Route, route } from '@quoin/http'
+import type { EngineStats } from '@quoin/store'
 import { Type } from '@sinclair/typebox'
 import { version } from '../../package-files.ts'
 import type { Context } from '../context.ts'
@@ -70,7 +71,17 @@ const Status = Type.Object(
       description: 'Tasks that run in one of the processes on the store, and whether this process runs them.'
     }),
     parts: Type.Array(PartSchema),
-    store: Type.Object({ engine: Type.String(), bytes: Type.Integer() }),
+    store: Type.Object({
+      engine: Type.String(),
+      bytes: Type.Integer(),
+      durability: Type.Optional(
+        Type.Union([Type.Literal('standby'), Type.Literal('server')], {
+          description:
+            'Of PostgreSQL: whether an acknowledged commit is on a synchronous standby too, or on one server alone, with which the last commits may be lost.'
+        })
+      ),
+      warning: Type.Optional(Type.String({ description: 'Why the server may lose commits.' }))
+    }),
     journal: Type.Object({ position: Type.Integer({ description: 'Of the last change.' }) }),
     chain: Type.Union(
       [
@@ -183,6 +194,13 @@ const serviceOf = ({ options, started }: Context) => ({
   uptimeMs: Date.now() - started
 })
 
+const storeOf = ({ engine, bytes, details: { durability, warning } }: EngineStats) => ({
+  engine,
+  bytes,
+  durability,
+  warning
+})
+
 const rolesOf = ({ options }: Context): readonly Role[] => options.roles ?? ROLES
 
 const status = (context: Context): Route => {
@@ -201,7 +219,7 @@ const status = (context: Context): Route => {
     },
     async handle() {
       const { store, journal } = engine.outputs
-      const [parts, { engine: name, bytes }, position, tip, totals, counts] = await Promise.all([
+      const [parts, stored, position, tip, totals, counts] = await Promise.all([
         context.parts.states(),
         store.stats(),
         journal.last(),
@@ -219,7 +237,7 @@ const status = (context: Context): Route => {
           ])
         ),
         parts,
-        store: { engine: name, bytes },
+        store: storeOf(stored),
         journal: { position },
         chain: tip ? { height: tip.height, hash: formatHash(tip.header.hash), time: tip.header.time } : null,
         topics: [...engine.topics.keys()],
