@@ -6,6 +6,7 @@ export {
   type TokenList,
   type TokenStatus
 } from './activation.ts'
+export type { Completeness, PendingCounts, SourcePosition } from './completeness.ts'
 export {
   type CompareOptions,
   compareTokens,

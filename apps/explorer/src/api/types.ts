@@ -13,6 +13,36 @@ export type BlockHeader = {
   readonly nonce: number
 }
 
+export type Completeness = {
+  /** No work is pending that may change the answer, and each source that knows its end has reached it. */
+  readonly complete: boolean
+  /** The last block whose header the node has; null without headers. */
+  readonly height: number | null
+  /** Positions: blocks of JungleBus, changes of a node. The process that follows a source knows its end. */
+  readonly sources: readonly {
+    readonly name: string
+    readonly at: number | null
+    readonly end: number | null
+  }[]
+  readonly pending: {
+    readonly due: number
+    readonly leased: number
+    /** For transactions that are not known. */
+    readonly waiting: number
+    /** Dead letters: refused, or attempted in vain. */
+    readonly dead: number
+  }
+  /** Transactions whose tokens are not known yet. */
+  readonly discovery: {
+    readonly due: number
+    readonly leased: number
+    /** For transactions that are not known. */
+    readonly waiting: number
+    /** Dead letters: refused, or attempted in vain. */
+    readonly dead: number
+  }
+}
+
 export type Failure = {
   readonly status: 'error'
   /** Stable: `ERR_…`. */
@@ -362,6 +392,15 @@ export type Status = {
     readonly sources: readonly Readonly<Record<string, unknown>>[]
     readonly ready: number
     readonly idle: number
+    readonly discovery: {
+      readonly due: number
+      readonly leased: number
+      /** For transactions that are not known. */
+      readonly waiting: number
+      /** Dead letters: refused, or attempted in vain. */
+      readonly dead: number
+    }
+    readonly completeness: Completeness
   } | null
   readonly streams: number
 }
@@ -583,7 +622,37 @@ export interface Routes {
     }
     readonly query: undefined
     readonly body: undefined
-    readonly answer: TokenDetails
+    readonly answer: {
+      readonly tokenId: string
+      readonly token: {
+        readonly id: string
+        readonly op: string
+        /** A whole number as text. */
+        readonly amt: string
+        readonly sym?: string
+        readonly dec: number
+        readonly icon?: string
+        /** The form of the deployment: an inscription (BRC-161), or pushed fields (BRC-162). */
+        readonly encoding: 'json' | 'binary'
+      }
+      readonly status: {
+        readonly token_id: string
+        readonly is_active: boolean
+        /** Why it is active, or not. */
+        readonly reason: string
+        /** Satoshis that are left of the credits. */
+        readonly balance: number
+        readonly credits: number
+        readonly debits: number
+        readonly output_count: number
+        readonly fee_per_output: number
+        /** Empty when nothing can be paid for. */
+        readonly fee_address: string
+        readonly is_whitelisted: boolean
+        readonly is_blacklisted: boolean
+      }
+      readonly completeness: Completeness
+    }
   }
   /** Sums of a token, and digests of its outputs and holders. */
   'GET /1sat/bsv21/{token}/digest': {
@@ -646,6 +715,7 @@ export interface Routes {
       }[]
       /** For the next page; null on the last. */
       readonly cursor: string | null
+      readonly completeness: Completeness
     }
   }
   /** The listings of a token, with their prices in satoshis. */
@@ -670,6 +740,7 @@ export interface Routes {
       }[]
       /** For the next page; null on the last. */
       readonly cursor: string | null
+      readonly completeness: Completeness
     }
   }
   /** Changes of a token as they are committed, as server-sent events: `saved`, `moved` and `removed`, each with the outputs of the token that are made and spent by it. */
@@ -726,9 +797,12 @@ export interface Routes {
       readonly queue: {
         readonly due: number
         readonly leased: number
+        /** For transactions that are not known. */
         readonly waiting: number
+        /** Dead letters: refused, or attempted in vain. */
         readonly dead: number
       }
+      readonly completeness: Completeness
     }
   }
   /** Minted, existing and burned amounts of a token; of the existing amount, the parts for sale and under contracts. */
@@ -753,6 +827,7 @@ export interface Routes {
       readonly pow20: string
       readonly holders: number
       readonly listings: number
+      readonly completeness: Completeness
     }
   }
   /** The valid outputs of a token that a transaction spends and creates. */
@@ -786,6 +861,7 @@ export interface Routes {
       }[]
       readonly beef?: string
       readonly block_height?: number
+      readonly completeness: Completeness
     }
   }
   /** Why an output is a good output of a token, or is not. */
@@ -812,6 +888,7 @@ export interface Routes {
       readonly utxoCount: number
       /** A whole number as text. */
       readonly amount: string
+      readonly completeness: Completeness
     }
   }
   /** All outputs, spent or not, of a token that an address has. */
@@ -1004,6 +1081,7 @@ export interface Routes {
       }[]
       /** For the next page; null on the last. */
       readonly cursor: string | null
+      readonly completeness: Completeness
     }
   }
   /** The sum of the unspent outputs of an address. */
@@ -1841,6 +1919,7 @@ export interface Routes {
       readonly utxoCount: number
       /** A whole number as text. */
       readonly amount: string
+      readonly completeness: Completeness
     }
   }
   /** All outputs, spent or not, of a token that addresses have. */

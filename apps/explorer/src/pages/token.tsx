@@ -1,7 +1,7 @@
 /** A token: its supply, holders, transfers and listings, and the reason why it is indexed or not. */
 import { ask } from '../api/client.ts'
 import { type Page, useLoad, usePages } from '../api/load.ts'
-import type { TokenDetails } from '../api/types.ts'
+import type { Completeness, TokenDetails } from '../api/types.ts'
 import { count, decimals, digits } from '../format.ts'
 import { Facts, Head, List, Section, Tabs, Tile } from '../parts/layout.tsx'
 import { Address, Badge, Copy, Icon, Outpoint, Satoshis, When } from '../parts/names.tsx'
@@ -34,6 +34,9 @@ export const TokenPage = ({ parameter: token, query }: ViewProps) => {
             >
               <Badge kind={found.status.is_active ? 'good' : 'wait'}>
                 {found.status.is_active ? 'active' : 'not active'}
+              </Badge>
+              <Badge kind={found.completeness.complete ? 'good' : 'wait'}>
+                {found.completeness.complete ? 'complete' : 'incomplete'}
               </Badge>
             </Head>
             <Shown of={supply} lines={2}>
@@ -71,7 +74,28 @@ export const TokenPage = ({ parameter: token, query }: ViewProps) => {
   )
 }
 
-const About = ({ details: { tokenId, token, status } }: { readonly details: TokenDetails }) => (
+type Details = TokenDetails & { readonly completeness: Completeness }
+
+/** The block and the source positions of the answer, and the work that is pending. */
+const AsOf = ({ of: { height, sources, pending, discovery } }: { readonly of: Completeness }) => (
+  <>
+    {height === null ? 'no headers' : `block ${count(height)}`}
+    {sources.map(({ name, at, end }) => (
+      <span key={name}>
+        , {name} at {at === null ? 'its beginning' : count(at)}
+        {end !== null && at !== end && ` of ${count(end)}`}
+      </span>
+    ))}
+    ; {pendingText(pending)} of the token, {pendingText(discovery)} of discovery
+  </>
+)
+
+const pendingText = ({ due, leased, waiting, dead }: Completeness['pending']): string =>
+  due + leased + waiting + dead === 0
+    ? 'nothing pending'
+    : `${count(due + leased)} pending, ${count(waiting)} waiting, ${count(dead)} failed`
+
+const About = ({ details: { tokenId, token, status, completeness } }: { readonly details: Details }) => (
   <Section title="About">
     <Facts
       of={{
@@ -96,6 +120,7 @@ const About = ({ details: { tokenId, token, status } }: { readonly details: Toke
             {status.reason}
           </>
         ),
+        'As of': <AsOf of={completeness} />,
         Lists:
           status.is_blacklisted || status.is_whitelisted
             ? [status.is_whitelisted && 'whitelisted', status.is_blacklisted && 'blacklisted']

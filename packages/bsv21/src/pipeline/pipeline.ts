@@ -16,6 +16,7 @@ import {
 } from '@quoin/primitives'
 import type { LiveChange } from '@quoin/txo'
 import type { Activation } from '../activation.ts'
+import { type Completeness, completenessOf, countsOf, type PendingCounts } from '../completeness.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'
 import type { Source, TransactionSource } from '../source/source.ts'
@@ -54,6 +55,8 @@ export interface PipelineStatus {
   readonly ready: number
   /** Inactive tokens with queue items. */
   readonly idle: number
+  /** Transactions to dispatch. */
+  readonly discovery: PendingCounts
 }
 
 /** Transactions of one dispatch, and outputs of one token worker run. */
@@ -166,15 +169,21 @@ export class Pipeline {
     await Promise.all([this.#stages.stop(), this.#following.stop()])
   }
 
-  /** Progress of the sources, and numbers of ready and idle tokens. */
+  /** Progress of the sources, transactions to dispatch, and numbers of ready and idle tokens. */
   async status(): Promise<PipelineStatus> {
     const { store } = this.#engine.outputs
-    const [ready, idle] = await Promise.all([
+    const [ready, idle, discovery] = await Promise.all([
       store.use(bsv21.collections.ready).at().count(),
-      store.use(bsv21.collections.idle).at().count()
+      store.use(bsv21.collections.idle).at().count(),
+      discoveryQueue(store, this.#now).stats()
     ])
     const sources = [...this.#sources].map(([source, progress]) => progress.of(source.name, source.status))
-    return { sources, ready, idle }
+    return { sources, ready, idle, discovery: countsOf(discovery) }
+  }
+
+  /** The completeness of a token's state; of the state of all tokens without one. */
+  completeness(token?: TokenId): Promise<Completeness> {
+    return completenessOf(this.#engine.outputs.store, [...this.#sources.keys()], token)
   }
 
   /** Processes all due items, and the items that follow from them. */

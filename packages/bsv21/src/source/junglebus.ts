@@ -12,7 +12,7 @@ import {
   QuoinError,
   sleep
 } from '@quoin/primitives'
-import type { Batch, Store } from '@quoin/store'
+import type { Batch, Store, StoreReads } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import type { BlockTracker } from './block-tracker.ts'
 import type { Publication } from './centrifuge.ts'
@@ -101,9 +101,12 @@ export class JungleBus implements Source {
     return this.#status
   }
 
+  saved(reads: StoreReads): Promise<number | undefined> {
+    return reads.use(progress).at().get(subscriptionField, this.#id)
+  }
+
   async *deliveries(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
-    const stored = await store.use(progress).at().get(subscriptionField, this.#id)
-    const run = new SubscriptionProgress(stored ?? this.#options.fromBlock)
+    const run = new SubscriptionProgress((await this.saved(store)) ?? this.#options.fromBlock)
     while (!signal?.aborted) {
       let connection: CentrifugeConnection | undefined
       try {

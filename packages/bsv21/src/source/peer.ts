@@ -17,7 +17,7 @@ import {
   type Txid,
   txidOf
 } from '@quoin/primitives'
-import type { Batch, Store } from '@quoin/store'
+import type { Batch, Store, StoreReads } from '@quoin/store'
 import { outputs, progressFields } from '@quoin/txo'
 import { isDeployment, tokenOutputs } from '../rules.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
@@ -90,9 +90,13 @@ export class PeerSource implements Source, TransactionSource {
     return status === 404 ? undefined : bytes
   }
 
+  async saved(reads: StoreReads): Promise<number | undefined> {
+    const stored = await reads.use(progress).at().get(live, this.#url)
+    return stored === undefined ? undefined : Number(stored)
+  }
+
   async *deliveries(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
-    const stored = await store.use(progress).at().get(live, this.#url)
-    const place: Place = { position: stored === undefined ? undefined : Number(stored) }
+    const place: Place = { position: await this.saved(store) }
     while (!signal?.aborted) {
       this.#set({ state: 'connecting' })
       try {

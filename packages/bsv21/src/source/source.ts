@@ -7,13 +7,15 @@
  */
 import type { Beef } from '@quoin/chain'
 import type { Txid } from '@quoin/primitives'
-import type { Batch, Store } from '@quoin/store'
+import type { Batch, Store, StoreReads } from '@quoin/store'
 import type { BlockPosition } from '@quoin/txo'
 
 export interface Source {
   /** Kind and address, as text. */
   readonly name: string
   readonly status: SourceStatus
+  /** The progress that is saved in the store, by whichever process follows the source; undefined before the first. */
+  saved?(reads: StoreReads): Promise<number | undefined>
   /**
    * Delivers from the saved progress, to the end or until the signal aborts. Transient failures, such as a lost connection,
    * are retried; thrown errors are final.

@@ -32,6 +32,12 @@ interface Status {
   readonly fee_address: string
   readonly output_count: number
   readonly queue: Readonly<Record<'due' | 'leased' | 'waiting' | 'dead', number>>
+  /** Absent in answers of nodes of version 0.1. */
+  readonly completeness?: {
+    readonly complete: boolean
+    readonly height: number | null
+    readonly sources: readonly { readonly name: string; readonly at: number | null }[]
+  }
 }
 interface Holders {
   readonly holders: readonly { readonly address: string; readonly amount: string }[]
@@ -64,6 +70,15 @@ export const showToken = async (id: string, holders: string, url: string, json: 
 const deploymentText = ({ op, amt, encoding }: Details['token'], shown: (amount: string) => string): string =>
   `${op}${op === 'deploy+mint' ? ` of ${shown(amt)}` : ''}${encoding === 'binary' ? ', binary (BRC-162)' : ''}`
 
+const completenessLine = ({ complete, height, sources }: NonNullable<Status['completeness']>): string => {
+  const places = [
+    ...(height === null ? [] : [`block ${count(height)}`]),
+    ...sources.map(({ name, at }) => `${name} at ${at === null ? 'its beginning' : count(at)}`)
+  ]
+  const asOf = places.length === 0 ? '' : ` as of ${places.join(', ')}`
+  return `${complete ? 'yes' : 'no: work is pending, or a source is behind'},${asOf}`.replace(/,$/, '')
+}
+
 const report = (
   token: Details['token'],
   supply: Supply,
@@ -89,6 +104,7 @@ const report = (
         '  to do',
         `due ${count(due)}, leased ${count(leased)}, waiting ${count(waiting)}, dead ${count(dead)}`
       ],
+      ...(status.completeness ? [['  complete', completenessLine(status.completeness)]] : []),
       ...(status.fee_address === ''
         ? []
         : [['  pay to', `${status.fee_address}, balance ${status.balance}`]]),

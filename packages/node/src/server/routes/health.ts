@@ -7,6 +7,8 @@ import { Type } from '@sinclair/typebox'
 import { version } from '../../package-files.ts'
 import type { Context } from '../context.ts'
 import { ROLES, type Role } from '../roles.ts'
+import { tokenContext } from './onesat/bsv21.ts'
+import { CompletenessJson, completenessJson, completenessOf, PendingJson } from './onesat/completeness.ts'
 
 const Service = Type.Object({
   name: Type.String(),
@@ -116,7 +118,9 @@ const Status = Type.Object(
         Type.Object({
           sources: Type.Array(Type.Record(Type.String(), Type.Unknown())),
           ready: Count,
-          idle: Count
+          idle: Count,
+          discovery: PendingJson,
+          completeness: CompletenessJson
         }),
         Type.Null()
       ],
@@ -245,11 +249,18 @@ const status = (context: Context): Route => {
         totals,
         queues: Object.fromEntries(counts),
         sync: (await context.options.sync?.status()) ?? [],
-        tokens: (await context.options.tokens?.pipeline.status()) ?? null,
+        tokens: (await tokenStatus(context)) ?? null,
         streams: counted.streams
       })
     }
   })
+}
+
+const tokenStatus = async (context: Context) => {
+  const tokens = tokenContext(context)
+  if (!tokens) return undefined
+  const completeness = completenessJson(await completenessOf(tokens, undefined))
+  return { ...(await tokens.node.pipeline.status()), completeness }
 }
 
 const metrics = ({ metrics: { registry } }: Context): Route =>

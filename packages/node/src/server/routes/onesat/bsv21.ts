@@ -26,6 +26,7 @@ import { type TString, Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { Address, Amount, Outpoint as OutpointText, Txid as TxidText } from '../../schemas.ts'
 import type { NodeTokens } from '../../tokens.ts'
+import { answerWith, answerWithList, CompletenessJson, WithCompleteness } from './completeness.ts'
 import { IndexedOutput, indexedOutput, loadOptions, wanted } from './indexed-output.ts'
 
 /** The context of the token routes. */
@@ -88,6 +89,7 @@ const Details = Type.Object(
   { tokenId: Type.String(), token: TokenJson, status: StatusJson },
   { $id: 'TokenDetails' }
 )
+const DetailsWithCompleteness = Type.Composite([Details, WithCompleteness])
 
 export const tokenJson = ({ id, op, amt, sym, dec, icon, encoding }: Token) => ({
   id,
@@ -136,9 +138,11 @@ const lookup = (context: TokenContext): Route =>
     body: Type.Array(TokenIdText, { maxItems: MAX_TOKENS }),
     responses: { 200: { description: 'The known tokens.', content: { [JSON_TYPE]: Type.Array(Details) } } },
     async handle({ body }) {
-      const found = await context.tokens.tokens(body.map(parseTokenId))
-      const known = found.filter(each => each !== undefined)
-      return json(await Promise.all(known.map(each => detailsOf(context, each))))
+      return answerWithList(context, undefined, async () => {
+        const found = await context.tokens.tokens(body.map(parseTokenId))
+        const known = found.filter(each => each !== undefined)
+        return json(await Promise.all(known.map(each => detailsOf(context, each))))
+      })
     }
   })
 
@@ -150,8 +154,14 @@ const details = (context: TokenContext): Route =>
     summary: 'A token as it was deployed, and whether it is indexed.',
     tag: '1sat',
     params: { token: TokenIdText },
-    responses: { 200: { description: 'The token.', content: { [JSON_TYPE]: Details } }, ...NO_TOKEN },
-    handle: async ({ params }) => json(await detailsOf(context, await knownToken(context, params.token)))
+    responses: {
+      200: { description: 'The token.', content: { [JSON_TYPE]: DetailsWithCompleteness } },
+      ...NO_TOKEN
+    },
+    handle: ({ params }) =>
+      answerWith(context, parseTokenId(params.token), async () =>
+        detailsOf(context, await knownToken(context, params.token))
+      )
   })
 
 const Side = Type.Object({
@@ -181,35 +191,41 @@ const ofTransaction = (context: TokenContext): Route =>
             inputs: Type.Array(Side),
             outputs: Type.Array(Side),
             beef: Type.Optional(Type.String()),
-            block_height: Type.Optional(Type.Integer())
+            block_height: Type.Optional(Type.Integer()),
+            completeness: CompletenessJson
           })
         }
       },
       404: { description: 'It does nothing with the token, or is not known.' }
     },
-    async handle({ params, query }) {
+    handle({ params, query }) {
       const { outputs } = context.engine
       const token = parseTokenId(params.token)
-      const txid = parseTxid(params.txid)
-      const [transaction, record] = await Promise.all([outputs.transactions.get(txid), outputs.record(txid)])
-      const spent = (transaction?.inputs ?? []).map(input => makeOutpoint(input.txid, input.vout))
-      const made = (transaction?.outputs ?? []).map((_, vout) => makeOutpoint(txid, vout))
-      const [inputs, good] = await Promise.all([
-        inToken(context, token, spent),
-        inToken(context, token, made)
-      ])
-      if (inputs.length + good.length === 0) {
-        throw new QuoinError('ERR_NOT_FOUND', `nothing of token ${token} is in transaction ${params.txid}`)
-      }
-      return json({
-        txid: formatTxid(txid),
-        inputs: inputs.map(sideJson),
-        outputs: good.map(({ spend, ...rest }) => ({
-          ...sideJson(rest),
-          ...(spend && { spend: formatTxid(spend) })
-        })),
-        ...(query.beef && { beef: Buffer.from(await outputs.transactions.beef(txid)).toString('base64') }),
-        ...(record?.position && { block_height: record.position.height })
+      return answerWith(context, token, async () => {
+        const txid = parseTxid(params.txid)
+        const [transaction, record] = await Promise.all([
+          outputs.transactions.get(txid),
+          outputs.record(txid)
+        ])
+        const spent = (transaction?.inputs ?? []).map(input => makeOutpoint(input.txid, input.vout))
+        const made = (transaction?.outputs ?? []).map((_, vout) => makeOutpoint(txid, vout))
+        const [inputs, good] = await Promise.all([
+          inToken(context, token, spent),
+          inToken(context, token, made)
+        ])
+        if (inputs.length + good.length === 0) {
+          throw new QuoinError('ERR_NOT_FOUND', `nothing of token ${token} is in transaction ${params.txid}`)
+        }
+        return {
+          txid: formatTxid(txid),
+          inputs: inputs.map(sideJson),
+          outputs: good.map(({ spend, ...rest }) => ({
+            ...sideJson(rest),
+            ...(spend && { spend: formatTxid(spend) })
+          })),
+          ...(query.beef && { beef: Buffer.from(await outputs.transactions.beef(txid)).toString('base64') }),
+          ...(record?.position && { block_height: record.position.height })
+        }
       })
     }
   })
@@ -264,8 +280,12 @@ const validations = (context: TokenContext): Route[] => {
       responses: {
         200: { description: 'The good ones.', content: { [JSON_TYPE]: Type.Array(IndexedOutput) } }
       },
-      handle: async ({ params, query: rest, body }) =>
-        json((await find(parseTokenId(params.token), body.map(parseOutpoint), rest)).map(indexedOutput))
+      handle({ params, query: rest, body }) {
+        const token = parseTokenId(params.token)
+        return answerWithList(context, token, async () =>
+          json((await find(token, body.map(parseOutpoint), rest)).map(indexedOutput))
+        )
+      }
     }),
     route({
       method: 'get',
@@ -280,12 +300,13 @@ const validations = (context: TokenContext): Route[] => {
         404: { description: 'It is not.' }
       },
       async handle({ params, query: rest }) {
-        const [found] = await find(parseTokenId(params.token), [parseOutpoint(params.outpoint)], rest)
-        if (found) return json(indexedOutput(found))
-        throw new QuoinError(
-          'ERR_NOT_FOUND',
-          `${params.outpoint} is not a valid output of token ${params.token}`
-        )
+        const token = parseTokenId(params.token)
+        return answerWithList(context, token, async () => {
+          const [found] = await find(token, [parseOutpoint(params.outpoint)], rest)
+          if (found) return json(indexedOutput(found))
+          const message = `${params.outpoint} is not a valid output of token ${params.token}`
+          throw new QuoinError('ERR_NOT_FOUND', message)
+        })
       }
     })
   ]
@@ -297,16 +318,24 @@ const Lock = Type.Union(
 )
 const Addresses = Type.Array(Address, { minItems: 1, maxItems: MAX_ADDRESSES })
 
-const balances = ({ tokens }: TokenContext): Route[] => {
-  const answer = async (token: string, lock: HolderLock, addresses: readonly string[]) => {
-    const { amount, outputs } = await tokens.balance(parseTokenId(token), lock, addresses)
-    return json({ balance: Number(amount), utxoCount: outputs, amount: amount.toString() })
+const balances = (context: TokenContext): Route[] => {
+  const answer = (text: string, lock: HolderLock, addresses: readonly string[]) => {
+    const token = parseTokenId(text)
+    return answerWith(context, token, async () => {
+      const { amount, outputs } = await context.tokens.balance(token, lock, addresses)
+      return { balance: Number(amount), utxoCount: outputs, amount: amount.toString() }
+    })
   }
   const responses = {
     200: {
       description: 'The balance as a number, which may be too large to be exact, and as text, which is.',
       content: {
-        [JSON_TYPE]: Type.Object({ balance: Type.Number(), utxoCount: Type.Integer(), amount: Amount })
+        [JSON_TYPE]: Type.Object({
+          balance: Type.Number(),
+          utxoCount: Type.Integer(),
+          amount: Amount,
+          completeness: CompletenessJson
+        })
       }
     }
   }
@@ -336,7 +365,11 @@ const balances = ({ tokens }: TokenContext): Route[] => {
 }
 
 /** Outputs of addresses with their amounts. A header has the cursor of the next page, as the list itself has no place for it. */
-const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspent' | 'history'): Route[] => {
+const outputsOf = (context: TokenContext, which: 'unspent' | 'history'): Route[] => {
+  const {
+    engine: { outputs },
+    limits
+  } = context
   const query = {
     from: Type.Optional(Type.Number({ description: 'The least score.' })),
     to: Type.Optional(Type.Number({ description: 'The greatest score.' })),
@@ -344,27 +377,28 @@ const outputsOf = ({ engine: { outputs }, limits }: TokenContext, which: 'unspen
     rev: Type.Boolean({ default: false, description: 'The greatest score first.' }),
     cursor: Type.Optional(Type.String())
   }
-  const answer = async (
+  const answer = (
     token: TokenId,
     lock: HolderLock,
     addresses: readonly string[],
     { rev, ...page }: { limit: number; rev: boolean; from?: number; to?: number; cursor?: string }
-  ) => {
-    const { rows, cursor } = await outputs.searchOutputs({
-      keys: [...new Set(addresses)].map(address => `${lock}:${address}:${token}`),
-      filterSpent: which === 'unspent',
-      reverse: rev,
-      ...page,
-      includeSatoshis: true,
-      includeSpend: which === 'history',
-      includeBlock: true,
-      includeTags: ['bsv21']
+  ) =>
+    answerWithList(context, token, async () => {
+      const { rows, cursor } = await outputs.searchOutputs({
+        keys: [...new Set(addresses)].map(address => `${lock}:${address}:${token}`),
+        filterSpent: which === 'unspent',
+        reverse: rev,
+        ...page,
+        includeSatoshis: true,
+        includeSpend: which === 'history',
+        includeBlock: true,
+        includeTags: ['bsv21']
+      })
+      return {
+        ...json(rows.map(indexedOutput)),
+        headers: cursor === undefined ? {} : { 'x-next-cursor': cursor }
+      }
     })
-    return {
-      ...json(rows.map(indexedOutput)),
-      headers: cursor === undefined ? {} : { 'x-next-cursor': cursor }
-    }
-  }
   const name = which === 'unspent' ? 'Unspent' : 'History'
   const about = which === 'unspent' ? 'Unspent outputs' : 'All outputs, spent or not,'
   const responses = {

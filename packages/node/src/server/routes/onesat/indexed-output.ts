@@ -76,7 +76,9 @@ export const ONE_SAT: OutputForm<FieldQuery, Static<typeof IndexedOutput>> = {
 export const listed = (parts: readonly string[]): string[] =>
   parts.flatMap(part => part.split(',')).filter(part => part !== '')
 
-/** An event may contain a comma: a whole event is not split. */
-export const keysOf = ({ events }: OutputStore, parts: readonly string[]): string[] => [
-  ...new Set(parts.flatMap(part => (events.find(part) ? [part] : listed([part]))))
-]
+/** An event may contain a comma: a whole event is not split. Upstream's names of keys, `ev:{event}`, are events too. */
+export const keysOf = ({ events }: OutputStore, parts: readonly string[]): string[] => {
+  const eventOf = (text: string): string => (events.find(text) ? text : text.replace(/^ev:/, ''))
+  const keys = parts.flatMap(part => (events.find(eventOf(part)) ? [part] : listed([part])))
+  return [...new Set(keys.map(eventOf))]
+}

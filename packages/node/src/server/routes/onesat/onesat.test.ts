@@ -110,6 +110,8 @@ describe('TxoClient', () => {
     const both = await txo().search([own, 'tp:tm_ones'], { unspent: true, sats: true, events: true })
     expect(both.map(({ outpoint }) => outpoint)).toEqual([change, next])
     expect(both[1]).toMatchObject({ satoshis: 1, events: expect.arrayContaining([own]) })
+    expect(await txo().search(`ev:${own}`)).toEqual(every)
+    expect(await txo().search([`ev:${own}:spnd`, 'tp:tm_ones'])).not.toEqual([])
     const [last] = await txo().search(own, { rev: true, limit: 1 })
     expect(last!.outpoint).toBe(next)
     const from = await txo().search(own, { from: last!.score })

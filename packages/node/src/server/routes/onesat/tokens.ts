@@ -19,6 +19,7 @@ import {
   TokenJson,
   tokenJson
 } from './bsv21.ts'
+import { answerWith, CompletenessJson, PendingJson, WithCompleteness } from './completeness.ts'
 
 export const tokenRoutes = (context: TokenContext): Route[] => [
   search(context),
@@ -32,9 +33,6 @@ export const tokenRoutes = (context: TokenContext): Route[] => [
 ]
 
 const params = { token: TokenIdText }
-/** Tokens of a page. */
-const MAX_FOUND = 100
-
 const search = ({ tokens, limits }: TokenContext): Route =>
   route({
     method: 'get',
@@ -45,7 +43,7 @@ const search = ({ tokens, limits }: TokenContext): Route =>
     tag: '1sat',
     query: {
       sym: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-      limit: Type.Integer({ minimum: 1, maximum: Math.min(MAX_FOUND, limits.page), default: MAX_FOUND }),
+      limit: Type.Integer({ minimum: 1, maximum: limits.page, default: limits.defaultPage }),
       cursor: Type.Optional(Type.String())
     },
     responses: {
@@ -61,13 +59,6 @@ const search = ({ tokens, limits }: TokenContext): Route =>
     }
   })
 
-const Queue = Type.Object({
-  due: Type.Integer(),
-  leased: Type.Integer(),
-  waiting: Type.Integer(),
-  dead: Type.Integer()
-})
-
 const status = (context: TokenContext): Route =>
   route({
     method: 'get',
@@ -80,18 +71,24 @@ const status = (context: TokenContext): Route =>
       200: {
         description: 'The status.',
         content: {
-          [JSON_TYPE]: Type.Composite([StatusJson, Type.Object({ discovered: Type.Boolean(), queue: Queue })])
+          [JSON_TYPE]: Type.Composite([
+            StatusJson,
+            Type.Object({ discovered: Type.Boolean(), queue: PendingJson }),
+            WithCompleteness
+          ])
         }
       }
     },
-    async handle({ params: { token } }) {
+    handle({ params: { token } }) {
       const id = parseTokenId(token)
-      const [known, found, { age: _, ...queue }] = await Promise.all([
-        context.tokens.token(id),
-        context.node.activation.status(id),
-        queueOfToken(context.engine.outputs.store, id).stats()
-      ])
-      return json({ ...statusJson(id, found), discovered: known !== undefined, queue })
+      return answerWith(context, id, async () => {
+        const [known, found, { age: _, ...queue }] = await Promise.all([
+          context.tokens.token(id),
+          context.node.activation.status(id),
+          queueOfToken(context.engine.outputs.store, id).stats()
+        ])
+        return { ...statusJson(id, found), discovered: known !== undefined, queue }
+      })
     }
   })
 
@@ -116,17 +113,20 @@ const supply = (context: TokenContext): Route =>
             ltm: Amount,
             pow20: Amount,
             holders: Type.Integer(),
-            listings: Type.Integer()
+            listings: Type.Integer(),
+            completeness: CompletenessJson
           })
         }
       },
       ...NO_TOKEN
     },
-    async handle({ params: { token } }) {
-      const { id } = await knownToken(context, token)
-      const { holders: count, listings: offers, ...amounts } = await context.tokens.totals(id)
-      const texts = Object.entries(amounts).map(([name, amount]) => [name, amount.toString()])
-      return json({ ...Object.fromEntries(texts), holders: count, listings: offers })
+    handle({ params: { token } }) {
+      return answerWith(context, parseTokenId(token), async () => {
+        const { id } = await knownToken(context, token)
+        const { holders: count, listings: offers, ...amounts } = await context.tokens.totals(id)
+        const texts = Object.entries(amounts).map(([name, amount]) => [name, amount.toString()])
+        return { ...Object.fromEntries(texts), holders: count, listings: offers }
+      })
     }
   })
 
@@ -169,27 +169,30 @@ const holdings = (context: TokenContext): Route =>
                 locks: Locks
               })
             ),
-            cursor: Cursor
+            cursor: Cursor,
+            completeness: CompletenessJson
           })
         }
       }
     },
-    async handle({ params: { address }, query }) {
-      const page = await context.tokens.holdings(address, query)
-      const known = await context.tokens.tokens(page.holdings.map(({ id }) => id))
-      return json({
-        tokens: page.holdings.map(({ id, amount, locks }, i) => {
-          const { sym, dec = 0, icon } = known[i] ?? {}
-          return {
-            id,
-            ...(sym !== undefined && { sym }),
-            dec,
-            ...(icon !== undefined && { icon }),
-            amount: amount.toString(),
-            locks: locksJson(locks)
-          }
-        }),
-        cursor: page.cursor ?? null
+    handle({ params: { address }, query }) {
+      return answerWith(context, undefined, async () => {
+        const page = await context.tokens.holdings(address, query)
+        const known = await context.tokens.tokens(page.holdings.map(({ id }) => id))
+        return {
+          tokens: page.holdings.map(({ id, amount, locks }, i) => {
+            const { sym, dec = 0, icon } = known[i] ?? {}
+            return {
+              id,
+              ...(sym !== undefined && { sym }),
+              dec,
+              ...(icon !== undefined && { icon }),
+              amount: amount.toString(),
+              locks: locksJson(locks)
+            }
+          }),
+          cursor: page.cursor ?? null
+        }
       })
     }
   })
@@ -215,22 +218,25 @@ const holders = (context: TokenContext): Route =>
                 locks: Locks
               })
             ),
-            cursor: Cursor
+            cursor: Cursor,
+            completeness: CompletenessJson
           })
         }
       },
       ...NO_TOKEN
     },
-    async handle({ params: { token }, query }) {
-      const { id } = await knownToken(context, token)
-      const page = await context.tokens.holders(id, query)
-      return json({
-        holders: page.holders.map(({ address, amount, locks }) => ({
-          address,
-          amount: amount.toString(),
-          locks: locksJson(locks)
-        })),
-        cursor: page.cursor ?? null
+    handle({ params: { token }, query }) {
+      return answerWith(context, parseTokenId(token), async () => {
+        const { id } = await knownToken(context, token)
+        const page = await context.tokens.holders(id, query)
+        return {
+          holders: page.holders.map(({ address, amount, locks }) => ({
+            address,
+            amount: amount.toString(),
+            locks: locksJson(locks)
+          })),
+          cursor: page.cursor ?? null
+        }
       })
     }
   })
@@ -258,35 +264,38 @@ const listings = (context: TokenContext): Route =>
                 price: Type.Integer({ description: 'For all of it.' })
               })
             ),
-            cursor: Cursor
+            cursor: Cursor,
+            completeness: CompletenessJson
           })
         }
       },
       ...NO_TOKEN
     },
-    async handle({ params: { token }, query }) {
-      const { id } = await knownToken(context, token)
-      const page = await context.engine.outputs.searchOutputs({
-        keys: [bsv21Events.types.list.text(id)],
-        filterSpent: true,
-        ...query,
-        includeOutput: true,
-        includeTags: ['bsv21']
-      })
-      return json({
-        listings: page.rows.flatMap(({ outpoint, score, output, data }) => {
-          const offer = output && decodeOrdLock(output.script)
-          if (!offer) return []
-          const { amt } = data!['bsv21'] as Bsv21Data
-          return {
-            outpoint: formatOutpoint(outpoint, '_'),
-            score,
-            seller: offer.seller,
-            amount: amt,
-            price: offer.price
-          }
-        }),
-        cursor: page.cursor ?? null
+    handle({ params: { token }, query }) {
+      return answerWith(context, parseTokenId(token), async () => {
+        const { id } = await knownToken(context, token)
+        const page = await context.engine.outputs.searchOutputs({
+          keys: [bsv21Events.types.list.text(id)],
+          filterSpent: true,
+          ...query,
+          includeOutput: true,
+          includeTags: ['bsv21']
+        })
+        return {
+          listings: page.rows.flatMap(({ outpoint, score, output, data }) => {
+            const offer = output && decodeOrdLock(output.script)
+            if (!offer) return []
+            const { amt } = data!['bsv21'] as Bsv21Data
+            return {
+              outpoint: formatOutpoint(outpoint, '_'),
+              score,
+              seller: offer.seller,
+              amount: amt,
+              price: offer.price
+            }
+          }),
+          cursor: page.cursor ?? null
+        }
       })
     }
   })
