@@ -52,10 +52,7 @@ export const join = (
   unit.setAccumulator(name, { value, totalShares: totalShares + liquidity })
 }
 
-/**
- * Removes shares of a position and keeps its claims. Without shares the record stays: the chain removes that of spread
- * rewards when they are claimed, and never those of incentives.
- */
+/** Removes shares of a position and keeps its claims. The record stays until they are claimed. */
 export const leave = async (
   unit: UnitOfWork,
   name: AccumulatorName,
@@ -84,5 +81,23 @@ export const claim = async (
   const record = await recordOf(unit, name, position)
   if (record.shares === 0n) unit.removeAccumulatorRecord(name, position)
   else unit.setAccumulatorRecord(name, position, { ...record, valuePerShare: inside, unclaimed: NOTHING })
+  return owed(record, inside)
+}
+
+/** Pays the claims of a position and then removes shares of it; the record stays. */
+export const claimAndLeave = async (
+  unit: UnitOfWork,
+  name: AccumulatorName,
+  position: bigint,
+  shares: Dec,
+  inside: DecCoins
+): Promise<DecCoins> => {
+  const record = await recordOf(unit, name, position)
+  unit.setAccumulatorRecord(name, position, {
+    ...record,
+    shares: record.shares - shares,
+    valuePerShare: inside,
+    unclaimed: NOTHING
+  })
   return owed(record, inside)
 }

@@ -9,7 +9,7 @@ import type { Dec } from '../decimal.ts'
 import type { AccumulatorRecord, DecCoins, Position } from '../values.ts'
 import { minus, NOTHING, plus, times } from './coins.ts'
 
-type Range = Pick<Position, 'lowerTick' | 'upperTick'>
+export type TickRange = Pick<Position, 'lowerTick' | 'upperTick'>
 
 /** The initial record of a tick: by convention, all growth so far was below it. */
 export const growthOfNewTick = (value: DecCoins, tick: bigint, current: bigint): DecCoins =>
@@ -21,7 +21,7 @@ export const growthInside = (
   lower: DecCoins,
   upper: DecCoins,
   current: bigint,
-  { lowerTick, upperTick }: Range
+  { lowerTick, upperTick }: TickRange
 ): DecCoins => {
   const below = current >= lowerTick ? lower : minus(value, lower)
   const above = current < upperTick ? upper : minus(value, upper)

@@ -13,22 +13,22 @@ import {
 } from '../math/tick.ts'
 import type { Time } from '../time.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import type { AccumulatorContent, Pool, Position, TickInfo } from '../values.ts'
-import { accumulatorOf, join, leave } from './accumulator.ts'
-import { type Coin, total } from './coins.ts'
-import { growthOfNewTick } from './growth.ts'
+import type { Pool, Position } from '../values.ts'
+import { accumulatorOf, join } from './accumulator.ts'
+import { type Coin, NOTHING, plus, total } from './coins.ts'
+import type { TickRange } from './growth.ts'
 import { assertCurrentTicks } from './pool.ts'
 import { assertNotLast, mustBeUnlocked, poolOf, positionOf, refusal } from './refusal.ts'
 import {
-  type Bounds,
   boundsOf,
   claimIncentives,
-  claimSpreadRewards,
+  leaveSpreadRewards,
   redeposit,
   spreadInside,
   uptimeInside
 } from './rewards.ts'
-import { syncUptimes, UPTIMES, valuesOf } from './uptime.ts'
+import { addToTicks, removeFromTicks } from './tick-liquidity.ts'
+import { syncUptimes, UPTIMES } from './uptime.ts'
 
 export interface Amounts {
   readonly amount0: bigint
@@ -79,67 +79,28 @@ const withPrice = (pool: Pool, { amount0, amount1 }: Amounts): Pool => {
   return { ...pool, sqrtPrice, tick: floorToSpacing(sqrtPriceToTick(sqrtPrice), pool.tickSpacing) }
 }
 
-type Range = Pick<Position, 'lowerTick' | 'upperTick'>
-
-const roots = ({ sqrtPrice }: Pool, { lowerTick, upperTick }: Range) => {
+const roots = ({ sqrtPrice }: Pool, { lowerTick, upperTick }: TickRange) => {
   const lower = tickToSqrtPrice(lowerTick)
   const upper = tickToSqrtPrice(upperTick)
   return { lower, upper, at: sqrtPrice < lower ? lower : sqrtPrice > upper ? upper : sqrtPrice }
 }
 
-const isActive = ({ tick }: Pool, { lowerTick, upperTick }: Range): boolean =>
+const isActive = ({ tick }: Pool, { lowerTick, upperTick }: TickRange): boolean =>
   lowerTick <= tick && tick < upperTick
 
 /** The amounts to pay for liquidity, rounded up. */
-const cost = (pool: Pool, range: Range, liquidity: Dec): Amounts => {
+const cost = (pool: Pool, range: TickRange, liquidity: Dec): Amounts => {
   const { lower, upper, at } = roots(pool, range)
   return { amount0: amount0Up(liquidity, at, upper), amount1: amount1Up(liquidity, lower, at) }
 }
 
 /** The amounts that liquidity is worth, rounded down. */
-export const worthOf = (pool: Pool, range: Range, liquidity: Dec): Amounts => {
+export const worthOf = (pool: Pool, range: TickRange, liquidity: Dec): Amounts => {
   const { lower, upper, at } = roots(pool, range)
   return {
     amount0: bigDec.floor(amount0Down(liquidity, at, upper)),
     amount1: bigDec.floor(amount1Down(liquidity, lower, at))
   }
-}
-
-/** Adds liquidity to a tick or removes it. A tick without liquidity is deleted. */
-const changeTick = async (
-  unit: UnitOfWork,
-  pool: Pool,
-  index: bigint,
-  { gross, net }: { readonly gross: Dec; readonly net: Dec },
-  fresh: () => Pick<TickInfo, 'spreadRewardGrowth' | 'uptimeGrowth'>
-): Promise<TickInfo> => {
-  const before = (await unit.tick(pool.id, index)) ?? { liquidityGross: 0n, liquidityNet: 0n, ...fresh() }
-  const after = {
-    ...before,
-    liquidityGross: before.liquidityGross + gross,
-    liquidityNet: before.liquidityNet + net
-  }
-  if (after.liquidityGross === 0n) unit.removeTick(pool.id, index)
-  else unit.setTick(pool.id, index, after)
-  return after
-}
-
-/** Changes both ticks of a range. A new tick records the growth so far. */
-const changeTicks = async (
-  unit: UnitOfWork,
-  pool: Pool,
-  { lowerTick, upperTick }: Range,
-  liquidity: Dec,
-  spread: AccumulatorContent,
-  uptimes: readonly AccumulatorContent[]
-): Promise<Bounds> => {
-  const fresh = (index: bigint) => () => ({
-    spreadRewardGrowth: growthOfNewTick(spread.value, index, pool.tick),
-    uptimeGrowth: valuesOf(uptimes).map(value => growthOfNewTick(value, index, pool.tick))
-  })
-  const change = (index: bigint, net: Dec) =>
-    changeTick(unit, pool, index, { gross: liquidity, net }, fresh(index))
-  return { lower: await change(lowerTick, liquidity), upper: await change(upperTick, -liquidity) }
 }
 
 export const createPosition = async (unit: UnitOfWork, given: NewPosition): Promise<PositionReceipt> => {
@@ -165,7 +126,7 @@ export const createPosition = async (unit: UnitOfWork, given: NewPosition): Prom
   const pool = withLiquidity(synced.pool, given, liquidity)
   const id = await unit.takePositionId()
   const position: Position = { id, owner, pool: pool.id, lowerTick, upperTick, joinTime: now, liquidity }
-  const bounds = await changeTicks(unit, pool, given, liquidity, spread, uptimes)
+  const bounds = await addToTicks(unit, pool, given, liquidity, spread, uptimes)
   unit.setPool(pool)
   join(unit, { pool: pool.id }, spread, position, spreadInside(spread.value, bounds, pool, position))
   for (const uptime of UPTIMES.keys()) {
@@ -179,7 +140,7 @@ export const createPosition = async (unit: UnitOfWork, given: NewPosition): Prom
   return { position, ...paid }
 }
 
-const withLiquidity = (pool: Pool, range: Range, liquidity: Dec): Pool =>
+const withLiquidity = (pool: Pool, range: TickRange, liquidity: Dec): Pool =>
   isActive(pool, range) ? { ...pool, liquidity: pool.liquidity + liquidity } : pool
 
 export interface Withdrawal {
@@ -209,33 +170,23 @@ export const withdrawPosition = async (unit: UnitOfWork, given: Withdrawal): Pro
   const { pool: before, uptimes } = await syncUptimes(unit, await poolOf(unit, position.pool), now)
   assertCurrentTicks(before)
   const bounds = await boundsOf(unit, position)
-  const claimed = await claimIncentives(unit, before, position, bounds, uptimes, now)
+  const claimed = await claimIncentives(unit, before, position, bounds, uptimes, { now, leaving: liquidity })
   const paid = worthOf(before, position, liquidity)
-
-  const spread = await accumulatorOf(unit, { pool: before.id })
-  await leave(
-    unit,
-    { pool: before.id },
-    position.id,
-    liquidity,
-    spreadInside(spread.value, bounds, before, position)
-  )
-  for (const uptime of UPTIMES.keys()) {
-    const inside = uptimeInside(uptimes[uptime]!.value, bounds, before, position, uptime)
-    await leave(unit, { pool: before.id, uptime }, position.id, liquidity, inside)
-  }
-  const isAll = liquidity === position.liquidity
-  // After it has left, so that fractions of coins go to the other positions.
-  const spreadRewards = isAll ? await claimSpreadRewards(unit, before, position, bounds) : []
-  await changeTicks(unit, before, position, -liquidity, spread, uptimes)
-  if (isAll) await unit.removePosition(position.id)
-  else await unit.setPosition({ ...position, liquidity: position.liquidity - liquidity })
-
   const left = withLiquidity(before, position, -liquidity)
+  const returned = redeposit(left.liquidity, claimed)
+  for (const [uptime, { value, totalShares }] of uptimes.entries())
+    unit.setAccumulator(
+      { pool: left.id, uptime },
+      { value: plus(value, returned.growth[uptime] ?? NOTHING), totalShares: totalShares - liquidity }
+    )
+  const spreadRewards = await leaveSpreadRewards(unit, before, position, liquidity, bounds)
+  removeFromTicks(unit, position, liquidity, bounds)
+  if (liquidity === position.liquidity) await unit.removePosition(position.id)
+  else await unit.setPosition({ ...position, liquidity: position.liquidity - liquidity })
   // Without positions a pool has no price, and the next position sets it.
   const pool = (await unit.hasPositions(left.id)) ? left : { ...left, sqrtPrice: 0n, tick: 0n }
   unit.setPool(pool)
-  return { ...paid, spreadRewards, incentives: total(claimed.paid, await redeposit(unit, pool, claimed)) }
+  return { ...paid, spreadRewards, incentives: total(claimed.paid, returned.paid) }
 }
 
 export interface Addition extends Amounts {

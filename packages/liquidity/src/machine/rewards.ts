@@ -1,10 +1,10 @@
 /** Claiming the rewards of a position: spread rewards of swaps, and incentives. */
-import { DEC } from '../decimal.ts'
+import { DEC, type Dec } from '../decimal.ts'
 import type { Reader } from '../reader.ts'
 import type { Time } from '../time.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { AccumulatorContent, DecCoins, Pool, Position, TickInfo } from '../values.ts'
-import { accumulatorOf, claim, scaleOf } from './accumulator.ts'
+import { accumulatorOf, claim, claimAndLeave, leave, scaleOf } from './accumulator.ts'
 import { type Coin, minus, NOTHING, payable, perShare, plus, total, wholes } from './coins.ts'
 import { growthInside } from './growth.ts'
 import { poolOf, positionOf, refusal } from './refusal.ts'
@@ -45,8 +45,23 @@ export interface PositionClaim {
   readonly now: Time
 }
 
+/** Removes shares of a position. When all are removed, its spread rewards are paid; else they stay claimable. */
+export const leaveSpreadRewards = async (
+  unit: UnitOfWork,
+  pool: Pool,
+  position: Position,
+  shares: Dec,
+  bounds: Bounds
+): Promise<Coin[]> => {
+  const name = { pool: pool.id }
+  const { value } = await accumulatorOf(unit, name)
+  await leave(unit, name, position.id, shares, spreadInside(value, bounds, pool, position))
+  // Claimed after the position has left, so that fractions of coins go to the other positions.
+  return shares === position.liquidity ? claimSpreadRewards(unit, pool, position, bounds) : []
+}
+
 /** Pays a position's spread rewards. Fractions of coins return to the accumulator, where the precision allows. */
-export const claimSpreadRewards = async (
+const claimSpreadRewards = async (
   unit: UnitOfWork,
   pool: Pool,
   position: Position,
@@ -70,14 +85,17 @@ export interface ClaimedIncentives {
   readonly scale: bigint
 }
 
-/** Claims a position's incentives of all uptimes. The accumulators of the pool must be up to date. */
+/**
+ * Claims a position's incentives of all uptimes, and removes `leaving` shares of it. The accumulators of the pool must be
+ * up to date; their totals are not written.
+ */
 export const claimIncentives = async (
   unit: UnitOfWork,
   pool: Pool,
   position: Position,
   bounds: Bounds,
   uptimes: readonly AccumulatorContent[],
-  now: Time
+  { now, leaving }: { readonly now: Time; readonly leaving?: Dec | undefined }
 ): Promise<ClaimedIncentives> => {
   const age = now - position.joinTime
   if (age < 0n) throw refusal('time', 'the position is from later', { position: position.id })
@@ -86,28 +104,25 @@ export const claimIncentives = async (
   const forfeited: DecCoins[] = []
   for (const [uptime, needed] of UPTIMES.entries()) {
     const inside = uptimeInside(uptimes[uptime]!.value, bounds, pool, position, uptime)
-    const rewards = await claim(unit, { pool: pool.id, uptime }, position.id, inside)
+    const name = { pool: pool.id, uptime }
+    const rewards =
+      leaving === undefined
+        ? await claim(unit, name, position.id, inside)
+        : await claimAndLeave(unit, name, position.id, leaving, inside)
     if (age >= needed) paid.push(payable(rewards, scale))
     forfeited.push(age >= needed ? [] : wholes(rewards))
   }
   return { paid: total(...paid), forfeited, scale }
 }
 
-/** Returns forfeited incentives to the liquidity at the current tick, or pays them back when there is none. */
-export const redeposit = async (
-  unit: UnitOfWork,
-  pool: Pool,
+/** Incentives that return to the liquidity at the price, by uptime and per unit of it; without any they are paid. */
+export const redeposit = (
+  liquidity: Dec,
   { forfeited, scale }: ClaimedIncentives
-): Promise<Coin[]> => {
-  if (pool.liquidity < DEC) return total(...forfeited.map(coins => payable(coins, scale)))
-  for (const [uptime, coins] of forfeited.entries()) {
-    if (coins.length === 0) continue
-    const { value, totalShares } = await accumulatorOf(unit, { pool: pool.id, uptime })
-    const grown = plus(value, perShare(coins, pool.liquidity))
-    unit.setAccumulator({ pool: pool.id, uptime }, { value: grown, totalShares })
-  }
-  return []
-}
+): { readonly growth: readonly DecCoins[]; readonly paid: Coin[] } =>
+  liquidity < DEC
+    ? { growth: [], paid: total(...forfeited.map(coins => payable(coins, scale))) }
+    : { growth: forfeited.map(coins => perShare(coins, liquidity)), paid: [] }
 
 export const collectSpreadRewards = async (
   unit: UnitOfWork,
@@ -134,6 +149,8 @@ export const collectIncentives = async (
   const position = await positionOf(unit, id, owner)
   const { pool, uptimes } = await syncUptimes(unit, await poolOf(unit, position.pool), now)
   const bounds = await boundsOf(unit, position)
-  const { paid, forfeited, scale } = await claimIncentives(unit, pool, position, bounds, uptimes, now)
+  const { paid, forfeited, scale } = await claimIncentives(unit, pool, position, bounds, uptimes, {
+    now
+  })
   return { paid, forfeited: total(...forfeited.map(coins => payable(coins, scale))) }
 }
