@@ -12,8 +12,10 @@ import { runInNewContext } from 'node:vm'
 import { openStore } from '@quoin/store'
 import { suite } from '../../../bench/harness.ts'
 import { type BigDec, bigDec, DEC, dec } from './decimal.ts'
+import { depthOf } from './depth.ts'
 import { generatedGenesis } from './dump/generated.testing.ts'
 import { importGenesis } from './dump/genesis-import.ts'
+import { largePoolGenesis } from './dump/large-pool.testing.ts'
 import { address, newPool, START } from './machine/machine.testing.ts'
 import { peerCoin, peerExactIn, peerPool } from './machine/peer.testing.ts'
 import { createPool } from './machine/pool.ts'
@@ -263,6 +265,37 @@ export default suite(({ compare, sheet, after, note, quick, scale, progress }) =
       await rm(folder, { recursive: true, force: true })
     }
     return { columns: ['positions', 'seconds', 'positions/s', 'MB held at most'], rows }
+  })
+
+  sheet('a pool with two ticks for each position, in LMDB', async () => {
+    const size = quick ? 2_000 : 100_000
+    const folder = await mkdtemp(join(tmpdir(), 'quoin-bench-'))
+    after(() => rm(folder, { recursive: true, force: true }))
+    const store = await openStore(`lmdb:${folder}`)
+    after(() => store.close())
+    const begin = performance.now()
+    const { ticks } = await importGenesis(store, largePoolGenesis(size), {
+      onProgress: ({ doing, done }) => progress(`${doing} ${done}`)
+    })
+    const seconds = (performance.now() - begin) / 1000
+    const liquidity = await Liquidity.open(store)
+    const quote = (amount: bigint) => quoteExactIn(liquidity, { pool: 1n, coin: { denom: 'uatom', amount } })
+    const [near, far] = [10n ** 3n, BigInt(size) * 10n ** 4n]
+    const { ticksCrossed } = await quote(far)
+    return {
+      columns: ['positions', 'ticks', 's/import', 'us/quote', 'ticks crossed', 'us/quote across', 'us/depth'],
+      rows: [
+        [
+          size,
+          ticks,
+          Math.round(seconds * 10) / 10,
+          await least(20, () => quote(near)),
+          ticksCrossed,
+          await least(1, () => quote(far)),
+          await least(1, () => depthOf(liquidity, 1n, { percent: 10, ticks: 1_000 }))
+        ]
+      ]
+    }
   })
 })
 

@@ -142,6 +142,11 @@ describe('quoin liquidity', () => {
     expect((await run('export', '--store', other, '--format', 'raw', '--encoding', encoding)).out).toBe(out)
   })
 
+  it('import with progress', async () => {
+    const { err } = await run('import', FIXTURE, '--store', 'memory:', '--progress')
+    expect(err).toMatch(/^reading: [0-9,]+ rows.* % of the file\nindexing: 1,752 positions/)
+  })
+
   it('import that fails, after which the store can be used', async () => {
     const spoiled = join(directory, 'spoiled.json')
     const whole = gunzipSync(readFileSync(FIXTURE)).toString()

@@ -41,6 +41,7 @@ Examples:
     .option('--profile <name>', 'the layout of keys: chain, seed', 'chain')
     .option('--format <name>', 'genesis or raw; by the content unless given')
     .option('--encoding <name>', 'the encoding of raw pairs: hex, base64; by the first pair unless given')
+    .option('--progress', 'print progress also when standard error is not a terminal')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

@@ -1,17 +1,17 @@
 /** `quoin liquidity import` and `export`: a state export of a chain, or raw keys and values of a node. */
-import { open } from 'node:fs/promises'
-import { pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { QuoinError } from '@quoin/primitives'
 import { count, EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import type { Encoding, LoadProgress, Schema } from '../index.ts'
 import { liquidity, parseProfile } from './arguments.ts'
+import { InputFile } from './input-file.ts'
+import { ProgressPrinter } from './progress.ts'
 
 export interface ImportOptions {
   readonly store: string
   readonly format?: string
   readonly encoding?: string
   readonly profile?: string
+  readonly progress?: boolean
   readonly json?: boolean
 }
 
@@ -43,14 +43,21 @@ export const importState = async (file: string, options: ImportOptions): Promise
   const { importGenesis, importRaw, peekFormat } = await liquidity()
   const { openStore } = await import('@quoin/store')
   const encoding = options.encoding === undefined ? undefined : oneOf('encoding', options.encoding, ENCODINGS)
-  const line = process.stderr.isTTY && !options.json
+  const input = new InputFile(file)
+  const isTerminal = process.stderr.isTTY === true
+  const progress =
+    options.progress || (isTerminal && !options.json)
+      ? new ProgressPrinter({
+          write: text => process.stderr.write(text),
+          isTerminal,
+          fraction: () => input.fraction()
+        })
+      : undefined
   const load = {
     profile: parseProfile(options.profile),
-    onProgress: ({ doing, done }: LoadProgress) => {
-      if (line) process.stderr.write(`\r\u001b[K${doing}: ${count(done)}`)
-    }
+    onProgress: (each: LoadProgress) => progress?.update(each)
   }
-  const { format: found, source } = await peekFormat(opened(file))
+  const { format: found, source } = await peekFormat(input.content())
   const format = formatOf(file, options.format, found)
   const store = await openStore(options.store)
   try {
@@ -58,7 +65,7 @@ export const importState = async (file: string, options: ImportOptions): Promise
       format === 'raw'
         ? await importRaw(store, source, { ...load, encoding })
         : await importGenesis(store, source, load)
-    if (line) process.stderr.write('\r\u001b[K')
+    progress?.end()
     if (options.json) printJson(report)
     else {
       print(
@@ -72,22 +79,6 @@ export const importState = async (file: string, options: ImportOptions): Promise
     return EXIT.ok
   } finally {
     await store.close()
-  }
-}
-
-async function* opened(file: string): AsyncGenerator<Uint8Array> {
-  if (file === '-') {
-    yield* process.stdin
-    return
-  }
-  try {
-    const read = (await open(file)).createReadStream()
-    // The pipeline passes an error of the file to its last stream.
-    yield* file.endsWith('.gz') ? pipeline(read, createGunzip(), () => {}) : read
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
-    throw new QuoinError('ERR_USAGE', `cannot read ${file}: ${message}`, { file, cause: error })
   }
 }
 

@@ -5,13 +5,16 @@ import { toHex } from '@quoin/primitives'
 import { openStore, type Store, storeLayouts } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DEC } from '../decimal.ts'
+import { depthOf } from '../depth.ts'
 import { liquidityChain } from '../keys.ts'
+import { quoteExactIn } from '../machine/swap.ts'
 import { liquidityAux, type Profile } from '../profile.ts'
 import { Liquidity } from '../state.ts'
 import { address, NOW, poolOf, positionOf, tickOf } from '../values.testing.ts'
 import { pairsCodec } from '../values.ts'
 import { exportGenesis } from './genesis-export.ts'
 import { importGenesis } from './genesis-import.ts'
+import { largePoolGenesis } from './large-pool.testing.ts'
 import type { LoadProgress } from './load.ts'
 import { exportRaw, importRaw } from './raw.ts'
 
@@ -361,6 +364,25 @@ describe('a state of today', () => {
     await expect(importGenesis(await newStore(), stream(text), { profile: 'seed' })).rejects.toMatchObject(
       refusal(/no creators/)
     )
+  })
+})
+
+describe('a pool with two ticks for each position', () => {
+  const COUNT = 500
+
+  it('is imported with all that follows from its positions, and quotes across its ticks', async () => {
+    const store = await newStore()
+    const report = await importGenesis(store, largePoolGenesis(COUNT))
+    expect(report).toMatchObject({ pools: 1, ticks: 2 * COUNT, positions: COUNT, drift: [] })
+    const liquidity = await Liquidity.open(store)
+    expect(await all(liquidity.verify())).toEqual([])
+    const coin = { denom: 'uatom', amount: 200_000n }
+    const { ticksCrossed, bought } = await quoteExactIn(liquidity, { pool: 1n, coin })
+    expect(ticksCrossed).toBeGreaterThan(50)
+    const { bids } = await depthOf(liquidity, 1n, { percent: 10 })
+    expect(bids.length).toBeGreaterThan(ticksCrossed)
+    expect(bids[ticksCrossed]!.amount1).toBeGreaterThan(bought.amount)
+    expect(bids[ticksCrossed - 1]!.amount1).toBeLessThan(coin.amount)
   })
 })
 

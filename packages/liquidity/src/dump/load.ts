@@ -17,6 +17,7 @@ import { isFullRange, NO_RESERVES, plus, type Reserves, wholeCoins, worth } from
 import { StoreRows } from '../rows.ts'
 import type { Pool, Position } from '../values.ts'
 import { wholeRanges } from './collections.ts'
+import { type Drift, driftOf } from './drift.ts'
 import { RowWriter } from './row-writer.ts'
 
 export interface LoadOptions {
@@ -32,14 +33,6 @@ export interface LoadProgress {
   readonly done: number
 }
 
-/** An index of the input that differs from the positions' own, or a count that is below what they make. */
-export interface Drift {
-  readonly collection: string
-  readonly key: string
-  readonly given: string
-  readonly derived: string
-}
-
 export interface LoadReport {
   readonly profile: Profile
   readonly rows: number
@@ -50,7 +43,6 @@ export interface LoadReport {
 }
 
 const PROGRESS_EVERY = 10_000
-const MAX_DRIFT = 100
 
 const { profile: profiles, revision: revisions, loading } = liquidityAux.collections
 
@@ -190,7 +182,16 @@ export class Load {
     const positions = await this.#index(sums)
     const locks = await this.#indexLocks()
     const totals = await this.#writeSums(sums, isGenesis)
-    const drift = this.#driftOf(sums, totals, positions, locks)
+    const drift = driftOf(
+      this.#layout,
+      { entries: this.#counts, sums: this.#given },
+      {
+        positions,
+        locks,
+        fullRange: pool => sums.get(pool)?.fullRange ?? 0n,
+        total: denom => totals.get(denom) ?? 0n
+      }
+    )
     const last = this.#store.batch()
     last.del(loading.encode())
     this.#advance(last, await this.#store.get(revisions.encode()))
@@ -288,37 +289,6 @@ export class Load {
       .use(this.#layout.collections.nextPosition)
       .at()
       .set(this.#highestPosition + 1n)
-  }
-
-  #driftOf(
-    sums: ReadonlyMap<bigint, Sums>,
-    totals: ReadonlyMap<string, bigint>,
-    positions: number,
-    locks: number
-  ): Drift[] {
-    const drift: Drift[] = []
-    const add = (collection: string, key: string, given: bigint | number, derived: bigint | number): void => {
-      if (drift.length < MAX_DRIFT) drift.push({ collection, key, given: `${given}`, derived: `${derived}` })
-    }
-    const { positionsByOwner, positionsByPool, lockPositions, fullRangeLiquidity, totalLiquidity } =
-      this.#layout.collections
-    for (const [{ name }, derived] of [
-      [positionsByOwner, positions],
-      [positionsByPool, positions],
-      [lockPositions, locks]
-    ] as const) {
-      const given = this.#counts.get(name)
-      if (given !== undefined && given !== derived) add(name, 'entries', given, derived)
-    }
-    for (const [pool, given] of this.#given.get(fullRangeLiquidity.name) ?? []) {
-      const derived = sums.get(BigInt(pool))?.fullRange ?? 0n
-      if (given < derived) add(fullRangeLiquidity.name, pool, given, derived)
-    }
-    for (const [denom, given] of this.#given.get(totalLiquidity.name) ?? []) {
-      const derived = totals.get(denom) ?? 0n
-      if (given < derived) add(totalLiquidity.name, denom, given, derived)
-    }
-    return drift
   }
 }
 
