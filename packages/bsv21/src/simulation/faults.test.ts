@@ -12,10 +12,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseAddress } from '@quoin/chain'
 import { openStore, type Store } from '@quoin/store'
-import { verifyIndex } from '@quoin/txo'
+import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startRedis } from '../../../store/src/redis/server.testing.ts'
 import { Random } from '../../../txo/src/simulation/random.testing.ts'
+import { compareTokens } from '../digests/compare-tokens.ts'
+import { StoredStates } from '../digests/stored-states.ts'
 import { bsv21 } from '../keys.ts'
 import { tokenLedger } from '../ledger.ts'
 import { TOKEN_EVENTS, TokenNode } from '../node.testing.ts'
@@ -34,6 +36,7 @@ const ACTS = 120
 let folder: string
 let world: TokenWorld
 let beefs: Uint8Array[]
+const STORED = { events: TOKEN_EVENTS, ledger: tokenLedger }
 const [chainFile, beefFile] = ['chain.json', 'beefs']
 
 beforeAll(async () => {
@@ -57,8 +60,9 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
 })
 
-const start = (url: string, brought: string) => {
-  const args = ['--import', import.meta.resolve('tsx'), PROGRAM, url, join(folder, chainFile), brought]
+const start = (url: string, brought: string, ...way: readonly 'queues'[]) => {
+  const program = ['--import', import.meta.resolve('tsx'), PROGRAM]
+  const args = [...program, url, join(folder, chainFile), brought, ...way]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   children.push(child)
   const exit = once(child, 'exit')
@@ -84,7 +88,7 @@ const expectRight = async (store: Store): Promise<void> => {
     ranked(state, address => parseAddress(address).hash)
   )
   await node.close()
-  const { differences } = await verifyIndex(store, { events: TOKEN_EVENTS, ledger: tokenLedger })
+  const { differences } = await verifyIndex(store, STORED)
   expect(differences).toEqual([])
 }
 
@@ -111,14 +115,61 @@ it(`is right after ${KILLS} kills in the middle of a backfill`, {
   await store.close()
 })
 
-/** Transactions and outputs of tokens that somebody works on. */
-const leasedOf = async (store: Store): Promise<number> => {
-  let leased = (await discoveryQueue(store).stats()).leased
+const STAGES = ['discovery', 'tokens'] as const
+
+/** Transactions that are leased for dispatch, or outputs of tokens that are leased for their topics. */
+const leasedBy = async (store: Store, stage: (typeof STAGES)[number]): Promise<number> => {
+  if (stage === 'discovery') return (await discoveryQueue(store).stats()).leased
+  let leased = 0
   for (const { member: token } of await store.use(bsv21.collections.ready).at().range()) {
     leased += (await queueOfToken(store, token).stats()).leased
   }
   return leased
 }
+
+const leasedOf = async (store: Store): Promise<number> =>
+  (await leasedBy(store, 'discovery')) + (await leasedBy(store, 'tokens'))
+
+it(`is equal to a fresh node after ${KILLS} kills during discovery and during token work`, {
+  timeout: 60_000 + 20_000 * KILLS
+}, async () => {
+  const url = `lmdb:${join(folder, 'stages')}`
+  const store = await openStore(url)
+  const feeding = new TokenNode(store, { chain: world.chain, activation: 'all', isShared: true })
+  const killed = { discovery: 0, tokens: 0 }
+  const part = Math.ceil(beefs.length / KILLS)
+  for (let kill = 0; kill < KILLS; kill++) {
+    const stage = STAGES[kill % STAGES.length]!
+    for (const beef of beefs.slice(kill * part, (kill + 1) * part)) {
+      await feeding.pipeline.ingest.ingestBeef(beef)
+    }
+    const doomed = start(url, '-', 'queues')
+    while ((await leasedBy(store, stage)) === 0 && !doomed.said.has('done')) await sleep(1)
+    doomed.child.kill('SIGKILL')
+    await doomed.exit
+    if ((await leasedBy(store, stage)) > 0) killed[stage]++
+  }
+  for (const stage of STAGES) expect(killed[stage], stage).toBeGreaterThan(0)
+  await feeding.close()
+  const last = start(url, '-', 'queues')
+  await last.says('done')
+  await last.exit
+  await expectRight(store)
+  const fresh = await openStore('memory:')
+  const other = new TokenNode(fresh, { chain: world.chain, activation: 'all' })
+  for (const beef of beefs) await other.pipeline.ingest.ingestBeef(beef)
+  await other.pipeline.settle()
+  const states = [store, fresh].map(each => new StoredStates(new OutputStore(each, STORED)))
+  let tokens = 0
+  for await (const { result, differences } of compareTokens(states[0]!, states[1]!, { attempts: 1 })) {
+    expect({ result, differences }).toEqual({ result: 'equal', differences: [] })
+    tokens++
+  }
+  expect(tokens).toBeGreaterThanOrEqual(world.tokens.size)
+  await other.close()
+  await fresh.close()
+  await store.close()
+})
 
 it('goes on at once with what a process that was killed had leased', async () => {
   const url = `lmdb:${join(folder, 'leased')}`

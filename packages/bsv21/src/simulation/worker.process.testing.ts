@@ -1,6 +1,7 @@
 /**
- * A process that runs the token pipeline: `tsx worker.process.testing.ts URL CHAIN BEEFS`. It believes the chain in a
- * file, and takes what is in a file of BEEF, one a line in hexadecimal, unless that is `-`. It says `ready` when it has
+ * A process that runs the token pipeline: `tsx worker.process.testing.ts URL CHAIN BEEFS [queues]`. It believes the chain in a
+ * file, and takes what is in a file of BEEF, one a line in hexadecimal, unless that is `-`. With
+ * `queues` all transactions go through the queues. It says `ready` when it has
  * begun, and `done` when there is nothing left to do.
  */
 import { readFileSync } from 'node:fs'
@@ -14,7 +15,7 @@ import { TokenNode } from '../node.testing.ts'
 import { discoveryQueue } from '../pipeline/queues.ts'
 import type { Delivery, Source } from '../source/source.ts'
 
-const [url, chainFile, beefFile] = process.argv.slice(2) as [string, string, string]
+const [url, chainFile, beefFile, way] = process.argv.slice(2) as [string, string, string, string?]
 const { file } = progressFields.collections
 const { progress } = outputKeys.collections
 const PLACE: [Uint8Array] = [new Uint8Array(32)]
@@ -53,7 +54,7 @@ const node = new TokenNode(store, {
   chain: DevChain.from(JSON.parse(readFileSync(chainFile, 'utf8'))),
   activation: 'all',
   sources: lines.length > 0 ? [listed] : [],
-  isShared: url.startsWith('redis')
+  isShared: url.startsWith('redis') || way === 'queues'
 })
 node.engine.start()
 node.pipeline.start()
