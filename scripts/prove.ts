@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type AnyKeyspace, type KeyspaceGroup, PROPERTIES } from '@quoin/keyspace'
 import * as bsv21 from '../packages/bsv21/src/keys.ts'
 import * as chain from '../packages/chain/src/keys.ts'
+import * as discovery from '../packages/discovery/src/keys.ts'
 import * as kvstore from '../packages/kvstore/src/keys.ts'
 import * as liquidity from '../packages/liquidity/src/keys.ts'
 import * as liquidityProfile from '../packages/liquidity/src/profile.ts'
@@ -28,6 +29,7 @@ interface Declared {
 const PACKAGES: Readonly<Record<string, Declared>> = {
   bsv21: { modules: [bsv21] },
   chain: { modules: [chain] },
+  discovery: { modules: [discovery] },
   kvstore: { modules: [kvstore] },
   liquidity: { modules: [liquidity, liquidityProfile] },
   node: { groups: [nodeStore()] },

@@ -87,6 +87,7 @@ export {
 } from './transaction.ts'
 export { type BeefOptions, TransactionStore } from './transactions.ts'
 export { TxidIndex } from './txid-index.ts'
+export { deriveAnyoneKey } from './verify/anyone-key.ts'
 export { Interpreter, type InterpreterOptions, sharedInterpreter } from './verify/interpreter.ts'
 export type { PoolState } from './verify/process-pool.ts'
 export { checkForm, invalid } from './verify/rules.ts'
@@ -96,7 +97,6 @@ export {
   type Signature,
   type SignatureBackend,
   signatureBackend,
-  tweakPublicKey,
   verifySignature
 } from './verify/secp256k1.ts'
 export { SIGHASH, Sighash } from './verify/sighash.ts'

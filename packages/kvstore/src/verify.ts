@@ -1,10 +1,8 @@
 /**
  * Verification of a token (BRC-35 §3.2, §3.3): its lock is the key that BRC-42 derives from the controller for counterparty
- * "anyone", and that key signed its fields. The private key of "anyone" is 1, so the shared secret is the public key of
- * the controller: the cost is one addition on the curve and one signature verification.
+ * "anyone", and that key signed its fields.
  */
-import { createHmac } from 'node:crypto'
-import { readSignature, sha256, tweakPublicKey, verifySignature } from '@quoin/chain'
+import { deriveAnyoneKey, readSignature, sha256, verifySignature } from '@quoin/chain'
 import {
   BAD_SIGNATURE,
   FOREIGN_LOCK,
@@ -18,14 +16,8 @@ import {
 } from '@quoin/kvstore-client/token'
 import { equalBytes } from '@quoin/primitives'
 
-/** The uncompressed key of the controller for counterparty "anyone", a protocol and a key ID. */
-const deriveKey = ({ fields, protocolID: [level, name], key }: KvToken): Uint8Array | undefined => {
-  const controller = fields[3]!
-  return tweakPublicKey(
-    controller,
-    createHmac('sha256', controller).update(`${level}-${name}-${key}`).digest()
-  )
-}
+const deriveKey = ({ fields, protocolID: [level, name], key }: KvToken): Uint8Array | undefined =>
+  deriveAnyoneKey(fields[3]!, `${level}-${name}-${key}`)
 
 /**
  * Parses and verifies a locking script. A lock key that `hasKnownLock` recognises, because a verified token of the same

@@ -1,6 +1,7 @@
 /** Every keyspace that Quoin ships, and which of them share a store. */
 import { bsv21, bsv21Events } from '@quoin/bsv21'
 import { chain } from '@quoin/chain'
+import { discoveryEvents } from '@quoin/discovery'
 import { type AnyKeyspace, KeyspaceGroup } from '@quoin/keyspace'
 import { kvEvents } from '@quoin/kvstore'
 import { overlay } from '@quoin/overlay'
@@ -21,7 +22,7 @@ import { PROVED } from './proved.ts'
 
 /** The types of events that a node has before plug-ins register theirs. */
 export const nodeEvents = (): EventRegistry =>
-  new EventRegistry(outputEvents, scriptEvents, bsv21Events, kvEvents)
+  new EventRegistry(outputEvents, scriptEvents, bsv21Events, kvEvents, discoveryEvents)
 
 const nodeKeyspaces: readonly AnyKeyspace[] = [
   chain,
@@ -32,6 +33,7 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
   bsv21,
   bsv21Events.keyspace,
   kvEvents.keyspace,
+  discoveryEvents.keyspace,
   storeLayouts
 ]
 

@@ -1,5 +1,5 @@
 /** Fingerprints of sound keyspaces, written by `npm run prove`. */
 export const PROVED: readonly string[] = [
   // store of node
-  'e0e98296fad4fc671d8b0fdda4'
+  '6f1620b053274346f297e2cfe9'
 ]

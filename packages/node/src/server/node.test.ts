@@ -268,7 +268,14 @@ describe('plug-ins', () => {
       `export default { name: 'own', setup: () => ({ topics: { tm_own: { ${about}, admit: () => ({ outputs: [] }) } } }) }`
     )
     await started({ plugins: `${PLUGIN},${own}` })
-    expect([...node!.engine.topics.keys()]).toEqual(['tm_bsv21', 'tm_kvstore', 'tm_first', 'tm_own'])
+    expect([...node!.engine.topics.keys()]).toEqual([
+      'tm_bsv21',
+      'tm_kvstore',
+      'tm_ship',
+      'tm_slap',
+      'tm_first',
+      'tm_own'
+    ])
   })
 
   it('of the form of @bsv/overlay run in a process, which is a part of the node and of its metrics', async () => {

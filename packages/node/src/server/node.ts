@@ -19,6 +19,7 @@ import {
   proofService,
   type RootTracker
 } from '@quoin/chain'
+import { discovery } from '@quoin/discovery'
 import { kvstorePlugin } from '@quoin/kvstore'
 import {
   Engine,
@@ -190,7 +191,8 @@ const open = async (
   const { kvTags, kvTagBytes } = config.limits
   const own = [
     ...(activation ? [tokenPlugin(activation)] : []),
-    ...(config.kvstore ? [kvstorePlugin({ tags: kvTags, tagBytes: kvTagBytes })] : [])
+    ...(config.kvstore ? [kvstorePlugin({ tags: kvTags, tagBytes: kvTagBytes })] : []),
+    ...(config.discovery ? [discovery] : [])
   ]
   const installed = withHosted(await installPlugins([...own, ...all], { outputs, keyspaces, logger }), host)
   // With the keyspaces of plug-ins.

@@ -40,8 +40,13 @@ export const openPluginHost = async (
 export const withHosted = (installed: InstalledPlugins, host: PluginHost | undefined): InstalledPlugins => {
   if (!host) return installed
   const named = [
-    ['topic', installed.topics, host.topics, 'kvstore and bsv21.enabled turn built-in ones off'],
-    ['lookup service', installed.lookups, host.lookups, 'kvstore and bsv21.enabled turn built-in ones off']
+    ['topic', installed.topics, host.topics, 'kvstore, discovery and bsv21.enabled turn built-in ones off'],
+    [
+      'lookup service',
+      installed.lookups,
+      host.lookups,
+      'kvstore, discovery and bsv21.enabled turn built-in ones off'
+    ]
   ] as const
   for (const [kind, own, hosted, hint] of named) {
     const name = Object.keys(hosted).find(each => Object.hasOwn(own, each))

@@ -177,6 +177,11 @@ const schema = Type.Object(
       description: 'whether the node has the key-value store of BRC-35: tm_kvstore, ls_kvstore and /kv',
       default: true
     }),
+    discovery: flag({
+      description:
+        'whether the node has the topics and lookup services of SHIP and SLAP, which say who hosts which',
+      default: true
+    }),
     bsv21: Type.Object(
       {
         enabled: flag({

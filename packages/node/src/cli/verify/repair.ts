@@ -204,9 +204,10 @@ const attempt = async (
 /** Lookups that describe the events of an output: the built-in ones. */
 const shippedLookups = async (outputs: OutputStore): Promise<ReadonlyMap<string, AnyLookup>> => {
   const { tokenLookup } = await import('@quoin/bsv21')
+  const { discovery } = await import('@quoin/discovery')
   const { kvstore } = await import('@quoin/kvstore')
   const { installPlugins } = await import('@quoin/overlay')
-  const { lookups } = await installPlugins([kvstore], { outputs })
+  const { lookups } = await installPlugins([kvstore, discovery], { outputs })
   return new Map<string, AnyLookup>([...Object.entries(lookups), ['ls_bsv21', tokenLookup(outputs)]])
 }
 
