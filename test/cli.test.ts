@@ -123,14 +123,14 @@ describe('quoin keyspace check', () => {
     expect(stdout).toMatch(
       /P1 {2}holds {2}every key decodes one way +\d+ checks +\d+ states visited +[\d.]+ ms/
     )
-    expect(stdout).toMatch(/\nsound: 19 keyspaces, \d+ collections, 3 stores, in \d+ ms\n$/)
+    expect(stdout).toMatch(/\nsound: 20 keyspaces, \d+ collections, 3 stores, in \d+ ms\n$/)
   })
 
   it('as JSON has all seven verdicts of each', () => {
     const { status, data } = json('keyspace', 'check')
     expect(status).toBe(0)
     expect(data.sound).toBe(true)
-    expect(data.keyspaces.length).toBe(19)
+    expect(data.keyspaces.length).toBe(20)
     for (const { verdicts, findings, states } of data.keyspaces) {
       expect(verdicts.map((verdict: { property: string }) => verdict.property)).toEqual([
         'P1',
