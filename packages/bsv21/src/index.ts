@@ -31,6 +31,14 @@ export { tokenOverlay, tokenPlugin } from './overlay.ts'
 export { Pipeline, type PipelineOptions, type PipelineStatus } from './pipeline/pipeline.ts'
 export type { SourceProgress } from './pipeline/progress.ts'
 export { discoveryQueue, queueOfToken } from './pipeline/queues.ts'
+export { tokenProof, tokenProofBeef } from './proof/assemble.ts'
+export { isTokenPacket, TOKEN_PROOF_TEXT, TOKEN_PROOF_VERSION } from './proof/packet.ts'
+export {
+  type ProvedOutput,
+  provedOutputJson,
+  type TokenProof,
+  verifyTokenProof
+} from './proof/verify.ts'
 export {
   evaluateToken,
   type Refusal,

@@ -44,6 +44,7 @@ export {
   writeHeader
 } from './headers/header.ts'
 export { MAX_SIDE_DEPTH, type Reorg } from './headers/header-addition.ts'
+export { headerFileRoots } from './headers/header-file.ts'
 export { blockHeadersServiceSource, chaintracksSource, peerSource } from './headers/header-services.ts'
 export {
   type Checkpoint,

@@ -19,6 +19,7 @@ export {
 } from './plugin.ts'
 export type { Steak, TopicAnswer } from './steak.ts'
 export type { Broadcast } from './submission.ts'
+export { consumedInputs } from './topic-history.ts'
 export type { TopicFamily } from './topics.ts'
 export type * from './types.ts'
 export { isQuoinLookup } from './types.ts'

@@ -771,6 +771,18 @@ export interface Routes {
     readonly body: undefined
     readonly answer: IndexedOutput
   }
+  /** A packet that proves a valid output of a token with headers alone (BRC-176), as Outpoint BEEF (BRC-158). */
+  'GET /1sat/bsv21/{token}/proof/{outpoint}': {
+    readonly path: {
+      readonly token: string
+      readonly outpoint: string
+    }
+    readonly query: {
+      readonly version?: 1
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
   /** Whether a token is indexed and why, and its pending transactions. */
   'GET /1sat/bsv21/{token}/status': {
     readonly path: {
@@ -907,6 +919,32 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: readonly IndexedOutput[]
+  }
+  /** Unspent outputs of a token that an address has, with a packet that proves them (BRC-176). That they are unspent is not proved. */
+  'GET /1sat/bsv21/{token}/{lock}/{address}/proof': {
+    readonly path: {
+      readonly token: string
+      readonly lock: 'p2pkh' | 'cos' | 'list'
+      readonly address: string
+    }
+    readonly query: {
+      readonly version?: 1
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly version: number
+      readonly assetId: string
+      /** The outputs, `txid.vout`. */
+      readonly subjects: readonly string[]
+      /** A whole number as text. */
+      readonly amount: string
+      /** The packet in base64: a BEEF, which proves the subjects. */
+      readonly beef: string
+      /** For the next page; null on the last. */
+      readonly cursor: string | null
+    }
   }
   /** Unspent outputs of a token that an address has. */
   'GET /1sat/bsv21/{token}/{lock}/{address}/unspent': {

@@ -20,6 +20,7 @@ import {
   tokenJson
 } from './bsv21.ts'
 import { answerWith, CompletenessJson, PendingJson, WithCompleteness } from './completeness.ts'
+import { tokenProofRoutes } from './token-proofs.ts'
 
 export const tokenRoutes = (context: TokenContext): Route[] => [
   search(context),
@@ -29,6 +30,7 @@ export const tokenRoutes = (context: TokenContext): Route[] => [
   holdings(context),
   listings(context),
   whyOf(context),
+  ...tokenProofRoutes(context),
   following(context)
 ]
 
