@@ -11,6 +11,8 @@ export type Handle = Omit<
   'getBinaryFast' | 'getRange' | 'getKeys' | 'putSync'
 > & {
   sync(done: (error?: Error) => void): void
+  /** Ends the reads of processes that are gone; answers how many there were. */
+  readerCheck(): number
   /** False when the options did not let it. */
   putSync(key: Uint8Array, value: Uint8Array, options?: { append: boolean }): boolean
   getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined

@@ -15,11 +15,15 @@ import { processOwners } from './owners.ts'
 import { schemaRow } from './schema.ts'
 import { criticalSection } from './shutdown-latch.ts'
 
+/** Milliseconds between checks for readers that are gone. */
+const READER_CHECK_MS = 1000
+
 export class LmdbWriter {
   readonly #path: string
   readonly #handle: Handle
   readonly #writer: GroupWriter
   #failure: QuoinError | undefined
+  #readersCheckedAt = 0
 
   static async open(path: string): Promise<LmdbWriter> {
     const handle = openHandle(path)
@@ -57,6 +61,7 @@ export class LmdbWriter {
   async write(batches: readonly Uint8Array[]): Promise<GroupCommit> {
     if (this.#failure) throw this.#failure
     this.#needRoom(batches)
+    this.#removeDeadReaders()
     let written = false
     const outcomes = this.#transaction(() => {
       this.#writer.begin()
@@ -77,6 +82,13 @@ export class LmdbWriter {
     } catch (error) {
       throw this.#refusal(error)
     }
+  }
+
+  /** The state that a process read when it was killed would keep its pages: the file would grow by every later commit. */
+  #removeDeadReaders(): void {
+    if (performance.now() < this.#readersCheckedAt + READER_CHECK_MS) return
+    this.#readersCheckedAt = performance.now()
+    this.#handle.readerCheck()
   }
 
   #transaction(work: () => Outcome[]): Outcome[] {
