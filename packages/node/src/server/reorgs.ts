@@ -1,10 +1,16 @@
 /** Reorgs: transactions whose blocks left the best chain get new proofs, become unmined, or are rolled back. */
-import { type HeaderStore, MAX_SIDE_DEPTH } from '@quoin/chain'
+import { type ChainHeader, formatHash, type HeaderStore, MAX_SIDE_DEPTH } from '@quoin/chain'
 import type { Logger } from '@quoin/overlay'
 import { reasonOf, Task, type TaskGate } from '@quoin/primitives'
 import type { Proofs } from '@quoin/txo'
 
-const RETRY_MS = 10_000
+/** Milliseconds between passes, which find reorgs of headers that another process added. */
+const INTERVAL_MS = 5000
+/**
+ * Milliseconds after a reorg at which the proofs are checked once more. A process that checked a proof before the reorg
+ * and saved it afterwards checks it again, unless it was killed in between.
+ */
+const SECOND_CHECK_MS = 30_000
 
 export class Reorgs {
   readonly #proofs: Proofs
@@ -13,24 +19,22 @@ export class Reorgs {
   readonly #task: Task
   readonly #gate: TaskGate
   readonly #unsubscribe: readonly (() => void)[]
+  /** The tip of the last pass. */
+  #tip: ChainHeader | undefined
   /** The lowest height whose proofs are to be checked; undefined when all are. */
   #from: number | undefined
+  #secondCheck: { readonly from: number; readonly at: number } | undefined
   /** A process that begins checks the proofs of all blocks that a reorg can replace. */
   #isBeginning = true
 
-  /** @param gate Open in the process that adds headers, which learns of the reorgs. */
   constructor(headers: HeaderStore, proofs: Proofs, logger: Logger, gate: TaskGate) {
     this.#headers = headers
     this.#proofs = proofs
     this.#logger = logger
     this.#gate = gate
-    this.#task = new Task({ name: 'reorgs', interval: RETRY_MS, gate, work: () => this.#reconcile() })
+    this.#task = new Task({ name: 'reorgs', interval: INTERVAL_MS, gate, work: () => this.#reconcile() })
     this.#unsubscribe = [
-      headers.onReorg(({ fork, removed }) => {
-        logger.warn('reorg', { fork, blocks: removed.length })
-        this.#from = Math.min(fork + 1, this.#from ?? fork + 1)
-        void this.#task.runOnce()
-      }),
+      headers.onReorg(() => void this.#task.runOnce()),
       gate.onOpen(() => {
         this.#isBeginning = true
       })
@@ -44,10 +48,10 @@ export class Reorgs {
   }
 
   async #reconcile(): Promise<void> {
-    if (this.#isBeginning) {
-      const recent = Math.max(0, (await this.#headers.currentHeight()) - MAX_SIDE_DEPTH)
-      this.#from = Math.min(recent, this.#from ?? recent)
-      this.#isBeginning = false
+    await this.#findFork()
+    if (this.#secondCheck && performance.now() >= this.#secondCheck.at) {
+      this.#lower(this.#secondCheck.from)
+      this.#secondCheck = undefined
     }
     const from = this.#from
     if (from === undefined) return
@@ -63,10 +67,38 @@ export class Reorgs {
       })
     } catch (error) {
       // Another reorg may have come meanwhile.
-      this.#from = Math.min(from, this.#from ?? from)
+      this.#lower(from)
       this.#logger.error('cannot reconcile', { from, reason: reasonOf(error) })
       throw error
     }
+  }
+
+  /** Compares the tip of the last pass with the chain of most work. */
+  async #findFork(): Promise<void> {
+    const tip = await this.#headers.tip()
+    const before = this.#tip
+    this.#tip = tip
+    if (this.#isBeginning) this.#lower(Math.max(0, tip.height - MAX_SIDE_DEPTH))
+    this.#isBeginning = false
+    let fork = before
+    while (fork && !(await this.#isActive(fork))) fork = await this.#headers.headerOf(fork.header.previous)
+    if (!before || !fork || fork.height === before.height) return
+    this.#logger.warn('reorg', { fork: fork.height, blocks: before.height - fork.height })
+    const from = fork.height + 1
+    this.#lower(from)
+    this.#secondCheck = {
+      from: Math.min(from, this.#secondCheck?.from ?? from),
+      at: performance.now() + SECOND_CHECK_MS
+    }
+  }
+
+  async #isActive({ header, height }: ChainHeader): Promise<boolean> {
+    const active = await this.#headers.header(height)
+    return active !== undefined && formatHash(active.header.hash) === formatHash(header.hash)
+  }
+
+  #lower(from: number): void {
+    this.#from = Math.min(from, this.#from ?? from)
   }
 
   close(): Promise<void> {
