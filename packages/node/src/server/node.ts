@@ -41,7 +41,7 @@ import { DevNetwork } from './dev-network.ts'
 import { HeaderSync } from './header-sync.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { jsonLogger } from './log.ts'
-import { leasedState, type Part } from './parts.ts'
+import { layoutsPart, leasedState, type Part } from './parts.ts'
 import { pluginParts } from './plugin-parts.ts'
 import { openPluginHost, withHosted } from './plugins.ts'
 import { ProofWatch } from './proof-watch.ts'
@@ -124,6 +124,9 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         },
         ...(node.plugins && { plugins: node.plugins }),
         parts: [
+          ...(node.store.isShared || isReadOnly(config.store)
+            ? [layoutsPart(node.store, keyspaces.members)]
+            : []),
           ...(node.plugins ? pluginParts(node.plugins) : []),
           ...(dev && node.store.isShared ? [{ name: 'development chain', state: () => dev.state() }] : []),
           ...(hasSources && node.sync ? [sourcePart('headers of', node.sync, chain.lease)] : []),

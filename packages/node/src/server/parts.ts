@@ -2,7 +2,9 @@
  * The parts of a node, each with its state: from its last write, header, response or delivery, not
  * from the configuration. Readiness, `/status` and the metrics are made of these.
  */
+import type { AnyKeyspace } from '@quoin/keyspace'
 import { type Health, reasonOf, type TaskGate, withTimeout } from '@quoin/primitives'
+import { checkLayouts, type Store } from '@quoin/store'
 import type { Context } from './context.ts'
 import { deliveryState } from './plugin-parts.ts'
 
@@ -67,6 +69,15 @@ export const sourceState = ({ state, ...health }: Health): PartState => {
 /** The state of a part whose tasks run in the process that has the lease. */
 export const leasedState = (lease: TaskGate | undefined, state: () => PartState): PartState =>
   lease && !lease.signal ? { status: 'ok', message: 'another process has the lease' } : state()
+
+/** Another process may have upgraded the store to layouts that this process does not know. */
+export const layoutsPart = (store: Store, keyspaces: readonly AnyKeyspace[]): Part => ({
+  name: 'key layouts',
+  async state() {
+    await checkLayouts(store, keyspaces)
+    return { status: 'ok' }
+  }
+})
 
 export const nodeParts = ({ engine, headers, options, closing, store }: PartsContext): Part[] => [
   {

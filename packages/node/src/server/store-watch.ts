@@ -1,10 +1,11 @@
 /**
  * Whether the store can be written, from the last commit and from a probe that writes nothing, and whether its server may
- * lose commits. The log has it once when that changes, so a store that failed is known before the next submission.
+ * lose commits; in a reader, whether it is the store of its path still. The log has it once when that changes, so a store
+ * that failed is known before the next submission.
  */
 
 import type { Logger } from '@quoin/overlay'
-import { QuoinError, Task } from '@quoin/primitives'
+import { hasCode, QuoinError, Task } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
 import type { PartState } from './parts.ts'
 
@@ -41,13 +42,13 @@ export class StoreWatch {
   }
 
   async state(): Promise<PartState> {
-    if (this.#isReadOnly) return { status: 'ok', message: 'read-only: submissions are refused' }
     const failure = await this.#probe()
     if (failure?.code !== this.#failure?.code) this.#changed(failure)
     this.#failure = failure
     const { lastWrite } = this.#store
     if (lastWrite && !lastWrite.error) this.#lastSuccess = lastWrite.at
     const times = { since: this.#since, lastSuccess: this.#lastSuccess, lastErrorAt: this.#failedAt }
+    if (!failure && this.#isReadOnly) return { status: 'ok', message: 'read-only: submissions are refused' }
     if (!failure) {
       return { status: 'ok', ...(this.#warning ? { message: this.#warning } : {}), ...times }
     }
@@ -70,6 +71,7 @@ export class StoreWatch {
       await this.#store.probe()
       await this.#warn()
     } catch (error) {
+      if (this.#isReadOnly && hasCode(error, 'ERR_STORE_READ_ONLY')) return undefined
       if (error instanceof QuoinError) return error
       return new QuoinError('ERR_STORE_ENGINE', `the store cannot be probed: ${String(error)}`, {
         cause: error
@@ -82,13 +84,16 @@ export class StoreWatch {
   #changed(failure: QuoinError | undefined): void {
     this.#since = Date.now()
     if (!failure) {
-      this.#logger.info('the store can be written again')
+      this.#logger.info(this.#isReadOnly ? 'the store is current again' : 'the store can be written again')
       return
     }
     this.#failedAt = this.#since
     const { code, message } = failure
     // A server that closes has closed it.
     if (code !== 'ERR_STORE_CLOSED')
-      this.#logger.error('the store cannot be written', { code, reason: message })
+      this.#logger.error(this.#isReadOnly ? 'the store is not current' : 'the store cannot be written', {
+        code,
+        reason: message
+      })
   }
 }

@@ -177,22 +177,26 @@ const checkMarker = async (path: string, files: readonly string[]): Promise<void
 export interface StoreFiles {
   /** Rejects when they were deleted or replaced, or cannot be written. Nothing is written to find out. */
   probe(): Promise<void>
+  /** Rejects when they were deleted or replaced: an upgrade of the store puts a copy in its place. */
+  probeReader(): Promise<void>
 }
 
 export const openFiles = async (kind: StoreKind, path: string): Promise<StoreFiles> => {
   const file = join(path, kind === 'lmdb' ? LMDB_FILE : LEVEL_FILE)
   const opened = await stat(path)
+  const needFiles = async (consequence: string): Promise<void> => {
+    const found = await stat(path).catch(() => undefined)
+    if (found?.ino === opened.ino && found.dev === opened.dev && (await exists(file))) return
+    throw new QuoinError(
+      'ERR_STORE_FAILED',
+      `the files of the store in ${path} were deleted or replaced while it is open: ${consequence}`,
+      { path }
+    )
+  }
   return {
+    probeReader: () => needFiles('this process reads the files of before. Start it again'),
     async probe() {
-      const found = await stat(path).catch(() => undefined)
-      if (found?.ino !== opened.ino || found.dev !== opened.dev || !(await exists(file))) {
-        throw new QuoinError(
-          'ERR_STORE_FAILED',
-          `the files of the store in ${path} were deleted or replaced while it is open: commits are lost. ` +
-            'Close the store, restore a backup, and open it again',
-          { path }
-        )
-      }
+      await needFiles('commits are lost. Close the store, restore a backup, and open it again')
       for (const each of [path, file]) await needWritable(each)
       assertFreeSpace(path)
     }

@@ -123,6 +123,7 @@ class LmdbDatabase implements SyncDatabase {
   }
 
   async probe(): Promise<void> {
+    if (!this.#thread) await this.#files.probeReader()
     this.#writable().assertRunning()
     await this.#files.probe()
   }
