@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { changeLine, changeOf } from './compare.ts'
 import { findBenches } from './find.ts'
 import { processorTimes } from './processor-time.ts'
-import { benchesIn, type Result, readmesOf, saveResult, withTables } from './results.ts'
+import { benchesIn, pagesOf, type Result, saveResult, withTables } from './results.ts'
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
 const result: Result = {
@@ -64,7 +64,7 @@ More.
     )
   })
 
-  it.each(readmesOf(repository))('%s is current, and names benchmarks (npm run bench:tables)', path => {
+  it.each(pagesOf(repository))('%s is current, and names benchmarks (npm run bench:tables)', path => {
     const text = readFileSync(join(repository, path), 'utf8')
     const names = [...findBenches(join(repository, 'packages')).keys()]
     for (const bench of benchesIn(text)) expect(names).toContain(bench)

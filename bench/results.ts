@@ -1,4 +1,4 @@
-/** Saved results, `bench/results/NAME.json`, and their tables in the READMEs of layers. */
+/** Saved results, `bench/results/NAME.json`, and their tables in the READMEs of layers and in `docs`. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,13 +33,15 @@ function readResult(repository: string, bench: string): Result | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Result) : undefined
 }
 
-/** The READMEs of packages and apps. */
-export function readmesOf(repository: string): string[] {
-  return ['packages', 'apps'].flatMap(folder =>
+/** The READMEs of packages and apps, and the pages of `docs`. */
+export function pagesOf(repository: string): string[] {
+  const readmes = ['packages', 'apps'].flatMap(folder =>
     readdirSync(join(repository, folder))
       .map(name => join(folder, name, 'README.md'))
       .filter(path => existsSync(join(repository, path)))
   )
+  const pages = readdirSync(join(repository, 'docs')).filter(name => name.endsWith('.md'))
+  return [...readmes, ...pages.map(name => join('docs', name))]
 }
 
 /** The benchmarks whose tables a page contains. */

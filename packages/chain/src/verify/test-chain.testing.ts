@@ -141,11 +141,13 @@ export class TestChain implements RootTracker {
   /** By height, as people see them. */
   readonly roots = new Map<number, string>()
   readonly #bumps = new Map<string, Bump>()
-  #seed = 0
+  #seed: number
   height: number
 
-  constructor(height = 1000) {
+  /** Chains with seeds far from one another have transactions of their own. */
+  constructor(height = 1000, seed = 0) {
     this.height = height
+    this.#seed = seed
   }
 
   /** A transaction with these outputs and a proof, out of nothing. */

@@ -1,0 +1,51 @@
+/**
+ * A process that submits: it makes its transactions, warms up, waits for a message, submits them, and reports. The
+ * arguments are the URL of the store, a seed, the number of submissions and the number that warm up.
+ */
+import { once } from 'node:events'
+import pg from 'pg'
+import { TestChain } from '../../packages/chain/src/verify/test-chain.testing.ts'
+import { makeBeefs, openSubmissions, submitAll } from './submissions.ts'
+
+export interface Report {
+  /** Microseconds of processor time for each submission. */
+  readonly processor: number
+  readonly milliseconds: number
+  /** Transactions of the database that write: begun, and committed. */
+  readonly begun: number
+  readonly committed: number
+}
+
+const counts = { begun: 0, committed: 0 }
+const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
+const { query } = prototype
+prototype.query = function (this: unknown, ...args: unknown[]) {
+  const [first] = args
+  const text = typeof first === 'string' ? first : String((first as { text?: unknown }).text)
+  if (text.startsWith('BEGIN ISOLATION LEVEL READ COMMITTED')) counts.begun++
+  // Snapshots commit in the form of a query with options.
+  if (first === 'COMMIT') counts.committed++
+  return query.apply(this, args)
+}
+
+const [url, seed, count, warm] = process.argv.slice(2) as [string, string, string, string]
+const chain = new TestChain(1000, 1000 * Number(seed))
+const beefs = await makeBeefs(chain, Number(seed), Number(count) + Number(warm))
+const { engine, close } = await openSubmissions(url, chain)
+await submitAll(engine, beefs.slice(0, Number(warm)))
+process.on('disconnect', () => process.exit())
+process.send!('ready')
+await once(process, 'message')
+const { begun, committed } = counts
+const start = performance.now()
+const processor = await submitAll(engine, beefs.slice(Number(warm)))
+const report: Report = {
+  processor,
+  milliseconds: performance.now() - start,
+  begun: counts.begun - begun,
+  committed: counts.committed - committed
+}
+process.send!(report)
+await once(process, 'message')
+await close()
+process.disconnect()
