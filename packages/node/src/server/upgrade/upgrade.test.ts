@@ -161,7 +161,8 @@ const differencesIn = async (url: string) => {
 
 const expectWhole = async (url: string, fixture: Fixture): Promise<void> => {
   const { answers, lookup } = expectedOf(fixture)
-  expect(await answersOf(url, { answers, lookup })).toEqual({ answers, lookup })
+  // This version may add fields.
+  expect(await answersOf(url, { answers, lookup })).toMatchObject({ answers, lookup })
   expect(await differencesIn(url)).toEqual([])
 }
 
@@ -328,7 +329,7 @@ describe.each([fixtures[0]!, fixtures[2]!].map(fixture => [fixture.name, fixture
       const { answers, lookup } = expectedOf(fixture)
       const found = await answersOf(url, { answers, lookup })
       for (const path of Object.keys(answers).filter(each => /beef|supply|holders|height/.test(each)))
-        expect([path, found.answers[path]]).toEqual([path, answers[path]])
+        expect([path, found.answers[path]]).toMatchObject([path, answers[path]])
     })
 
     it('reports the transactions of topics whose plug-in is not named', async () => {
