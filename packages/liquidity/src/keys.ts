@@ -80,7 +80,8 @@ const fullRangeLiquidity = collection({
   key: [raw('0E'), pool],
   scans: [[]],
   value: value(decProtoCodec),
-  about: 'Full-range liquidity of a pool.'
+  about:
+    'Full-range liquidity of a pool: that of each position, added whenever it is set and never subtracted.'
 })
 const lockPositions = collection({
   key: [raw('10'), decimal('lock')],
@@ -214,7 +215,7 @@ export const liquidityChain = keyspace(
       key: [raw('13'), denom('denom')],
       scans: [[]],
       value: value(intCodec),
-      about: 'Total liquidity of a denom.'
+      about: 'Coins of a denom in pools: paid by positions and swaps, less those that swaps bought.'
     }),
     hooks: collection({
       key: [raw('14'), pool, '|', word('action', ...HOOK_ACTIONS)],

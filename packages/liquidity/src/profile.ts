@@ -75,7 +75,7 @@ export const liquiditySeedAux = keyspace(
       key: ['liquidity:total:', denom('denom')],
       scans: [[]],
       value: value(intCodec),
-      about: 'Total liquidity of a denom.'
+      about: 'Coins of a denom in pools: paid by positions and swaps, less those that swaps bought.'
     }),
     hooks: collection({
       key: ['liquidity:hook:', decimal('pool'), '|', word('action', ...HOOK_ACTIONS)],

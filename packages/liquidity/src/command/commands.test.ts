@@ -117,6 +117,29 @@ describe('quoin liquidity', () => {
     expect(await json('verify')).toEqual({ valid: true, differences: [] })
   })
 
+  it('diff, with the fields that changed', async () => {
+    const other = `lmdb:${join(directory, 'other-height')}`
+    const raw = (await run('export', '--store', url, '--format', 'raw')).out
+    const file = join(directory, 'other-height.ndjson')
+    const pool = raw.split('\n').find(line => line.startsWith('{"key":"0331"'))!
+    const { value } = JSON.parse(pool) as { value: string }
+    const liquidity = Buffer.from('407000000307000000317').toString('hex')
+    expect(value).toContain(liquidity)
+    const changed = pool.replace(liquidity, Buffer.from('407000000307000000318').toString('hex'))
+    writeFileSync(file, `${raw.replace(pool, changed)}{"key":"12","value":"0809"}`)
+    await run('import', file, '--store', other)
+    expect(await run('diff', url, other)).toEqual({
+      code: 1,
+      out:
+        'pools pool 1\n  liquidity: 407.000000307000000317 -> 407.000000307000000318\n' +
+        'nextIncentive 12\n  only in the second\n2 differences\n',
+      err: ''
+    })
+    const { same, differences } = JSON.parse((await run('diff', url, other, '--json')).out)
+    expect([same, differences[1].after]).toEqual([false, '9'])
+    expect(await run('diff', url, url)).toMatchObject({ code: 0, out: 'the states are the same\n' })
+  })
+
   it('export, into what was imported', async () => {
     const { out } = await run('export', '--store', url, '--schema', '2023')
     const original = JSON.parse(gunzipSync(readFileSync(FIXTURE)).toString())

@@ -3,6 +3,7 @@
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
 import { type DepthOptions, depth } from './depth.ts'
+import { type DiffOptions, diff } from './diff.ts'
 import { type ExplainOptions, explain } from './explain.ts'
 import { pools } from './pools.ts'
 import { type PositionsOptions, positions } from './positions.ts'
@@ -30,7 +31,8 @@ Examples:
   quoin liquidity pools --store lmdb:./pools                  what is there?
   quoin liquidity depth 1 --store lmdb:./pools --svg 1.svg    how far does the price go for how much?
   quoin liquidity quote 1 1000000uosmo --store lmdb:./pools   what would I get?
-  quoin liquidity explain 0331                                say what a raw key of a node is`
+  quoin liquidity explain 0331                                say what a raw key of a node is
+  quoin liquidity diff lmdb:./monday lmdb:./tuesday           what has changed between two exports?`
     )
 
   group
@@ -154,6 +156,27 @@ store empty; after one whose process was killed, import again.`
     )
     .action((key: string, value: string | undefined, options: ExplainOptions) =>
       finish(options.json ?? false, () => explain(key, value, options))
+    )
+
+  group
+    .command('diff')
+    .description('show the rows in which two states differ, with their keys and values explained')
+    .argument('<first>', 'a store, for example lmdb:./monday')
+    .argument('<second>', 'another store')
+    .option('--limit <n>', 'differences to show at most', '1000')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  quoin liquidity diff lmdb:./monday lmdb:./tuesday
+  quoin liquidity diff lmdb:./node lmdb:./replayed --json
+
+Compares what nodes of the chain would hold: import the exports of two heights, or of two nodes, each into a store.
+Exits 1 when something differs.`
+    )
+    .action((first: string, second: string, options: DiffOptions) =>
+      finish(options.json ?? false, () => diff(first, second, options))
     )
 
   group
