@@ -48,6 +48,7 @@ export {
   ScriptCursor,
   writeScriptNumber
 } from './script.ts'
+export { type EventsOptions, eventsOf, type ServerEvent } from './server-events.ts'
 export * from './source-health.ts'
 export {
   type DrainOptions,

@@ -376,6 +376,8 @@ export type Status = {
     /** When the state began, in unix milliseconds. */
     readonly since: number
     readonly running: boolean
+    /** Whether the stream of its changes is open. */
+    readonly live: boolean
     /** Unix milliseconds. */
     readonly lastRun?: number
     /** Unix milliseconds. */

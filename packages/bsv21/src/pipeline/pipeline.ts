@@ -169,6 +169,15 @@ export class Pipeline {
     await Promise.all([this.#stages.stop(), this.#following.stop()])
   }
 
+  /** Ingests the deliveries of a source that ends, for a command; a failure of the source is thrown. */
+  ingestSource(
+    source: Pick<Source, 'name' | 'deliveries'>,
+    signal: AbortSignal,
+    onCommit: (transactions: number) => void
+  ): Promise<void> {
+    return this.#ingestAll(source, signal, onCommit)
+  }
+
   /** Progress of the sources, transactions to dispatch, and numbers of ready and idle tokens. */
   async status(): Promise<PipelineStatus> {
     const { store } = this.#engine.outputs
@@ -306,7 +315,11 @@ export class Pipeline {
   }
 
   /** Ingests several deliveries concurrently, and commits them in order. */
-  async #ingestAll(source: Source, stopping: AbortSignal, onCommit: () => void): Promise<void> {
+  async #ingestAll(
+    source: Pick<Source, 'name' | 'deliveries'>,
+    stopping: AbortSignal,
+    onCommit: (transactions: number) => void
+  ): Promise<void> {
     const failed = new AbortController()
     const signal = AbortSignal.any([stopping, failed.signal])
     /** Deliveries in flight, oldest first. */
@@ -319,7 +332,7 @@ export class Pipeline {
       }
       const end = this.ingest.ingest(delivery, { before, source: source.name }).then(() => {
         inFlight.shift()
-        onCommit()
+        onCommit(delivery.transactions.length)
       })
       // Each delivery awaits its predecessor, so the failure also rejects the last one, which is awaited below.
       end.catch(() => failed.abort())

@@ -9,6 +9,7 @@ import { httpPeer, type Peer, readSyncResponse } from '@quoin/overlay'
 import {
   Backoff,
   type BackoffOptions,
+  eventsOf,
   formatTxid,
   isRemote,
   QuoinError,
@@ -31,7 +32,6 @@ import {
   type SourceTransaction,
   type TransactionSource
 } from './source.ts'
-import { eventsOf } from './sse.ts'
 
 /** Rows of a page, and concurrent fetches. */
 const PAGE = 500
@@ -112,6 +112,11 @@ export class PeerSource implements Source, TransactionSource {
       await sleep(this.#backoff.next(), { signal })
     }
     this.#set({ state: 'ended' })
+  }
+
+  /** The transactions that its topics list, once. Errors are thrown, transient ones too. */
+  listed(store: Store, { signal }: FollowOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    return this.#catchUp(store, { position: undefined }, signal)
   }
 
   /** Lists all transactions of its topics; later changes follow the saved journal position. */

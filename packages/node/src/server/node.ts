@@ -98,6 +98,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     const peers = new SyncService(engine, {
       peers: config.peers,
       interval: config.sync.interval * 1000,
+      live: config.sync.live,
       logger,
       gate: peersLease
     })

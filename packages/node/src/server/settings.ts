@@ -152,6 +152,10 @@ const schema = Type.Object(
         interval: whole(1, 86_400, {
           description: 'seconds between the end of a sync of a topic with its peers and the next',
           default: 60
+        }),
+        live: flag({
+          description: 'whether the changes of peers are synced when they commit them, beside the interval',
+          default: true
         })
       },
       { additionalProperties: false }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffDelay, fetchReasonOf, formatTxid, isRetryable, QuoinError } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
+import { changesOf } from './peer-changes.ts'
 import { foreignNode, syncResponse } from './serve.ts'
 import { transactionBatch } from './serve-batch.ts'
 import type { BatchRequest, NodeRequest, SyncRequest } from './wire.ts'
@@ -15,6 +16,8 @@ export interface Peer {
   node(request: NodeRequest, signal?: AbortSignal): Promise<unknown>
   /** Several transactions in one BEEF; undefined when the peer does not serve batches. */
   transactions?(topic: string, request: BatchRequest, signal?: AbortSignal): Promise<Uint8Array | undefined>
+  /** Topics with changes, as the peer commits them, and all of them first. Throws when the stream ends. */
+  changes?(topics: readonly string[], signal: AbortSignal): AsyncIterable<readonly string[]>
 }
 
 export interface HttpPeerOptions {
@@ -26,6 +29,8 @@ export interface HttpPeerOptions {
   readonly attempts?: number
   /** Milliseconds of the longest delay before the second attempt, doubled for each further one; 250 unless given. */
   readonly backoff?: number
+  /** Milliseconds without a byte after which a stream of changes counts as lost; 60,000 unless given. */
+  readonly silence?: number
   readonly fetch?: typeof fetch
 }
 
@@ -88,6 +93,7 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
     name,
     syncResponse: async (topic, request, signal) =>
       parsed(name, await ask('/requestSyncResponse', request, { 'x-bsv-topic': topic }, signal)),
+    changes: (topics, signal) => changesOf(name, topics, { silence: options.silence, signal }),
     node: async (request, signal) => parsed(name, await ask('/requestForeignGASPNode', request, {}, signal)),
     transactions: async (topic, request, signal) => {
       try {
@@ -158,7 +164,8 @@ const refusal = (name: string, status: number, text: string): QuoinError => {
   const make = status >= 500 || status === 429 ? unavailable : failure
   return make(name, `answered with status ${status}: ${text.slice(0, 200)}`, {
     status,
-    ...(isGone && { gone: true })
+    ...(isGone && { gone: true }),
+    ...(text.includes('"ERR_TOPIC_UNKNOWN"') && { unknownTopic: true })
   })
 }
 

@@ -1,10 +1,11 @@
-/** Syncs each topic with its peers at an interval, one peer of a topic at a time. */
+/** Syncs each topic with its peers at an interval, and when they have changes, one peer of a topic at a time. */
 import {
   type HealthState,
   type Outpoint,
   QuoinError,
   reasonOf,
   SourceHealth,
+  type Task,
   type TaskGate,
   Tasks
 } from '@quoin/primitives'
@@ -12,6 +13,7 @@ import type { Queue } from '@quoin/store'
 import type { Engine } from '../engine.ts'
 import { healthLog, SILENT } from '../logger.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
+import { PeerFollower } from './peer-follower.ts'
 import { type SyncReport, TopicSync, type TopicSyncOptions } from './topic-sync.ts'
 import type { BatchRequest } from './wire.ts'
 
@@ -20,6 +22,8 @@ export interface SyncServiceOptions extends TopicSyncOptions, HttpPeerOptions {
   readonly peers: Readonly<Record<string, readonly (string | Peer)[]>>
   /** Milliseconds between the end of one round and the next, 60,000 unless given. */
   readonly interval?: number
+  /** Whether the changes of peers are followed, so that they are synced at once; true unless given. */
+  readonly live?: boolean
   /** The random part of the interval, which keeps nodes out of step; 0.2 unless given. */
   readonly jitter?: number
   /** Milliseconds after which a peer that does not answer is stalled, 10,000 unless given. */
@@ -36,6 +40,8 @@ export interface SyncStatus {
   /** When the state began, in unix milliseconds. */
   readonly since: number
   readonly running: boolean
+  /** Whether the stream of its changes is open. */
+  readonly live: boolean
   /** The start of the last run, and the end of the last successful one, in unix milliseconds. */
   readonly lastRun: number | undefined
   readonly lastSuccess: number | undefined
@@ -53,6 +59,9 @@ class Pair {
   readonly health: SourceHealth
   running = false
   lastRun: number | undefined
+  /** Whether the peer has changed since the start of the last run. */
+  isChanged = true
+  follower: PeerFollower | undefined
   lastReport: SyncReport | undefined
 
   constructor(engine: Engine, topic: string, peer: Peer, { patience, ...options }: SyncServiceOptions) {
@@ -66,6 +75,7 @@ class Pair {
 
   async run(signal: AbortSignal): Promise<void> {
     this.running = true
+    this.isChanged = false
     this.lastRun = Date.now()
     try {
       this.lastReport = await this.sync.run(signal)
@@ -88,6 +98,7 @@ class Pair {
       state,
       since,
       running: this.running,
+      live: this.follower?.isOpen ?? false,
       lastRun: this.lastRun,
       lastSuccess,
       lastError,
@@ -99,18 +110,23 @@ class Pair {
   }
 }
 
+/** Topics of one stream: half of the number that a node allows unless its operator says otherwise. */
+const STREAM_TOPICS = 50
+
 export class SyncService {
   readonly #topics: readonly (readonly Pair[])[]
   readonly #interval: number
   readonly #jitter: number
   readonly #gate: TaskGate | undefined
+  readonly #live: boolean
   #tasks: Tasks | undefined
 
   constructor(engine: Engine, options: SyncServiceOptions) {
-    const { peers, interval = 60_000, jitter = 0.2 } = options
+    const { peers, interval = 60_000, jitter = 0.2, live = true } = options
     this.#interval = interval
     this.#jitter = jitter
     this.#gate = options.gate
+    this.#live = live
     this.#topics = Object.entries(peers).map(([topic, all]) =>
       all.map(peer => {
         const other = typeof peer === 'string' ? httpPeer(peer, options) : peer
@@ -123,18 +139,59 @@ export class SyncService {
     if (this.#tasks) return
     const tasks = new Tasks()
     this.#tasks = tasks
+    const byTopic = new Map<string, Task>()
     for (const pairs of this.#topics) {
-      tasks.add({
-        name: `sync ${pairs[0]?.sync.topic}`,
+      const { topic } = pairs[0]!.sync
+      const task = tasks.add({
+        name: `sync ${topic}`,
         interval: this.#interval,
         jitter: this.#jitter,
         gate: this.#gate,
         work: async signal => {
-          for (const pair of pairs) if (!signal.aborted) await pair.run(signal)
+          for (const pair of pairs) if (!signal.aborted && this.#isDue(pair)) await pair.run(signal)
         }
       })
+      byTopic.set(topic, task)
     }
+    for (const follower of this.#live ? this.#followers(byTopic) : []) tasks.add(follower.task)
     tasks.start()
+  }
+
+  /** A pass that a change of one peer caused leaves out the others until their interval is over. */
+  #isDue({ isChanged, lastRun }: Pair): boolean {
+    return isChanged || Date.now() - (lastRun ?? 0) >= this.#interval * (1 - this.#jitter)
+  }
+
+  /** A follower for each peer, with the topics that are synced with it; several if there are more topics than a stream has. */
+  #followers(tasks: ReadonlyMap<string, Task>): readonly PeerFollower[] {
+    const byPeer = new Map<string, Pair[]>()
+    for (const pair of this.#topics.flat()) {
+      const { name, changes } = pair.sync.peer
+      if (changes) byPeer.set(name, [...(byPeer.get(name) ?? []), pair])
+    }
+    return [...byPeer.values()].flatMap(pairs => {
+      const streams = Math.ceil(pairs.length / STREAM_TOPICS)
+      return Array.from({ length: streams }, (_, i) =>
+        this.#follower(pairs.slice(i * STREAM_TOPICS, (i + 1) * STREAM_TOPICS), tasks)
+      )
+    })
+  }
+
+  #follower(pairs: readonly Pair[], tasks: ReadonlyMap<string, Task>): PeerFollower {
+    const follower = new PeerFollower({
+      peer: pairs[0]!.sync.peer,
+      topics: pairs.map(({ sync }) => sync.topic),
+      gate: this.#gate,
+      onChange: topics => {
+        for (const pair of pairs) {
+          if (!topics.includes(pair.sync.topic)) continue
+          pair.isChanged = true
+          tasks.get(pair.sync.topic)!.wake()
+        }
+      }
+    })
+    for (const pair of pairs) pair.follower = follower
+    return follower
   }
 
   /** Stops the syncs in progress; outpoints that were not fetched stay in the queues. */
@@ -175,5 +232,8 @@ const observed = (peer: Peer, health: SourceHealth): Peer => ({
   ...(peer.transactions && {
     transactions: (topic: string, request: BatchRequest, signal?: AbortSignal) =>
       health.ask(() => peer.transactions!(topic, request, signal))
+  }),
+  ...(peer.changes && {
+    changes: (topics: readonly string[], signal: AbortSignal) => peer.changes!(topics, signal)
   })
 })

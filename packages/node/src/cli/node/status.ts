@@ -46,6 +46,9 @@ interface PeerStatus {
   readonly peer: string
   readonly state: string
   readonly since: number
+  readonly live: boolean
+  readonly queued: number
+  readonly dead: number
   readonly lastSuccess?: number
   readonly lastError?: string
 }
@@ -107,9 +110,11 @@ const report = (
   )
 }
 
-const peerLine = ({ peer, state, since, lastSuccess }: PeerStatus): string => {
+const peerLine = ({ peer, state, since, live, queued, dead, lastSuccess, lastError }: PeerStatus): string => {
   const last = lastSuccess === undefined ? 'never answered' : `last answered ${ago(lastSuccess)} ago`
-  return `${peer}: ${state} for ${ago(since)}, ${last}`
+  const failed = queued + dead === 0 ? '' : `, ${count(queued)} queued, ${count(dead)} dead`
+  const wrong = lastError === undefined ? '' : `; ${paint('red', lastError)}`
+  return `${peer}: ${state}${live ? ', live' : ''} for ${ago(since)}, ${last}${failed}${wrong}`
 }
 
 const ago = (milliseconds: number): string => duration((Date.now() - milliseconds) / 1000)

@@ -55,6 +55,7 @@ const Peer = Type.Object({
   ),
   since: Type.Number({ description: 'When the state began, in unix milliseconds.' }),
   running: Type.Boolean(),
+  live: Type.Boolean({ description: 'Whether the stream of its changes is open.' }),
   lastRun: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
   lastSuccess: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
   lastError: Type.Optional(Type.String()),

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { EventReader, eventsOf, type ServerEvent } from './sse.ts'
+import { EventReader, eventsOf, type ServerEvent } from './server-events.ts'
 
 const TEXT =
   ': a comment\n\nid: 7\n\nevent: saved\r\ndata: one\r\ndata:two\r\nid: 8\r\n\r\ndata\n\nretry: 5\n\nid: 9\rdata: é\r\r'

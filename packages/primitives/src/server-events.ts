@@ -1,6 +1,7 @@
 /** A bounded client of server-sent events (HTML standard §9.2). */
 
-import { fetchReasonOf, QuoinError } from '@quoin/primitives'
+import { fetchReasonOf, QuoinError } from './error.ts'
+
 export interface ServerEvent {
   /** `message` unless the server names another type. */
   readonly event: string
