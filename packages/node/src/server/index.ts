@@ -1,4 +1,5 @@
 /** A node: its configuration, and its HTTP server. */
+export { type BootstrapOptions, bootstrap, type TopicBootstrap } from './bootstrap.ts'
 export {
   type ConfigSources,
   type LoadedConfig,

@@ -2,6 +2,7 @@
 
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
+import type { BootstrapCommandOptions } from './bootstrap.ts'
 import type { DemoOptions } from './demo.ts'
 import { DEFAULT_URL } from './http.ts'
 import type { ImportOptions } from './import.ts'
@@ -12,7 +13,7 @@ import type { SubmitOptions } from './submit.ts'
 import type { UpgradeCommandOptions } from './upgrade.ts'
 
 /** Commands whose options are the settings of a node. Other commands do not load the settings. */
-const WITH_SETTINGS = ['serve', 'dev', 'config', 'import', 'upgrade']
+const WITH_SETTINGS = ['serve', 'dev', 'config', 'import', 'bootstrap', 'upgrade']
 
 interface RequestOptions {
   readonly url: string
@@ -130,6 +131,25 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
 
   await settings(
     program
+      .command('bootstrap')
+      .description('fill a store with the topics of another node, verified')
+      .argument('[file]', FILE_ARGUMENT)
+      .requiredOption('--from <url>', 'the node to take transactions from')
+      .option('--topic <name...>', 'the topics to take; all that both nodes have unless given')
+      .option('--sample <percent>', 'verify the scripts of a random part of the unmined transactions only')
+      .option('--follow', 'then run a node that follows the other one, until Ctrl-C')
+      .option('--json', 'print JSON')
+      .addHelpText('after', BOOTSTRAP_HELP)
+      .action((file: string | undefined, options: BootstrapCommandOptions) =>
+        finish(options['json'] === true, async () =>
+          (await import('./bootstrap.ts')).bootstrapStore(file, options)
+        )
+      ),
+    ['store', 'chain', 'network', 'plugins', 'index']
+  )
+
+  await settings(
+    program
       .command('upgrade')
       .description('bring a store that an earlier version wrote to this version')
       .argument('[store]', 'the store, for example lmdb:./data; that of the configuration unless given')
@@ -179,6 +199,21 @@ const addLookupsCommand = (program: Command): void => {
       )
     })
 }
+
+const BOOTSTRAP_HELP = `
+Examples:
+  quoin bootstrap --from https://node.example --store lmdb:./data --chain headers:https://example.com/chaintracks
+  quoin bootstrap quoin.yaml --from https://node.example --follow
+  quoin bootstrap --from https://node.example --topic tm_mine --plugins ./mine.js --sample 5
+
+The other node is not trusted. Headers come from --chain and are checked by their proof of work, proofs are checked against
+the headers, and scripts of unmined transactions are run. The topics of this node decide again on every admission. With
+--sample, unmined transactions outside of the sample are recorded as unverified: a transaction that spends one is verified
+together with it.
+
+Nothing else may write to the store meanwhile. After Ctrl-C, a crash or a lost connection the same command goes on where it
+was. A transaction that fails is printed with the reason and kept in a queue; a node with the other one among its peers
+(--peers, --follow) attempts it again. Exits 1 when there was such, 2 when it could not go on.`
 
 const UPGRADE_HELP = `
 Examples:

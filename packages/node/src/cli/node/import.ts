@@ -10,6 +10,7 @@ import type { Config, IngestBeef, OpenNode } from '../../server/index.ts'
 import { configOf, server } from './settings.ts'
 import { signals } from './shutdown-signals.ts'
 import { duration } from './status.ts'
+import { catchUp, withChain } from './stored-chain.ts'
 
 export interface ImportOptions extends Readonly<Record<string, string | readonly string[] | undefined>> {}
 
@@ -61,25 +62,6 @@ export const importFiles = async (
     await node.close()
     ending.end()
   }
-}
-
-/** Proofs need headers: the ones in the store, unless an option names another chain. */
-const withChain = async (config: Config, origin: string): Promise<Config> => {
-  if (origin !== 'the default') return config
-  const { openStore } = await import('@quoin/store')
-  const { withStoredChain } = await server()
-  const opened = await openStore(config.store)
-  try {
-    return await withStoredChain(config, opened)
-  } finally {
-    await opened.close()
-  }
-}
-
-const catchUp = async ({ sync }: OpenNode): Promise<void> => {
-  await sync?.once()
-  const { status, message } = sync?.state() ?? {}
-  if (status === 'error') throw new QuoinError('ERR_CHAIN_SOURCE', message!)
 }
 
 /** To topics when some are named, and otherwise into the index alone. */
