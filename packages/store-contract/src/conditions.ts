@@ -5,6 +5,7 @@ import { contents } from './contents.ts'
 import type { Cases } from './index.ts'
 import {
   append,
+  appendDeferred,
   type BatchStep,
   bury,
   del,
@@ -119,6 +120,7 @@ const CHANGES = [
   zcounter('k', 'm', 7),
   zcounter('k', 'new', 7),
   append('k', 'new'),
+  appendDeferred('k', 'newer'),
   enqueue('k', 'new', 1, 1),
   enqueue('k', 'due', 2, 2),
   lease('k', 'tokenCCC', 5, 100, 5, 50),

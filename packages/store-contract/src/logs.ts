@@ -1,7 +1,20 @@
 /** Logs: the commit gives an entry its position, and the last position given outlives the entries. */
 import { deepStrictEqual as same } from 'node:assert/strict'
 import type { Cases } from './index.ts'
-import { append, batchOf, enqueue, lease, scoreIs, set, valueAbsent, zadd, zincrby, zrem } from './steps.ts'
+import {
+  append,
+  appendDeferred,
+  batchOf,
+  bytes,
+  enqueue,
+  lease,
+  scoreIs,
+  set,
+  valueAbsent,
+  zadd,
+  zincrby,
+  zrem
+} from './steps.ts'
 import { type Pair, refused, type TextReads } from './subject.ts'
 
 /** The last position given, and the entries with theirs, in order. */
@@ -138,5 +151,50 @@ export const logs: Cases = {
     same(await logOf(store, 'l'), { last: 3000, entries: numbered(entries) })
     same((await logOf(store, 'm')).entries, numbered(entries.map(entry => `${entry}, too`)))
     same(await store.zrows('z', { reverse: true, count: 1 }), [[entries.at(-1), 2999]])
+  },
+  'deferred appends have the next positions soon after their commits, in the order of these': async store => {
+    await store.commit(append('l', 'a'), append('l', 'b'))
+    await store.engine.commit(
+      batchOf([appendDeferred('l', 'c'), set('beside', '1'), appendDeferred('l', 'd')])
+    )
+    await store.engine.commit(batchOf([appendDeferred('l', 'e'), appendDeferred('m', 'a')]))
+    same(await store.get('beside'), '1')
+    await store.engine.deferred?.settled()
+    await store.commit(append('l', 'f'))
+    same(await logOf(store, 'l'), { last: 6, entries: numbered(['a', 'b', 'c', 'd', 'e', 'f']) })
+    same(await store.zscore('m', 'a'), 1)
+  },
+  'a deferred append of an entry that the log has changes nothing': async store => {
+    await store.commit(append('l', 'a'), append('l', 'b'))
+    await store.commit(appendDeferred('l', 'a'), appendDeferred('l', 'c'), appendDeferred('l', 'c'))
+    await store.commit(appendDeferred('l', 'b'), appendDeferred('l', 'd'))
+    same(await store.zscore('l', ''), 4)
+    same(await store.zscore('l', 'c'), 3)
+    same(await store.zscore('l', 'd'), 4)
+  },
+  'of a batch that is refused, nothing is appended later': async store => {
+    await store.commit(set('a', '1'))
+    await refused(() => store.commit(valueAbsent('a'), appendDeferred('l', 'a')), 'ERR_STORE_PRECONDITION')
+    await store.commit(appendDeferred('l', 'b'))
+    same(await store.zscore('l', 'a'), undefined)
+    same(await store.zscore('l', 'b'), 1)
+  },
+  'watchers of a log are called after its deferred appends': async store => {
+    const { deferred } = store.engine
+    if (!deferred) return
+    let [calls, unwatch] = [0, () => {}]
+    const seen = new Promise<void>(resolve => {
+      unwatch = deferred.watch(bytes('l'), async () => {
+        calls++
+        if ((await store.zscore('l', 'b')) !== undefined) resolve()
+      })
+    })
+    await store.commit(appendDeferred('l', 'a'))
+    await store.commit(appendDeferred('other', 'a'), appendDeferred('l', 'b'))
+    await seen
+    unwatch()
+    const before = calls
+    await store.commit(appendDeferred('l', 'c'))
+    same(calls, before)
   }
 }

@@ -33,12 +33,13 @@ const CALLS: Readonly<Record<string, (reads: Reads | SyncReads) => unknown>> = {
 
 export const manifest: Cases = {
   'an engine has the members that its manifest names': async ({ engine }) => {
-    const { syncReads, filters, leaseClock, replication } = engine.manifest
+    const { syncReads, filters, leaseClock, replication, deferral } = engine.manifest
     same(engine.syncReads !== undefined, syncReads)
     same(engine.reads.zfilter !== undefined, filters)
     same(engine.reads.zaligned !== undefined, filters)
     same(engine.leaseNow !== undefined, leaseClock)
     same(engine.replicated !== undefined, replication)
+    same(engine.deferred !== undefined, deferral)
   },
   'synchronous reads answer as the others do': async store => {
     const { reads, syncReads } = store.engine

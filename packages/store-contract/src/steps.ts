@@ -55,6 +55,7 @@ export const {
   zincrby,
   zcounter,
   append,
+  appendDeferred,
   enqueue,
   remove,
   bury,

@@ -151,7 +151,9 @@ export class Subject extends TextReads {
   }
 
   async commit(...steps: BatchStep[]): Promise<(number | TextItem[])[]> {
-    return (await this.engine.commit(batchOf(steps))).map(answerOf)
+    const answers = await this.engine.commit(batchOf(steps))
+    if (steps.some(({ name }) => name === 'appendDeferred')) await this.engine.deferred?.settled()
+    return answers.map(answerOf)
   }
 
   /** The items that one `lease` gives. */

@@ -114,6 +114,12 @@ export class Batch {
     return this
   }
 
+  /** The same for a log with many writers: the entry may have its position a moment after the commit. */
+  appendDeferred(key: Uint8Array, entry: Uint8Array): this {
+    encode.appendDeferred(this.encoder, key, entry)
+    return this
+  }
+
   /** The key has this value; `undefined`: it has none. */
   ifValue(key: Uint8Array, expected: Uint8Array | undefined): this {
     if (expected) encode.valueIs(this.encoder, key, expected)

@@ -208,6 +208,19 @@ export interface Manifest {
   readonly backups: boolean
   /** `replicated`. */
   readonly replication: boolean
+  /** `deferred`: deferred appends have their positions after the commit. Others are appends. */
+  readonly deferral: boolean
+}
+
+/** Deferred appends of an engine on a server (`appendDeferred`). */
+export interface DeferredAppends {
+  /** Resolves when the entries that were committed before have their positions. */
+  settled(): Promise<void>
+  /**
+   * Calls the listener when entries of the log have their positions, whichever process appended them, until the result is
+   * called. A call may be missing after a lost connection: a listener reads the log every second too.
+   */
+  watch(key: Uint8Array, listener: () => void): () => void
 }
 
 export interface Engine {
@@ -237,6 +250,7 @@ export interface Engine {
    * earlier has none.
    */
   replicated?(): Promise<void>
+  readonly deferred?: DeferredAppends
   /** The last commit that wrote something, or failed to; undefined before the first. */
   readonly lastWrite: LastWrite | undefined
   /** Rejects with the reason why a commit would fail now, as far as can be told without writing. */

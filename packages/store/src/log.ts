@@ -115,6 +115,24 @@ export class Log<T = Uint8Array> extends LogReads<T> {
     batch.append(this.#key, this.#codec.encode(entry))
   }
 
+  /** The same for a log with many writers: an entry may have its position a moment after the commit. */
+  appendDeferredIn(batch: Batch, entry: T): void {
+    batch.appendDeferred(this.#key, this.#codec.encode(entry))
+  }
+
+  /** Resolves when the deferred appends that were committed before have their positions. */
+  async settled(): Promise<void> {
+    await this.#engine.deferred?.settled()
+  }
+
+  /**
+   * Calls the listener after deferred appends of every process, until the result is called. Undefined where entries have
+   * their positions in the commit, and no other process tells of its own.
+   */
+  watch(listener: () => void): (() => void) | undefined {
+    return this.#engine.deferred?.watch(this.#key, listener)
+  }
+
   /** Removes the oldest entries, some at a time, and gives how many. Their positions are not given again. */
   async trim(how: Trim): Promise<number> {
     const before =

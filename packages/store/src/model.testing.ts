@@ -80,7 +80,8 @@ export const openModel = ({ now = () => Date.now() / 1000, backup }: ModelOption
       filters: false,
       leaseClock: false,
       backups: true,
-      replication: false
+      replication: false,
+      deferral: false
     },
     reads: promisedReads(readsOf(open)),
     syncReads: undefined,
@@ -205,13 +206,8 @@ const operationsOf = (state: State): Operations<QueueItem[]> => ({
     if (score === 0) drop(state.sortedSets, text(key), text(member))
     else put(state.sortedSets, text(key), text(member), score)
   },
-  append: (key, entry) => {
-    const log = state.sortedSets.get(text(key))
-    if (log?.has(text(entry))) return
-    const position = (log?.get('') ?? 0) + 1
-    put(state.sortedSets, text(key), '', position)
-    put(state.sortedSets, text(key), text(entry), position)
-  },
+  append: (key, entry) => appendTo(state, key, entry),
+  appendDeferred: (key, entry) => appendTo(state, key, entry),
 
   enqueue: (key, item, score, now) => {
     const entry = state.queues.get(text(key))?.get(text(item))
@@ -355,6 +351,14 @@ const put = <T>(structures: Map<string, Map<string, T>>, key: string, name: stri
   const structure = structures.get(key) ?? new Map<string, T>()
   structure.set(name, value)
   structures.set(key, structure)
+}
+
+const appendTo = (state: State, key: Uint8Array, entry: Uint8Array): void => {
+  const log = state.sortedSets.get(text(key))
+  if (log?.has(text(entry))) return
+  const position = (log?.get('') ?? 0) + 1
+  put(state.sortedSets, text(key), '', position)
+  put(state.sortedSets, text(key), text(entry), position)
 }
 
 /** A structure without contents does not exist. */

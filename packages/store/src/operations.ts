@@ -99,6 +99,12 @@ export const OPERATIONS = {
     ['key', 'entry'],
     'Gives the entry the next position of the log; an entry that the log has stays where it is.'
   ),
+  /**
+   * For a log that all writers of a store append to. They do not wait for one another: an engine may give the position in
+   * a later transaction, which `Engine.appended` waits for. Entries of batches that depend on one another are in their
+   * order, and no entry of a batch that was committed is lost.
+   */
+  appendDeferred: step(27, ['key', 'entry'], 'Appends the entry to the log, in the commit or soon after it.'),
 
   enqueue: step(
     32,

@@ -247,6 +247,11 @@ export class Store extends StoreReads {
     return !this.#engine.manifest.leaseClock
   }
 
+  /** Whether entries of deferred appends have their positions a moment after the commit. */
+  get defersAppends(): boolean {
+    return this.#engine.manifest.deferral
+  }
+
   /** The name of the engine: `lmdb`. */
   get engine(): string {
     return this.#engine.name

@@ -1,6 +1,6 @@
 /**
- * One reader of the journal for all subscribers of a process. It reads after commits of this process, and once a second
- * for commits of other processes, into a ring buffer that subscribers share: the reads of a commit do not depend on the
+ * One reader of the journal for all subscribers of a process. It reads after commits of this process, after commits of others
+ * where the store tells of them, and once a second, into a ring buffer that subscribers share: the reads of a commit do not depend on the
  * number of subscribers, and a change that no filter matches wakes none of them. A subscriber that lags behind the ring
  * reads pages of the store at its own pace.
  */
@@ -13,11 +13,13 @@ export interface JournalSource {
   read(after: number): Promise<readonly LiveChange[]>
   /** The position of the last change. */
   last(): Promise<number>
+  /** Calls the listener after commits of every process, until the result is called. */
+  watch?(listener: () => void): (() => void) | undefined
 }
 
 /** Changes of one read. */
 export const PAGE = 256
-/** Milliseconds between reads for commits of other processes. */
+/** Milliseconds between reads for commits of other processes that nothing tells of. */
 const POLL = 1000
 /** Bounds of the ring: changes, and the outputs and spends in them. */
 const RING = { changes: 1024, rows: 16_384 }
@@ -34,6 +36,12 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+interface Run {
+  readonly task: Task
+  readonly keepAlive: ReturnType<typeof setInterval>
+  readonly unwatch: (() => void) | undefined
+}
+
 export class JournalReader {
   readonly #source: JournalSource
   readonly #capacity: number
@@ -43,7 +51,7 @@ export class JournalReader {
   #rows = 0
   /** The last position read, where the ring ends. */
   #last = 0
-  #run: { readonly task: Task; readonly keepAlive: ReturnType<typeof setInterval> } | undefined
+  #run: Run | undefined
   #idlePolls = 0
 
   /** @param keep Changes that the journal keeps: the ring keeps no more. */
@@ -85,7 +93,8 @@ export class JournalReader {
     const task = new Task({ name: 'journal', interval: POLL, work: () => this.#read() })
     // The pauses of a task do not keep a process alive; a subscriber that waits does.
     const keepAlive = setInterval(() => this.#stopWhenIdle(), POLL)
-    this.#run = { task, keepAlive }
+    const unwatch = this.#source.watch?.(() => task.wake())
+    this.#run = { task, keepAlive, unwatch }
     task.start()
   }
 
@@ -95,6 +104,7 @@ export class JournalReader {
 
   #stop(): void {
     clearInterval(this.#run?.keepAlive)
+    this.#run?.unwatch?.()
     void this.#run?.task.stop()
     this.#run = undefined
     this.#ring = []

@@ -65,13 +65,13 @@ export class Journal {
 
   appendIn(batch: Batch, change: JournalEntry): void {
     const id = newId()
-    this.#log.appendIn(batch, id)
+    this.#log.appendDeferredIn(batch, id)
     batch.use(changes).at().set(changeField, [id], change)
   }
 
-  /** Wakes the reader after a commit that appended changes. */
+  /** Wakes the reader after a commit that appended changes, unless they have no positions yet. */
   published(count: number): void {
-    this.#reader.wake()
+    if (!this.#store.defersAppends) this.#reader.wake()
     this.appended += count
     this.#untrimmed += count
     if (this.#untrimmed < TRIM_EVERY) return
@@ -107,9 +107,15 @@ export class Journal {
     return (await this.#log.first()) ?? (await this.#log.last()) + 1
   }
 
-  /** Waits for the trim in progress. */
+  /** Waits for the positions of committed changes, and for the trim in progress. */
   async idle(): Promise<void> {
+    await this.#log.settled()
     await this.#trimming
+  }
+
+  /** Calls the listener when changes have their positions, of other processes too; see `Log.watch`. */
+  watch(listener: () => void): (() => void) | undefined {
+    return this.#log.watch(listener)
   }
 
   /** Changes after a position, then changes as they are committed. */

@@ -79,7 +79,8 @@ export class EmbeddedEngine implements Engine {
       filters: true,
       leaseClock: true,
       backups: database.backup !== undefined,
-      replication: false
+      replication: false,
+      deferral: false
     }
     this.#database = database
     if (database.scans === 'sync') {

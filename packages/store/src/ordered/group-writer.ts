@@ -213,6 +213,9 @@ export class GroupWriter implements Conditions, Operations<OperationResult> {
     this.#sortedSets.add(ROLE.user, key, EMPTY, position)
     this.#sortedSets.add(ROLE.user, key, entry, position)
   }
+  appendDeferred(key: Uint8Array, entry: Uint8Array): void {
+    this.append(key, entry)
+  }
 }
 
 const readCount = (row: Uint8Array | undefined): number => (row ? readId(row, 0) : 0)

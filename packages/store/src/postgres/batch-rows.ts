@@ -6,6 +6,7 @@ import { equalBytes } from '@quoin/primitives'
 import type { BatchDecoder } from '../batch-decoder.ts'
 import type { Conditions, Operations } from '../operations.ts'
 import type { Query } from './client.ts'
+import { DeferredEntries } from './deferred-appends.ts'
 import { LogAppends } from './log-appends.ts'
 import { newRecord, QUEUE_COLUMNS, type QueueRecord, recordFrom } from './queue-record.ts'
 import { Queues, type Step } from './queues.ts'
@@ -71,6 +72,7 @@ export class BatchRows {
   readonly #items: TableRows<QueueRecord>
   readonly #queues: Queues
   readonly #logs: LogAppends
+  readonly #deferred: DeferredEntries
   readonly #announcedOperations: Operations<undefined>
   #conditions: (() => boolean)[] = []
   #operations: Step[] = []
@@ -85,6 +87,7 @@ export class BatchRows {
     this.#items = new TableRows(schema, QUEUE_ITEMS)
     this.#queues = new Queues(this.#items, schema)
     this.#logs = new LogAppends(this.#scores, schema, isCareful)
+    this.#deferred = new DeferredEntries(schema)
     this.#announcedOperations = {
       set: (key, value) => this.#puts(this.#values.cell(key), value),
       del: key => this.#puts(this.#values.cell(key), undefined),
@@ -111,6 +114,7 @@ export class BatchRows {
         })
       },
       append: (key, entry) => void this.#operations.push(this.#logs.append(key, entry)),
+      appendDeferred: (key, entry) => void this.#operations.push(() => this.#deferred.push(key, entry)),
       ...this.#queues.announced(step => void this.#operations.push(step))
     }
   }
@@ -175,14 +179,19 @@ export class BatchRows {
     return this.#hasScan || this.#tables.some(table => table.hasReads || table.hasDeletions)
   }
 
+  get hasDeferred(): boolean {
+    return this.#deferred.size > 0
+  }
+
   get hasChanges(): boolean {
-    return this.#logs.hasEntries || this.#tables.some(table => table.hasChanges)
+    return this.#logs.hasEntries || this.hasDeferred || this.#tables.some(table => table.hasChanges)
   }
 
   /** Takes the changes so far as predictions of the rows, and forgets them. */
   predict(): void {
     for (const table of this.#tables) table.predict()
     this.#logs.clear()
+    this.#deferred.clear()
   }
 
   /**
@@ -198,6 +207,7 @@ export class BatchRows {
 
   async write(query: Query): Promise<void> {
     for (const table of this.#tables) await table.write(query)
+    await this.#deferred.write(query)
     await this.#logs.write(query)
   }
 

@@ -33,9 +33,13 @@ export class Commits {
   readonly #waiting: Submission[] = []
   #running: Promise<void> | undefined
 
-  constructor(database: Database, schema: string) {
+  /** Called when a transaction with deferred appends has ended. */
+  readonly #onDeferred: () => void
+
+  constructor(database: Database, schema: string, onDeferred: () => void) {
     this.#database = database
     this.#schema = schema
+    this.#onDeferred = onDeferred
   }
 
   commit(batch: Uint8Array): Promise<OperationResult[]> {
@@ -99,8 +103,9 @@ export class Commits {
     }
   }
 
-  #transaction(batches: readonly Uint8Array[], isCareful: boolean): Promise<Outcome[]> {
-    return this.#database.transaction(async query => {
+  async #transaction(batches: readonly Uint8Array[], isCareful: boolean): Promise<Outcome[]> {
+    let hasDeferred = false
+    const outcomes = await this.#database.transaction(async query => {
       const decoders = batches.map(batch => new BatchDecoder(batch))
       const rows = new BatchRows(this.#schema, isCareful)
       const steps = rows.stepsOf(decoders)
@@ -111,12 +116,16 @@ export class Commits {
         await rows.load(query)
         const outcomes = steps.map((each, i) => outcomeOf(each, decoders[i]!))
         const { hasChanges } = rows
+        hasDeferred = rows.hasDeferred
         if (hasChanges) await rows.write(query)
         return { result: outcomes, hasChanges }
       }
+      hasDeferred = rows.hasDeferred
       await rows.write(query)
-      return { result: steps.map(() => []), hasChanges: rows.hasChanges }
+      return { result: steps.map((): OperationResult[] => []), hasChanges: rows.hasChanges }
     })
+    if (hasDeferred) this.#onDeferred()
+    return outcomes
   }
 }
 

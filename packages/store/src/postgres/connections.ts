@@ -7,7 +7,7 @@ import type { Client, Pool, PoolClient } from 'pg'
 import { failsNextQuery } from './client.ts'
 import { storeError } from './errors.ts'
 
-export type Purpose = 'commits' | 'reads' | 'snapshots'
+export type Purpose = 'commits' | 'appends' | 'reads' | 'snapshots'
 
 export interface ConnectionsOptions {
   readonly pools: Readonly<Record<Purpose, Pool>>

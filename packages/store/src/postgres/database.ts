@@ -1,5 +1,5 @@
 /**
- * The connections to the server, through `pg`: one that commits, some for reads, some for snapshots. A snapshot that
+ * The connections to the server, through `pg`: one that commits, one for deferred appends, some for reads and snapshots. A snapshot that
  * reads the store itself would wait for ever on one pool for both.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,9 +30,16 @@ const PLANS: Readonly<Record<string, string>> = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
-  plan_cache_mode: 'force_generic_plan'
+  plan_cache_mode: 'force_generic_plan',
+  // Compiles statements whose cost is thought to be high, as that of a scan that is off.
+  jit: 'off'
 }
 const PLAN_NAMES = Object.keys(PLANS).join(',')
+
+export interface Listening {
+  readonly query: Query
+  close(): void
+}
 
 export class Database {
   readonly waits: Waits
@@ -61,7 +68,12 @@ export class Database {
     }
     const newPools = (host: PostgresHost) => {
       const newPool = (max: number): Pool => new pg.Pool({ ...config, ...host, max })
-      return { commits: newPool(1), reads: newPool(url.pool), snapshots: newPool(url.pool) }
+      return {
+        commits: newPool(1),
+        appends: newPool(1),
+        reads: newPool(url.pool),
+        snapshots: newPool(url.pool)
+      }
     }
     const newClient = (host: PostgresHost) => new pg.Client({ ...config, ...host })
     return new Database({ hosts: url.hosts, target: url.target, newPools, newClient }, waits)
@@ -72,8 +84,11 @@ export class Database {
     this.patiently(() => this.#servers.using('reads', client => queryOn(client)(sql, values)))
 
   /** Runs statements in one transaction; `run` says whether it has changed rows. */
-  transaction<T>(run: (query: Query) => Promise<{ result: T; hasChanges: boolean }>): Promise<T> {
-    return this.#servers.using('commits', async client => {
+  transaction<T>(
+    run: (query: Query) => Promise<{ result: T; hasChanges: boolean }>,
+    purpose: 'commits' | 'appends' = 'commits'
+  ): Promise<T> {
+    return this.#servers.using(purpose, async client => {
       const query = queryOn(client)
       const begin = this.#begins.get(client) ?? (await this.#beginOf(client, query))
       const [, outcome] = await Promise.all([query(begin), run(query)])
@@ -113,6 +128,41 @@ export class Database {
         return result
       })
     return this.patiently(snapshot, () => !hasBegun)
+  }
+
+  /** Sends notifications, which a server that stops may lose. */
+  async notify(channel: string, payloads: readonly string[]): Promise<void> {
+    await this.#servers.using('appends', async client => {
+      const query = queryOn(client)
+      await query('BEGIN; SET LOCAL synchronous_commit = off')
+      await query(`SELECT pg_notify('${channel}', payload) FROM unnest($1::text[]) AS n (payload)`, [
+        payloads
+      ])
+      await query('COMMIT')
+    })
+  }
+
+  /** Listens on a connection of its own, until it is closed or lost. */
+  async listen(
+    channel: string,
+    onPayload: (payload: string) => void,
+    onLost: () => void
+  ): Promise<Listening> {
+    const client = await this.#servers.open()
+    client.on('notification', ({ payload = '' }) => onPayload(payload))
+    client.on('end', onLost)
+    const query = queryOn(client)
+    const close = (): void => {
+      client.off('end', onLost)
+      void client.end()
+    }
+    try {
+      await query(`LISTEN ${channel}`)
+      return { query, close }
+    } catch (error) {
+      close()
+      throw error
+    }
   }
 
   /** Repeats a call that does not get through to the server, until it was away for too long. */

@@ -4,6 +4,7 @@ import type { Engine, EngineStats, LastWrite, Manifest, OperationResult, Reads }
 import type { Query } from './client.ts'
 import { Commits } from './commits.ts'
 import { Database } from './database.ts'
+import { PostgresDeferredAppends } from './deferred-appends.ts'
 import { PostgresReads } from './reads.ts'
 import { openSchema } from './schema.ts'
 import { probeServer, serverStats } from './stats.ts'
@@ -38,13 +39,15 @@ class PostgresEngine implements Engine {
     filters: false,
     leaseClock: false,
     backups: false,
-    replication: false
+    replication: false,
+    deferral: true
   }
   readonly reads: Reads
   readonly syncReads = undefined
   readonly #database: Database
   readonly #schema: string
   readonly #commits: Commits
+  readonly deferred: PostgresDeferredAppends
   /** Reads and snapshots under way: `close` waits for them. */
   readonly #reading = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
@@ -53,7 +56,16 @@ class PostgresEngine implements Engine {
   constructor(database: Database, schema: string) {
     this.#database = database
     this.#schema = schema
-    this.#commits = new Commits(database, schema)
+    this.deferred = new PostgresDeferredAppends({
+      database,
+      schema,
+      onFailure: error => {
+        this.lastWrite = { at: Date.now(), error }
+      }
+    })
+    this.#commits = new Commits(database, schema, () => this.deferred.wake())
+    // Of a process that was killed.
+    this.deferred.wake()
     this.reads = new PostgresReads(database.read, schema, this.#track)
   }
 
@@ -110,6 +122,7 @@ class PostgresEngine implements Engine {
 
   async #close(): Promise<void> {
     await this.#commits.settled()
+    await this.deferred.close()
     while (this.#reading.size > 0) await Promise.allSettled(this.#reading)
     await this.#database.close()
   }

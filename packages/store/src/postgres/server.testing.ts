@@ -138,7 +138,14 @@ export const sharedPostgres = (): Promise<PostgresServer> => {
 
 /** Deletes all rows of a store; several times as fast as TRUNCATE, for the few rows of a test. */
 export const emptyTables = async (url: string): Promise<void> => {
-  const tables = ['key_values', 'hash_fields', 'set_members', 'sorted_sets', 'queue_items']
+  const tables = [
+    'key_values',
+    'hash_fields',
+    'set_members',
+    'sorted_sets',
+    'queue_items',
+    'deferred_appends'
+  ]
   await queryAt(url, tables.map(table => `DELETE FROM quoin.${table}`).join(';'))
 }
 

@@ -70,6 +70,18 @@ export class Servers {
     )
   }
 
+  /** Opens a connection of its own to the server. */
+  async open(): Promise<Client> {
+    this.#current ??= this.#find()
+    const server = this.#current
+    try {
+      return await this.#connected((await server).host)
+    } catch (error) {
+      if (this.isLost(error) && this.#options.hosts.length > 1) this.#leave(server)
+      throw error
+    }
+  }
+
   async close(): Promise<void> {
     if (this.#current) this.#leave(this.#current)
     await Promise.all(this.#leaving)
@@ -146,13 +158,19 @@ export class Servers {
 
   /** Rejects with the reason why the server is not taken. */
   async #ask(host: PostgresHost): Promise<void> {
+    void (await this.#connected(host)).end()
+  }
+
+  async #connected(host: PostgresHost): Promise<Client> {
     const client = this.#options.newClient(host)
     client.on('error', failsNextQuery)
     try {
       await client.connect().catch(rejectStoreError)
       await this.#accept(client, host)
-    } finally {
+      return client
+    } catch (error) {
       void client.end()
+      throw error
     }
   }
 

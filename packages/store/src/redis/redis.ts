@@ -57,7 +57,8 @@ class RedisEngine implements Engine {
     filters: false,
     leaseClock: false,
     backups: false,
-    replication: true
+    replication: true,
+    deferral: false
   }
   readonly reads: Reads
   readonly syncReads = undefined

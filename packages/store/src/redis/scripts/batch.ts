@@ -129,7 +129,7 @@ while at <= size do
       call('ZREM', name, second)
       if call('EXISTS', name) == 0 then call('ZREM', 'Z', key) end
     end
-  elseif code == ${CODE.append} then
+  elseif code == ${CODE.append} or code == ${CODE.appendDeferred} then
     key, second, at = ${unpack('append')}
     if gathers then flushScoresOf(key) end
     local name = 'z' .. key
