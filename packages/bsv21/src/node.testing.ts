@@ -9,7 +9,7 @@ import { bsv21Events } from './keys.ts'
 import { tokenLedger } from './ledger.ts'
 import { tokenOverlay } from './overlay.ts'
 import { Pipeline } from './pipeline/pipeline.ts'
-import type { Source, TransactionSource } from './source/source.ts'
+import type { Source, SpendSource, TransactionSource } from './source/source.ts'
 import { Tokens } from './tokens.ts'
 
 export const TOKEN_EVENTS = new EventRegistry(outputEvents, scriptEvents, bsv21Events)
@@ -18,6 +18,8 @@ export interface TokenNodeOptions extends ActivationOptions {
   readonly chain: RootTracker & ProofSource
   readonly fetch?: TransactionSource
   readonly sources?: readonly Source[]
+  /** Knows the spenders of outputs. */
+  readonly spends?: SpendSource
   /** Where payments to fee addresses are asked for. */
   readonly payments?: AddressSource
   /** Whether all goes through the queues. */
@@ -34,7 +36,7 @@ export class TokenNode {
 
   constructor(
     store: Store,
-    { chain, fetch, sources = [], payments, isShared, now, ...options }: TokenNodeOptions
+    { chain, fetch, sources = [], spends, payments, isShared, now, ...options }: TokenNodeOptions
   ) {
     this.outputs = new OutputStore(store, {
       events: TOKEN_EVENTS,
@@ -56,6 +58,8 @@ export class TokenNode {
       logger: SILENT,
       sources,
       fetch,
+      spends,
+      spendRate: 10_000,
       ...(payments &&
         feeAddresses && {
           payments: new FeePayments({ outputs, tracker: chain, source: payments, feeAddresses })

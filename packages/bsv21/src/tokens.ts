@@ -1,6 +1,7 @@
 /** Reads tokens: deployments, totals and holders. All are kept by commits; no sum is computed here. */
 import { formatAddress, parseAddress } from '@quoin/chain'
 import { formatOutpoint, type Outpoint, parseOutpoint, successor, type TokenId } from '@quoin/primitives'
+import type { StoreReads } from '@quoin/store'
 import { accountIn, addressAt, Book, type Bsv21Data, type OutputStore, totalOf } from '@quoin/txo'
 import { bsv21Events } from './keys.ts'
 import { parseTokenId } from './lookup.ts'
@@ -82,8 +83,30 @@ const MOST_LOOKED_AT = 1000
 const FIRST = `${'0'.repeat(64)}_0` as TokenId
 const LAST = `${'f'.repeat(64)}_0` as TokenId
 /** Event types of a holder's outputs, by lock. */
-const { p2pkh, cos, listBy } = bsv21Events.types
+const { id, p2pkh, cos, listBy } = bsv21Events.types
 const BY_HOLDER = [p2pkh.index, cos.index, listBy.index]
+
+/** The first known tokens after an id, in the order of the text of their ids. */
+export const tokenIdsAfter = async (
+  reads: StoreReads,
+  after: TokenId | undefined,
+  most: number
+): Promise<TokenId[]> => {
+  const range = {
+    start: after === undefined ? id.index.encode(FIRST) : successor(id.index.encode(after)),
+    end: successor(id.index.encode(LAST)),
+    reverse: false
+  }
+  const ids: TokenId[] = []
+  while (ids.length < most) {
+    // The set of spent outputs may be beside each set.
+    const keys = await reads.zkeys(range, { limit: 2 * most })
+    for (const key of keys) if (id.index.owns(key)) ids.push(id.index.decode(key)[0])
+    if (keys.length < 2 * most) break
+    range.start = successor(keys.at(-1)!)
+  }
+  return ids.slice(0, most)
+}
 
 export class Tokens {
   readonly #outputs: OutputStore

@@ -402,6 +402,12 @@ export type Status = {
       /** Dead letters: refused, or attempted in vain. */
       readonly dead: number
     }
+    /** Unspent outputs whose spenders a service was asked for, and unknown ones that it had. */
+    readonly spends?: {
+      readonly asked: number
+      readonly found: number
+      readonly sweptAt?: number
+    }
     readonly completeness: Completeness
   } | null
   readonly streams: number

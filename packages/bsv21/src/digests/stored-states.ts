@@ -1,17 +1,10 @@
 /** The states of tokens in a store. The digest of a whole token is cached until the log of its topic grows. */
 import { createHash } from 'node:crypto'
-import {
-  compareBytes,
-  type Outpoint,
-  parseOutpoint,
-  successor,
-  type TokenId,
-  type Topic
-} from '@quoin/primitives'
+import { compareBytes, type Outpoint, parseOutpoint, type TokenId, type Topic } from '@quoin/primitives'
 import { Book, type OutputStore, outputs as outputKeys } from '@quoin/txo'
 import { bsv21Events } from '../keys.ts'
 import { queueOfToken } from '../pipeline/queues.ts'
-import { Tokens } from '../tokens.ts'
+import { Tokens, tokenIdsAfter } from '../tokens.ts'
 import { topicOf } from '../topic-names.ts'
 import {
   type DigestPage,
@@ -27,8 +20,6 @@ import {
 
 const { topicOutputs } = outputKeys.collections
 const { index } = bsv21Events.types.id
-const FIRST = `${'0'.repeat(64)}_0` as TokenId
-const LAST = `${'f'.repeat(64)}_4294967295` as TokenId
 const MAX_CACHED = 10_000
 const NO_SPENDER = new Uint8Array(32)
 
@@ -51,7 +42,7 @@ export class StoredStates implements TokenStates {
   }
 
   async page(after: TokenId | undefined, limit: number): Promise<DigestPage> {
-    const ids = await this.#idsAfter(after, limit + 1)
+    const ids = await tokenIdsAfter(this.#outputs.store, after, limit + 1)
     const budget = { rows: MAX_DIGESTED }
     const tokens: TokenDigest[] = []
     for (const id of ids.slice(0, limit)) tokens.push(await this.#digestOf(id, budget))
@@ -61,23 +52,6 @@ export class StoredStates implements TokenStates {
   async token(id: TokenId): Promise<TokenDigest | undefined> {
     const isKnown = await this.#outputs.store.use(index).at(id).count()
     return isKnown > 0 ? this.#digestOf(id, { rows: MAX_DIGESTED }) : undefined
-  }
-
-  async #idsAfter(after: TokenId | undefined, most: number): Promise<TokenId[]> {
-    const range = {
-      start: after === undefined ? index.encode(FIRST) : successor(index.encode(after)),
-      end: successor(index.encode(LAST)),
-      reverse: false
-    }
-    const ids: TokenId[] = []
-    while (ids.length < most) {
-      // The set of spent outputs may be beside each set.
-      const keys = await this.#outputs.store.zkeys(range, { limit: 2 * most })
-      for (const key of keys) if (index.owns(key)) ids.push(index.decode(key)[0])
-      if (keys.length < 2 * most) break
-      range.start = successor(keys.at(-1)!)
-    }
-    return ids.slice(0, most)
   }
 
   async #digestOf(id: TokenId, budget: { rows: number }): Promise<TokenDigest> {

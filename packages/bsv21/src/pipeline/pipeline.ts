@@ -19,13 +19,14 @@ import type { Activation } from '../activation.ts'
 import { type Completeness, completenessOf, countsOf, type PendingCounts } from '../completeness.ts'
 import type { FeePayments } from '../fee-payments.ts'
 import { bsv21 } from '../keys.ts'
-import type { Source, TransactionSource } from '../source/source.ts'
+import type { Source, SpendSource, TransactionSource } from '../source/source.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { FastPath } from './fast-path.ts'
 import { Ingest } from './ingest.ts'
 import { Progress, type SourceProgress } from './progress.ts'
 import { type Clock, discoveryQueue, queueOfToken, wallClock } from './queues.ts'
 import { type ReadyToken, ReadyTokens } from './ready-tokens.ts'
+import { SpendCheck, type SpendCheckStatus } from './spend-check.ts'
 import { StagedTransactions } from './staged-transactions.ts'
 import { TokenWorker } from './token-worker.ts'
 import { trackStored } from './track-stored.ts'
@@ -39,6 +40,10 @@ export interface PipelineOptions {
   readonly fetch?: TransactionSource | undefined
   /** Payments to fee addresses, synced before each activation check of an idle token. */
   readonly payments?: FeePayments | undefined
+  /** Knows the spenders of token outputs, which are asked for in sweeps. */
+  readonly spends?: SpendSource | undefined
+  /** Outputs a second whose spenders are asked for. */
+  readonly spendRate?: number | undefined
   /** Seconds between activation checks of idle tokens, 300 by default. */
   readonly lifecycleSeconds?: number
   /** Whether other processes share the store: then all transactions go through the queues. */
@@ -57,6 +62,8 @@ export interface PipelineStatus {
   readonly idle: number
   /** Transactions to dispatch. */
   readonly discovery: PendingCounts
+  /** The search for unknown spenders; undefined without a service that knows them. */
+  readonly spends: SpendCheckStatus | undefined
 }
 
 /** Transactions of one dispatch, and outputs of one token worker run. */
@@ -70,6 +77,8 @@ const POLL_MS = 1000
 /** Delay before a failed source restarts, doubled after each failure. */
 const RESTART_MS = 1000
 const MAX_RESTART_MS = 60_000
+/** Milliseconds between sweeps for spenders. */
+const SWEEP_MS = 60_000
 /** Transactions and deliveries of one source in flight; a delivery is not split. */
 const MAX_IN_FLIGHT = 2000
 const OWN = 'own:'
@@ -84,6 +93,7 @@ export class Pipeline {
   readonly #payments: FeePayments | undefined
   readonly #now: Clock
   readonly #dispatcher: Dispatcher
+  readonly #spendCheck: SpendCheck | undefined
   readonly #worker: TokenWorker
   readonly #ready: ReadyTokens
   readonly #stages = new Tasks()
@@ -124,6 +134,11 @@ export class Pipeline {
     if (feeAddresses) {
       this.#addStage('fees', { interval: POLL_MS, work: signal => this.#watchPayments(signal) })
     }
+    const { spends, spendRate: rate } = options
+    this.#spendCheck =
+      spends &&
+      new SpendCheck({ outputs: engine.outputs, activation, ingest: this.ingest, source: spends, rate })
+    if (this.#spendCheck) this.#addSpendCheck(this.#spendCheck, options.gate)
     for (const [source, progress] of this.#sources) this.#addSource(source, progress, options.gate)
   }
 
@@ -132,6 +147,20 @@ export class Pipeline {
       name: stage,
       onHealthChange: healthLog(this.#logger, 'the token pipeline’s stage', { stage }),
       ...options
+    })
+  }
+
+  /** Sweeps the unspent outputs, in the process that follows the sources. */
+  #addSpendCheck(check: SpendCheck, gate: TaskGate | undefined): void {
+    this.#following.add({
+      name: 'spends',
+      gate,
+      interval: SWEEP_MS,
+      backoff: { first: RESTART_MS, limit: MAX_RESTART_MS, jitter: 0 },
+      onHealthChange: healthLog(this.#logger, 'the search for spenders of tokens', {}),
+      work: async signal => {
+        await check.sweep(signal)
+      }
     })
   }
 
@@ -187,7 +216,7 @@ export class Pipeline {
       discoveryQueue(store, this.#now).stats()
     ])
     const sources = [...this.#sources].map(([source, progress]) => progress.of(source.name, source.status))
-    return { sources, ready, idle, discovery: countsOf(discovery) }
+    return { sources, ready, idle, discovery: countsOf(discovery), spends: this.#spendCheck?.status }
   }
 
   /** The completeness of a token's state; of the state of all tokens without one. */

@@ -4,9 +4,17 @@
  */
 
 import { Beef, Bump, HttpService, parseTransaction } from '@quoin/chain'
-import { formatTxid, parseTxid, reasonOf, type Txid } from '@quoin/primitives'
+import {
+  formatOutpoint,
+  formatTxid,
+  type Outpoint,
+  parseTxid,
+  reasonOf,
+  type Txid,
+  toHex
+} from '@quoin/primitives'
 import type { BlockPosition } from '@quoin/txo'
-import type { FollowOptions, TransactionSource } from './source.ts'
+import type { FollowOptions, SpendSource } from './source.ts'
 
 /** The limit of a BEEF. */
 const MAX_BYTES = 32 * 1024 * 1024
@@ -24,7 +32,7 @@ export interface AddressTransaction {
   readonly mined: BlockPosition | undefined
 }
 
-export class JungleBusRest implements TransactionSource {
+export class JungleBusRest implements SpendSource {
   readonly name: string
   readonly #service: HttpService
   /** Sent with every request, once obtained. */
@@ -83,6 +91,16 @@ export class JungleBusRest implements TransactionSource {
     const bump = proof && this.#understood(proofPath, () => Bump.parse(proof))
     if (bump && !bump.proves(txid)) throw this.#service.failure(proofPath, 'answers with another proof')
     return Beef.of([{ txid, transaction, bump }])
+  }
+
+  /** The spender of an output: 32 bytes in the order of display, or none. */
+  async spender(outpoint: Outpoint, { signal }: FollowOptions = {}): Promise<Txid | undefined> {
+    const path = `/v1/txo/spend/${formatOutpoint(outpoint, '_')}`
+    const bytes = await this.#bytes(path, signal)
+    if (!bytes) return undefined
+    if (bytes.length !== 32)
+      throw this.#service.failure(path, `answered with ${bytes.length} bytes, not a txid`)
+    return parseTxid(toHex(bytes))
   }
 
   /** Transactions of an address, from a height on. */

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseTransaction, writeBeef } from '@quoin/chain'
-import { formatTxid, parseTxid } from '@quoin/primitives'
+import { formatOutpoint, formatTxid, fromHex, makeOutpoint, parseTxid } from '@quoin/primitives'
 import type WebSocket from 'ws'
 import { WebSocketServer } from 'ws'
 import type { ServedBlock, ServedTransaction } from './junglebus.testing.ts'
@@ -92,6 +92,11 @@ export class JungleBusServer {
     for (const session of this.#sessions) session.reorged(from)
   }
 
+  /** Transactions of a block that the subscription does not select. */
+  know(height: number, ...transactions: readonly ServedTransaction[]): void {
+    for (const served of transactions) this.#transactions.set(formatTxid(served.txid), { served, height })
+  }
+
   /** A transaction that is not mined. */
   seen(served: ServedTransaction): void {
     for (const session of this.#sessions) session.mempool(served)
@@ -150,7 +155,21 @@ export class JungleBusServer {
     else this.#answerTransaction(path, response)
   }
 
+  #answerSpend(outpoint: string, response: ServerResponse): void {
+    const spender = [...this.#transactions.values()].find(({ served }) =>
+      parseTransaction(served.raw).inputs.some(
+        ({ txid, vout }) => formatOutpoint(makeOutpoint(txid, vout), '_') === outpoint
+      )
+    )
+    sendBytes(response, spender ? fromHex(formatTxid(spender.served.txid)) : new Uint8Array())
+  }
+
   #answerTransaction(path: string, response: ServerResponse): void {
+    const [, outpoint] = /^\/v1\/txo\/spend\/([0-9a-f]{64}_\d+)$/.exec(path) ?? []
+    if (outpoint !== undefined) {
+      this.#answerSpend(outpoint, response)
+      return
+    }
     const [, kind, id = ''] = /^\/v1\/transaction\/(get|beef|proof)\/([0-9a-f]{64})/.exec(path) ?? []
     const found = this.#transactions.get(id)
     if (!found) {

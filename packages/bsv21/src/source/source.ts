@@ -6,7 +6,7 @@
  * Sources are untrusted: every transaction is verified.
  */
 import type { Beef } from '@quoin/chain'
-import type { Txid } from '@quoin/primitives'
+import type { Outpoint, Txid } from '@quoin/primitives'
 import type { Batch, Store, StoreReads } from '@quoin/store'
 import type { BlockPosition } from '@quoin/txo'
 
@@ -61,6 +61,12 @@ export const IDLE_STATUS: SourceStatus = {
   end: undefined,
   transactions: 0,
   lastError: undefined
+}
+
+/** A service that knows the spenders of outputs, and has them. */
+export interface SpendSource extends TransactionSource {
+  /** Undefined for an output that it does not know as spent. */
+  spender(outpoint: Outpoint, options?: FollowOptions): Promise<Txid | undefined>
 }
 
 /** A source of single transactions by txid, for missing ancestors. */

@@ -245,6 +245,11 @@ const schema = Type.Object(
           description: 'the last blocks of the subscription that are taken again after a restart',
           default: 6
         }),
+        spendRate: whole(0, 1000, {
+          description:
+            'unspent outputs of tokens a second whose spenders JungleBus is asked for; 0 asks for none',
+          default: 20
+        }),
         mempool: flag({
           description: 'whether transactions that are not mined are taken from JungleBus',
           default: false

@@ -57,6 +57,7 @@ export const openPipeline = (
     logger,
     lifecycleSeconds: bsv21.lifecycle,
     sources: [...(jungleBus ? [jungleBus] : []), ...peers],
+    ...(jungleBus && bsv21.spendRate > 0 && { spends: jungleBus.rest, spendRate: bsv21.spendRate }),
     isShared: outputs.store.isShared,
     gate: lease,
     fetch: fallbackSource([...(jungleBus ? [jungleBus.rest] : []), ...peers]),

@@ -121,6 +121,15 @@ const Status = Type.Object(
           ready: Count,
           idle: Count,
           discovery: PendingJson,
+          spends: Type.Optional(
+            Type.Object(
+              { asked: Count, found: Count, sweptAt: Type.Optional(Type.Number()) },
+              {
+                description:
+                  'Unspent outputs whose spenders a service was asked for, and unknown ones that it had.'
+              }
+            )
+          ),
           completeness: CompletenessJson
         }),
         Type.Null()
