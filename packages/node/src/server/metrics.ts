@@ -1,6 +1,6 @@
 /** Metrics for Prometheus, in a registry of their own. Counts of the store are read when Prometheus collects. */
 
-import type { HeaderStore } from '@quoin/chain'
+import { type HeaderStore, signatureBackend } from '@quoin/chain'
 import type { Engine, HostedModuleState, PluginHost, Steak, SyncService } from '@quoin/overlay'
 import { startedTasks, type TaskState } from '@quoin/primitives'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -70,6 +70,7 @@ export class Metrics {
       registers
     })
     this.#measureInterpreter(engine)
+    this.#measureSignatures()
     this.#measureParts(parts)
     this.#measure(engine, queues)
     this.#measureTasks()
@@ -202,6 +203,15 @@ export class Metrics {
     gauge('quoin_part_last_error_seconds', 'When a part last failed, in unix seconds.', state =>
       seconds(state.lastErrorAt)
     )
+  }
+
+  #measureSignatures(): void {
+    new Gauge({
+      name: 'quoin_signature_backend',
+      help: 'What verifies signatures: native is libsecp256k1, javascript is forty times slower.',
+      labelNames: ['backend'],
+      registers: [this.registry]
+    }).set({ backend: signatureBackend() }, 1)
   }
 
   #measureTasks(): void {

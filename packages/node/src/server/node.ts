@@ -49,6 +49,7 @@ import { Reorgs } from './reorgs.ts'
 import { isReadOnly, type Role } from './roles.ts'
 import { createServer, type Server } from './server.ts'
 import type { Config } from './settings.ts'
+import { signatureParts } from './signature-parts.ts'
 import { taskLease } from './task-leases.ts'
 import { activationOf, type NodeTokens, openPipeline } from './tokens.ts'
 
@@ -125,6 +126,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         },
         ...(node.plugins && { plugins: node.plugins }),
         parts: [
+          ...signatureParts(logger),
           ...(node.store.isShared || isReadOnly(config.store)
             ? [layoutsPart(node.store, keyspaces.members)]
             : []),
