@@ -6,6 +6,7 @@ import { QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { Txid } from '../../schemas.ts'
+import { chaintracksServiceRoutes } from './chaintracks-service.ts'
 import { tipStream } from './tip-stream.ts'
 
 const HeaderJson = Type.Object(
@@ -30,7 +31,12 @@ const MAX_HEADERS = 10_000
 export const oneSatChaintracksRoutes = (context: Context): Route[] => {
   const { headers } = context
   if (!headers) return []
-  return [...chain(headers), ...single(headers), following(context, headers)]
+  return [
+    ...chain(headers),
+    ...single(headers),
+    following(context, headers),
+    ...chaintracksServiceRoutes(headers)
+  ]
 }
 
 /** As it is sent. */

@@ -1,6 +1,7 @@
 /** The 1Sat API with its own client, `@1sat/client` 0.0.9, as it is. */
 import { Beef, MerklePath, Transaction as SdkTransaction } from '@bsv/sdk'
-import { formatAddress, HeaderStore, hash160, syncHeaders, type Transaction } from '@quoin/chain'
+import { ChaintracksServiceClient } from '@bsv/wallet-toolbox'
+import { formatAddress, formatHash, HeaderStore, hash160, syncHeaders, type Transaction } from '@quoin/chain'
 import { formatTxid, toHex } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createServer, type Server } from '../../index.ts'
@@ -213,6 +214,49 @@ describe('OverlayClient', () => {
     for (const topics of ['[', '["tm_ones", 7]', 'tm ones', '[]x']) {
       expect((await submit(topics)).status).toBe(400)
     }
+  })
+})
+
+describe('ChaintracksServiceClient of @bsv/wallet-toolbox', () => {
+  const service = () => new ChaintracksServiceClient('test', `${url}/1sat/chaintracks`)
+
+  it('reads the tip, headers by height and by hash, and ranges', async () => {
+    const tip = await headers.tip()
+    const hash = formatHash(tip.header.hash)
+    expect(await service().getPresentHeight()).toBe(tipAt)
+    expect(await service().findChainTipHash()).toBe(hash)
+    const found = await service().findChainTipHeader()
+    expect(found).toEqual({
+      version: tip.header.version,
+      previousHash: formatHash(tip.header.previous),
+      merkleRoot: formatHash(tip.header.merkleRoot),
+      time: tip.header.time,
+      bits: tip.header.bits,
+      nonce: tip.header.nonce,
+      height: tipAt,
+      hash
+    })
+    expect(await service().findHeaderForHeight(tipAt)).toEqual(found)
+    expect(await service().findHeaderForBlockHash(hash)).toEqual(found)
+    expect(await service().findHeaderForHeight(tipAt + 1)).toBeUndefined()
+    expect(await service().findHeaderForBlockHash(UNKNOWN)).toBeUndefined()
+    expect(await service().getHeaders(2, 10)).toBe(await clientsOf(url).chaintracks.getHeaders(2, 10))
+    expect(await service().getInfo()).toMatchObject({ chain: 'regtest', heightLive: tipAt, packages: [] })
+    expect(await service().isListening()).toBe(true)
+  })
+
+  it('is the chain tracker of a wallet: it verifies a BEEF, and no other root', async () => {
+    const beef = Beef.fromBinary(Array.from(await clientsOf(url).beef.getBeef(formatTxid(minted.txid))))
+    expect(await beef.verify(service())).toBe(true)
+    const { merkleRoot } = (await service().findHeaderForHeight(2))!
+    expect(await service().isValidRootForHeight(merkleRoot, 2)).toBe(true)
+    expect(await service().isValidRootForHeight(merkleRoot, 3)).toBe(false)
+    expect(await service().isValidRootForHeight(merkleRoot, tipAt + 1)).toBe(false)
+  })
+
+  it('fails for queries that are none', async () => {
+    await expect(service().getHeaders(2, 10_001)).rejects.toThrow('ERR_REQUEST')
+    await expect(service().findHeaderForBlockHash('ab')).rejects.toThrow('ERR_REQUEST')
   })
 })
 
