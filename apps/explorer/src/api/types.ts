@@ -13,6 +13,17 @@ export type BlockHeader = {
   readonly nonce: number
 }
 
+export type ChaintracksHeader = {
+  readonly version: number
+  readonly previousHash: string
+  readonly merkleRoot: string
+  readonly time: number
+  readonly bits: number
+  readonly nonce: number
+  readonly height: number
+  readonly hash: string
+}
+
 export type Completeness = {
   /** No work is pending that may change the answer, and each source that knows its end has reached it. */
   readonly complete: boolean
@@ -971,6 +982,98 @@ export interface Routes {
     readonly body: undefined
     readonly answer: readonly IndexedOutput[]
   }
+  /** The hash of the last block. */
+  'GET /1sat/chaintracks/findChainTipHashHex': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: string
+    }
+  }
+  /** The header of the last block. */
+  'GET /1sat/chaintracks/findChainTipHeaderHex': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: ChaintracksHeader
+    }
+  }
+  /** The header of a block of the chain by its hash; without a value when there is none. */
+  'GET /1sat/chaintracks/findHeaderHexForBlockHash': {
+    readonly path: undefined
+    readonly query: {
+      readonly hash: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: ChaintracksHeader
+    }
+  }
+  /** The header at a height; without a value when there is none. */
+  'GET /1sat/chaintracks/findHeaderHexForHeight': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: ChaintracksHeader
+    }
+  }
+  /** The network of the headers. */
+  'GET /1sat/chaintracks/getChain': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: string
+    }
+  }
+  /** Headers one after the other in hex; fewer where the chain ends. */
+  'GET /1sat/chaintracks/getHeaders': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: number
+      readonly count: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: string
+    }
+  }
+  /** The network and the height of the headers. */
+  'GET /1sat/chaintracks/getInfo': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: {
+        readonly chain: string
+        readonly heightBulk: number
+        readonly heightLive: number
+        readonly storage: string
+      }
+    }
+  }
+  /** The height of the last block. */
+  'GET /1sat/chaintracks/getPresentHeight': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: number
+    }
+  }
   /** The header of a block by its hash. */
   'GET /1sat/chaintracks/header/hash/{hash}': {
     readonly path: {
@@ -1325,6 +1428,17 @@ export interface Routes {
     readonly query: undefined
     readonly body: undefined
     readonly answer: readonly string[]
+  }
+  /** A transaction of the development chain with its ancestry to proofs. */
+  'GET /dev/beef/{txid}': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly beef: string
+    }
   }
   /** The documentation of the routes as a page. */
   'GET /docs': {
@@ -2234,6 +2348,18 @@ export interface Routes {
         readonly height: number
         readonly hash: string
       }[]
+    }
+  }
+  /** Gives the development chain a transaction with its unmined ancestors. No topic sees it. */
+  'POST /dev/submit': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** A BEEF in hex. */
+      readonly beef: string
+    }
+    readonly answer: {
+      readonly txid: string
     }
   }
   /** Asks a lookup service. With `x-aggregation: yes` the outputs come with one BEEF for all of them, as bytes. */

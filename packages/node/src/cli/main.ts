@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { liquidityCommand } from '../optional-packages.ts'
 import { version } from '../package-files.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
+import { addKvCommands } from './kv/commands.ts'
 import { addNodeCommands } from './node/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
 import { addTokenCommands } from './tokens/commands.ts'
@@ -23,6 +24,8 @@ Examples:
   quoin serve deployment-info.json     run a LARS or CARS project, as it is
   quoin dev                            the same, with changed plug-ins loaded again
   quoin lookups                        say how far each lookup service of a node is
+  quoin kv set name Ty                 an entry of the key-value store, beside quoin demo
+  quoin dev-wallet                     a BRC-100 wallet to develop with
   quoin keyspace check                 prove every key layout that Quoin ships
   quoin keyspace explain 0331          say what a raw key is
   quoin keyspace audit layout.json     prove a layout of your own, or get two keys that break it
@@ -39,6 +42,7 @@ ${exitHelp('quoin')}`
 
 await addNodeCommands(program)
 await addKeyspaceCommands(program)
+addKvCommands(program)
 addStoreCommands(program)
 addTokenCommands(program)
 addVerifyCommands(program)
