@@ -7,11 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint, type Topic } from '@quoin/primitives'
+import { formatTxid, makeOutpoint, type Topic } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore } from '@quoin/txo'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/test-chain.testing.ts'
+import { LiveClient } from '../packages/node/src/server/routes/live-client.testing.ts'
 import {
   type PostgresServer,
   startPair,
@@ -23,7 +24,7 @@ import { Commands, type RunningNode } from './node.testing.ts'
 const TOPIC = 'tm_any' as Topic
 const FAILOVERS = Number(process.env['QUOIN_FAILOVERS'] ?? 1)
 /** Submissions of each failover; it begins after half of them. */
-const LOAD = 120
+const LOAD = 80
 /** The time of a failover, of processes under load. */
 const GOES_ON_MS = 20_000
 
@@ -81,6 +82,28 @@ const submit = async (node: RunningNode, beef: Uint8Array): Promise<boolean> => 
 const storeOf = async (node: RunningNode): Promise<unknown> =>
   ((await (await fetch(`${node.url}/status`)).json()) as { store: unknown }).store
 
+/** The changes of a live stream, which is opened again where it ended. */
+const follow = (node: RunningNode) => {
+  const url = `${node.url}/live?topics=${TOPIC}`
+  const received: string[] = []
+  let lastId: string | undefined
+  let client = new LiveClient(url)
+  const timer = setInterval(() => {
+    if (!client.ended) return
+    received.push(...client.txids)
+    lastId = client.lastId ?? lastId
+    client = new LiveClient(url, { 'last-event-id': lastId! })
+  }, 50)
+  return {
+    isOpen: () => client.lastId !== undefined,
+    txids: () => [...received, ...client.txids],
+    close: () => {
+      clearInterval(timer)
+      client.close()
+    }
+  }
+}
+
 /** Submits at all nodes until each submission is acknowledged, and gives the longest time without one. */
 const submitAll = async (
   submissions: Awaited<ReturnType<typeof prepared>>[],
@@ -105,6 +128,8 @@ it(
   async () => {
     const acknowledged: Awaited<ReturnType<typeof prepared>>[] = []
     const pauses: number[] = []
+    const streams = nodes.map(follow)
+    for (const { isOpen } of streams) await expect.poll(isOpen).toBe(true)
     for (let failover = 1; failover <= FAILOVERS; failover++) {
       const [primary, standby] = servers as [PostgresServer, PostgresServer]
       for (const node of nodes) expect(await storeOf(node)).toMatchObject({ durability: 'standby' })
@@ -126,6 +151,12 @@ it(
       const next = await startPostgres({ standbyOf: standby, port: primary.port })
       await waitForStandby(standby)
       servers.splice(0, 2, standby, next)
+    }
+    const txids = acknowledged.map(({ txid }) => formatTxid(txid)).toSorted()
+    for (const stream of streams) {
+      // Each change once, from both processes.
+      await expect.poll(() => stream.txids().toSorted(), { timeout: GOES_ON_MS }).toEqual(txids)
+      stream.close()
     }
     process.stdout.write(`milliseconds without an acknowledgement: ${pauses.join(', ')}\n`)
     const store = await openStore(url)

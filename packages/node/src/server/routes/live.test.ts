@@ -3,56 +3,7 @@
 import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { said, startNode, type TestNode } from '../node.testing.ts'
-
-interface Told {
-  event?: string
-  id?: string
-  data?: string
-}
-
-/** A client of server-sent events, as strict as the standard. */
-class Client {
-  readonly told: Told[] = []
-  lastId: string | undefined
-  ended = false
-  readonly #abort = new AbortController()
-
-  constructor(url: string, headers: Record<string, string> = {}) {
-    void this.#read(url, headers).catch(() => undefined)
-  }
-
-  async #read(url: string, headers: Record<string, string>): Promise<void> {
-    const response = await fetch(url, { headers, signal: this.#abort.signal })
-    let text = ''
-    const decoder = new TextDecoder()
-    for await (const chunk of response.body!) {
-      text += decoder.decode(chunk, { stream: true })
-      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        this.#block(text.slice(0, end))
-        text = text.slice(end + 2)
-      }
-    }
-    this.ended = true
-  }
-
-  #block(block: string): void {
-    const told: Told = {}
-    for (const line of block.split('\n')) {
-      const [name, value] = line.split(/: (.*)/s)
-      if (name === 'event' || name === 'id' || name === 'data') told[name] = value ?? ''
-    }
-    if (told.id !== undefined) this.lastId = told.id
-    if (told.data !== undefined) this.told.push(told)
-  }
-
-  get txids(): string[] {
-    return this.told.map(({ data }) => JSON.parse(data!).txid)
-  }
-
-  close(): void {
-    this.#abort.abort()
-  }
-}
+import { LiveClient } from './live-client.testing.ts'
 
 /** On a busy machine. */
 const SOON = { timeout: 20_000 }
@@ -71,7 +22,7 @@ const one = async (): Promise<string> => {
 
 describe('GET /live', () => {
   it('tells what is committed, and goes on where a client left off', async () => {
-    const first = new Client(`${node.url}/live`)
+    const first = new LiveClient(`${node.url}/live`)
     await expect.poll(() => first.lastId, SOON).toBeDefined()
     const before = await one()
     await expect.poll(() => first.txids, SOON).toContain(before)
@@ -79,7 +30,7 @@ describe('GET /live', () => {
     expect(last).toMatchObject({ event: 'saved', id: String(JSON.parse(last.data!).position) })
     first.close()
     const missed = [await one(), await one()]
-    const again = new Client(`${node.url}/live`, { 'last-event-id': first.lastId! })
+    const again = new LiveClient(`${node.url}/live`, { 'last-event-id': first.lastId! })
     await expect.poll(() => again.txids.filter(txid => missed.includes(txid)), SOON).toEqual(missed)
     expect(again.txids).not.toContain(before)
     const ids = [...first.told, ...again.told].map(({ id }) => Number(id))
@@ -88,8 +39,8 @@ describe('GET /live', () => {
   })
 
   it('passes over what a client does not want, and moves it on all the same', async () => {
-    const client = new Client(`${node.url}/live?topics=tm_nobody&events=txid:${'00'.repeat(32)}`)
-    const wanting = new Client(`${node.url}/live?topics=tm_ones`)
+    const client = new LiveClient(`${node.url}/live?topics=tm_nobody&events=txid:${'00'.repeat(32)}`)
+    const wanting = new LiveClient(`${node.url}/live?topics=tm_ones`)
     await expect.poll(() => [client.lastId, wanting.lastId], SOON).not.toContain(undefined)
     const txid = await one()
     await expect.poll(() => wanting.txids, SOON).toEqual([txid])
@@ -103,7 +54,7 @@ describe('GET /live', () => {
   it('tells who wants a topic of what spends its outputs', async () => {
     const minted = await node.minted()
     await node.submit(minted, 'tm_ones')
-    const client = new Client(`${node.url}/live?topics=tm_ones`)
+    const client = new LiveClient(`${node.url}/live?topics=tm_ones`)
     await expect.poll(() => client.lastId, SOON).toBeDefined()
     const spending = await node.spent(minted, 0, [0])
     await node.submit(spending, 'tm_ones')
@@ -127,7 +78,7 @@ describe('GET /live', () => {
     const original = outputs.follow.bind(outputs)
     // As if the client had not read while the journal was trimmed.
     outputs.follow = subscription => original({ ...subscription, after: 0 })
-    const client = new Client(`${node.url}/live?after=${start}`)
+    const client = new LiveClient(`${node.url}/live?after=${start}`)
     await expect.poll(() => client.told.map(({ event }) => event), SOON).toEqual(['gone'])
     await expect.poll(() => client.ended, SOON).toBe(true)
     outputs.follow = original
@@ -141,13 +92,13 @@ describe('GET /live', () => {
 
   it('has no more streams than it should, and counts those that left', async () => {
     const small = await startNode('memory:', { limits: { streams: 1 }, heartbeat: 20 })
-    const client = new Client(`${small.url}/live`)
+    const client = new LiveClient(`${small.url}/live`)
     await expect.poll(() => client.lastId, SOON).toBeDefined()
     const refused = await small.get('/live')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10'])
     client.close()
     await expect.poll(async () => (await said(small.get('/status'))).streams, SOON).toBe(0)
-    const next = new Client(`${small.url}/live`)
+    const next = new LiveClient(`${small.url}/live`)
     await expect.poll(() => next.lastId, SOON).toBeDefined()
     await small.close()
     await expect.poll(() => next.ended, SOON).toBe(true)
