@@ -11,16 +11,25 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Beef, formatAddress, sha256, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { makeOutpoint, type TokenId, type Txid } from '@quoin/primitives'
+import {
+  formatOutpoint,
+  makeOutpoint,
+  type Outpoint,
+  parseOutpoint,
+  type TokenId,
+  type Txid,
+  txidOf
+} from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { type OutputSearch, outputs, TxUpdate } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
 import { memory } from '../../../bench/memory.ts'
 import { bsv21, bsv21Events } from './keys.ts'
-import { TokenNode } from './node.testing.ts'
+import { TokenNode, type TokenNodeOptions } from './node.testing.ts'
+import { queueOfToken } from './pipeline/queues.ts'
 import type { Delivery, FollowOptions, Source, SourceStatus, SourceTransaction } from './source/source.ts'
 import * as t from './tokens.testing.ts'
-import { topicOf } from './topic-names.ts'
+import { DISCOVERY, topicOf } from './topic-names.ts'
 
 const GROUP = 10
 const EACH = 10n ** 9n
@@ -122,10 +131,10 @@ class Stock implements Source {
 }
 
 export default suite(({ sheet, after, progress, scale, note }) => {
-  const open = async (chain: DevChain, ...sources: readonly Source[]): Promise<TokenNode> => {
+  const open = async (chain: DevChain, options: Partial<TokenNodeOptions> = {}): Promise<TokenNode> => {
     const path = await mkdtemp(join(tmpdir(), 'quoin-bench-'))
     const store = await openStore(`lmdb:${path}`)
-    const node = new TokenNode(store, { chain, activation: 'all', sources })
+    const node = new TokenNode(store, { chain, activation: 'all', ...options })
     after(async () => {
       await node.close()
       await store.close()
@@ -146,7 +155,7 @@ export default suite(({ sheet, after, progress, scale, note }) => {
     ]
     const chain = new DevChain()
     const stock = new Stock()
-    const node = await open(chain, stock)
+    const node = await open(chain, { sources: [stock] })
     const { id, beefs, accounts: first } = await spread(chain, holders)
     for (const beef of beefs) await node.pipeline.ingest.ingestBeef(beef)
     await node.pipeline.settle()
@@ -241,31 +250,110 @@ export default suite(({ sheet, after, progress, scale, note }) => {
     return { columns: ['question', 'outputs', 'holders', 'p50 ms', 'p99 ms', 'processor us'], rows }
   })
 
-  sheet('active tokens with nothing to do', async () => {
-    const rows: number[][] = []
-    for (const count of [0, 10_000]) {
-      const node = await open(new DevChain())
-      const batch = node.outputs.store.batch()
-      for (let i = 0; i < count; i++) {
-        const id = `${i.toString(16).padStart(64, '0')}_0` as TokenId
-        batch.use(bsv21.collections.lists).at('whitelist').add(id)
+  sheet('idle tokens', async () => {
+    const counts = scale === 'quick' ? [0, 10_000] : [0, 10_000, 100_000]
+    const rows: (string | number)[][] = []
+    for (const kind of ['active', 'unpaid, with queue items'] as const) {
+      for (const count of counts) {
+        const node = await open(new DevChain(), { activation: 'listed', feeXpub: XPUB })
+        await fillTokens(node, count, progress)
+        await (kind === 'active' ? whitelistAll(node, count) : enqueueAll(node, count))
+        const before = memory()
+        node.pipeline.start()
+        // What starting takes is not what is measured.
+        await sleep(2000)
+        const cpu = process.cpuUsage()
+        await sleep(IDLE_SECONDS[scale] * 1000)
+        const idle = process.cpuUsage(cpu)
+        const { heap, resident } = memory()
+        await node.pipeline.settle()
+        const check = process.cpuUsage()
+        await node.pipeline.settle()
+        const checked = process.cpuUsage(check)
+        await node.close()
+        rows.push([
+          kind,
+          count,
+          rounded((idle.user + idle.system) / 1000 / IDLE_SECONDS[scale]),
+          heap - before.heap,
+          resident - before.resident,
+          Math.round((checked.user + checked.system) / 1000)
+        ])
       }
-      const before = memory()
-      await batch.commit()
-      node.pipeline.start()
-      // What starting takes is not what is measured.
-      await sleep(2000)
-      const cpu = process.cpuUsage()
-      await sleep(IDLE_SECONDS * 1000)
-      const { user, system } = process.cpuUsage(cpu)
-      const { heap, resident } = memory()
-      await node.close()
-      const milliseconds = (user + system) / 1000 / IDLE_SECONDS
-      rows.push([count, rounded(milliseconds), heap - before.heap, resident - before.resident])
     }
-    return { columns: ['tokens', 'processor ms/s', 'heap MB more', 'resident MB more'], rows }
+    return {
+      columns: [
+        'tokens are',
+        'tokens',
+        'processor ms/s',
+        'heap MB more',
+        'resident MB more',
+        'activation check ms'
+      ],
+      rows
+    }
   })
 })
+
+const XPUB =
+  'xpub661MyMwAqRbcF221R74MPqdipLsgUevAAX4hZP2rywyEeShpbe3v2r9ciAvSGT6FB22TEmFLdUyeEDJL4ekG8s9H5WXbzDQPr6eW1zEYYy9'
+
+const IDLE_SECONDS = { quick: 5, normal: 20, full: 20 }
+
+/** Tokens of a transaction of `fillTokens`. */
+const PER_TRANSACTION = 100
+
+const tokenNumber = (number: number): Outpoint => {
+  const name = new TextEncoder().encode(`tokens ${Math.floor(number / PER_TRANSACTION)}`)
+  return makeOutpoint(sha256(name) as Txid, number % PER_TRANSACTION)
+}
+
+/** Tokens that are deployed and held, as their topics admitted them; nothing of them is verified. */
+const fillTokens = async (
+  { outputs }: TokenNode,
+  count: number,
+  progress: (text: string) => void
+): Promise<void> => {
+  const { id: ofToken, p2pkh } = bsv21Events.types
+  for (let made = 0; made < count; ) {
+    const changes = Array.from({ length: 10 }, () => {
+      const change = new TxUpdate(txidOf(tokenNumber(made)), { vouts: PER_TRANSACTION })
+      for (let vout = 0; vout < PER_TRANSACTION; vout++, made++) {
+        const id = formatOutpoint(tokenNumber(made), '_') as TokenId
+        change
+          .output(vout, {
+            satoshis: 1,
+            events: [ofToken.text(id), p2pkh.text(addressOf(made), id)],
+            data: { bsv21: { id, op: 'deploy+mint', amt: '1000' } }
+          })
+          .admit(DISCOVERY, vout)
+          .admit(topicOf(id), vout)
+      }
+      return change
+    })
+    await outputs.commit(...changes)
+    progress(`${made.toLocaleString('en-US')} tokens`)
+  }
+}
+
+const tokenIds = (count: number): TokenId[] =>
+  Array.from({ length: count }, (_, i) => formatOutpoint(tokenNumber(i), '_') as TokenId)
+
+const whitelistAll = async ({ outputs: { store } }: TokenNode, count: number): Promise<void> => {
+  const batch = store.batch()
+  for (const id of tokenIds(count)) batch.use(bsv21.collections.lists).at('whitelist').add(id)
+  await batch.commit()
+}
+
+/** An output of each token waits for its activation. */
+const enqueueAll = async ({ outputs: { store } }: TokenNode, count: number): Promise<void> => {
+  const batch = store.batch()
+  for (const id of tokenIds(count)) {
+    queueOfToken(store, id).enqueueIn(batch, parseOutpoint(id), 0)
+    batch.use(bsv21.collections.idle).at().add(id, 1)
+  }
+  await batch.commit()
+}
 
 /** Where the pages of the holders begin. */
 const pageStarts = async ({ tokens }: TokenNode, id: TokenId): Promise<string[]> => {
@@ -275,8 +363,6 @@ const pageStarts = async ({ tokens }: TokenNode, id: TokenId): Promise<string[]>
     starts.push(cursor)
   return starts
 }
-
-const IDLE_SECONDS = 20
 
 /** Questions before those that count, and those that do. */
 const WARM_UP = 300

@@ -1,9 +1,10 @@
 import { Beef, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatTxid, type Txid } from '@quoin/primitives'
+import { formatTxid, type TokenId, type Txid } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AddressSource, FeePayments } from './fee-payments.ts'
+import { bsv21 } from './keys.ts'
 import { TokenNode } from './node.testing.ts'
 import * as t from './tokens.testing.ts'
 
@@ -97,6 +98,29 @@ describe('payments for a token', () => {
     expect(asked.at(-1)).toBe(chain.heightOf(paid[0]!.txid))
     expect(fetched).toHaveLength(3)
     expect(await node.activation.status(id)).toMatchObject({ credits: 1100n })
+  })
+
+  it('are asked for 1,000 tokens at a time, in turn, of however many wait', async () => {
+    const batch = store.batch()
+    for (let i = 0; i < 2500; i++) {
+      const token = `${i.toString(16).padStart(64, '0')}_0` as TokenId
+      batch.use(bsv21.collections.idle).at().add(token, 1)
+    }
+    await batch.commit()
+    const { addressTransactions } = source
+    const addresses = new Set<string>()
+    source.addressTransactions = async (address, from) => {
+      addresses.add(address)
+      return addressTransactions(address, from)
+    }
+    const counts: number[] = []
+    for (let pass = 0; pass < 4; pass++) {
+      await node.pipeline.settle()
+      counts.push(asked.length)
+    }
+    source.addressTransactions = addressTransactions
+    expect(counts).toEqual([1000, 2000, 2500, 3500])
+    expect(addresses.size).toBe(2500)
   })
 
   it('that cannot be asked for now are asked for later, and hold up nothing', async () => {

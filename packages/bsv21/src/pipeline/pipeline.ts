@@ -81,6 +81,8 @@ const MAX_RESTART_MS = 60_000
 const SWEEP_MS = 60_000
 /** Transactions and deliveries of one source in flight; a delivery is not split. */
 const MAX_IN_FLIGHT = 2000
+/** Idle tokens whose payments one activation check asks the source for; the next check goes on behind them. */
+const MAX_PAYMENT_QUERIES = 1000
 const OWN = 'own:'
 const isOwnerEvent = (event: string): boolean => event.startsWith(OWN)
 
@@ -101,6 +103,8 @@ export class Pipeline {
   readonly #dispatchTask: Task
   readonly #tokenTask: Task
   readonly #stopping = new AbortController()
+  /** The place among the idle tokens of the first whose payments the next activation check asks for. */
+  #firstQuery = 0
 
   constructor(options: PipelineOptions) {
     const { engine, activation, logger, sources = [], fetch, lifecycleSeconds = 300 } = options
@@ -305,15 +309,19 @@ export class Pipeline {
   }
 
   async #activateAll(): Promise<void> {
-    let activated = 0
+    let [activated, visited] = [0, 0]
+    const first = this.#firstQuery
+    const end = first + MAX_PAYMENT_QUERIES
     for await (const tokens of this.#ready.idle()) {
       await this.#forEachToken(tokens, async ({ token }) => {
-        await this.#syncPayments(token)
+        const place = visited++
+        if (place >= first && place < end) await this.#syncPayments(token)
         if (!(await this.#activation.isActive(token))) return
         await this.#ready.markReady(token)
         activated++
       })
     }
+    this.#firstQuery = visited > end ? end : 0
     if (activated > 0) this.#tokenTask.wake()
   }
 
