@@ -17,7 +17,7 @@ import { type RedisServer, startRedis } from '../packages/store/src/redis/server
 import { Commands, type RunningNode } from './node.testing.ts'
 
 const TOPIC = 'tm_first' as Topic
-const PAIRS = 40
+const PAIRS = Number(process.env['QUOIN_PAIRS'] ?? 40)
 /** Submissions while the process is killed that has the leases. */
 const LOAD = 120
 /** The lease of 5 seconds, an interval of 1.5, and the time of a process under load. */
@@ -109,41 +109,6 @@ const submit = async (node: RunningNode, beef: Uint8Array): Promise<boolean> => 
   const steak = (await response.json()) as Record<string, { outputsToAdmit: number[] }>
   return response.ok && steak[TOPIC]!.outputsToAdmit.length === 1
 }
-
-it.concurrent('reads an LMDB store beside the process that writes to it', async ({ expect }) => {
-  const store = `lmdb:${join(folder, 'read')}`
-  const common = ['serve', '--port', '0', '--plugins', PLUGIN, '--store']
-  const writer = await commands.serve([...common, store, '--chain', 'scripts-only', '--log-level', 'warn'])
-  const reader = await commands.serve([...common, store, '--read-only'])
-  const [coin, later] = [chain.fund(payTo(key), 1000), chain.fund(payTo(key), 1000)]
-  chain.mine()
-  const { txid, beef } = await prepared(coin, 900)
-  expect(await submit(writer, beef)).toBe(true)
-  const outputOf = async ({ url }: RunningNode) => {
-    const response = await fetch(`${url}/txo/outpoint/${formatTxid(txid)}.0?topics=true`)
-    return [response.status, await response.json()]
-  }
-  expect(await outputOf(reader)).toEqual(await outputOf(writer))
-  expect((await outputOf(reader))[0]).toBe(200)
-  // A submission that is stored is answered; another is refused.
-  expect(await submit(reader, beef)).toBe(true)
-  const refused = await fetch(`${reader.url}/submit`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/octet-stream', 'x-topics': JSON.stringify([TOPIC]) },
-    body: (await prepared(later, 900)).beef
-  })
-  expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'ERR_STORE_READ_ONLY' }])
-  const ready = await fetch(`${reader.url}/health/ready`)
-  const { checks } = (await ready.json()) as { checks: { name: string; message?: string }[] }
-  expect([ready.status, checks.find(({ name }) => name === 'store')]).toMatchObject([
-    200,
-    { status: 'ok', message: 'read-only: submissions are refused' }
-  ])
-  await Promise.all([commands.stop(reader), commands.stop(writer)])
-  expect(reader.stderr() + writer.stderr()).not.toContain('"level":"error"')
-  const { stderr } = await commands.run(['serve', '--store', 'memory:', '--read-only'])
-  expect(stderr).toContain('only lmdb:PATH is read beside its writer')
-})
 
 it.concurrent('has a development chain in one process, which another has after a kill, and never two', async ({
   expect

@@ -16,7 +16,8 @@ import { RestartBackoff } from './restart-backoff.ts'
 
 /** Calls in the process at a time. */
 const IN_FLIGHT = 32
-const LOAD_MS = 30_000
+/** Milliseconds to load a module. Its process has the lowest priority, and a busy machine gives it little of the processor. */
+const LOAD_MS = 120_000
 /** Calls are queued for a restart within so many milliseconds, and refused before a later one. */
 const NEAR_MS = 1000
 /** Failures to load in a row after which a module counts as broken. */
