@@ -2,11 +2,13 @@
 
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { formatOutpoint, makeOutpoint } from '@quoin/primitives'
-import { verifyIndex } from '@quoin/txo'
+import { formatOutpoint, makeOutpoint, type Topic } from '@quoin/primitives'
+import { TxUpdate, verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mint, ones, pay, TestNode, TOPIC, token } from './gasp/node.testing.ts'
 import { overlay } from './keys.ts'
+import { SILENT } from './logger.ts'
+import { ReevaluationQueue } from './reevaluation.ts'
 import type { QuoinTopic } from './types.ts'
 import { verifyAdmissions } from './verify-admissions.ts'
 
@@ -33,6 +35,37 @@ const members = async (): Promise<string[]> => (await node.state()).members
 const admissionOf = async ({ txid }: Transaction) => (await node.engine.admissions(txid))?.[TOPIC]
 
 describe('a transaction that comes before the one that it spends', () => {
+  it('is evaluated again when that is admitted between the evaluation and its acknowledgement', async () => {
+    await open(token)
+    const { outputs } = node.engine
+    const a = await mint(chain)
+    const spender = await sent(pay([[a, 0]], [1]))
+    await node.submit(a)
+    await node.submit(spender)
+    let evaluations = 0
+    const queue = new ReevaluationQueue(
+      outputs,
+      {
+        reevaluate: async txid => {
+          // The commit of an admission enqueues the spender, which is leased.
+          if (++evaluations > 1) return false
+          const update = new TxUpdate(a.txid).admit('tm_other' as Topic, 0)
+          const { judgeAgain } = overlay.collections
+          await outputs.commit(
+            update.addWrites(batch => outputs.store.queueAt(judgeAgain, []).enqueueIn(batch, txid, 0))
+          )
+          return false
+        },
+        readmit: async () => undefined
+      },
+      SILENT
+    )
+    await outputs.store.queueAt(overlay.collections.judgeAgain, []).enqueue(spender.txid, 0)
+    await queue.settle()
+    expect(evaluations).toBe(2)
+    await outputs.commit(new TxUpdate(a.txid).removeFromTopic('tm_other' as Topic, 0))
+  })
+
   it('is evaluated again when another process, or a killed one, enqueued it', async () => {
     await open(token)
     node.engine.start()

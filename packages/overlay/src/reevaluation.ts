@@ -7,6 +7,7 @@
  */
 import type { Transaction } from '@quoin/chain'
 import {
+  bytesKey,
   formatOutpoint,
   formatTxid,
   hasCode,
@@ -137,14 +138,14 @@ export class ReevaluationQueue {
   async #run(): Promise<void> {
     while (this.#isDue) {
       this.#isDue = false
-      await this.#serve(this.#readmissions, outpoint => this.#readmit(outpoint), formatOutpoint)
-      await this.#serve(this.#reevaluations, txid => this.#reevaluate(txid), formatTxid)
+      await this.#serve(this.#readmissions, lease => this.#workOnReadmission(lease), formatOutpoint)
+      await this.#serve(this.#reevaluations, lease => this.#workOnReevaluation(lease), formatTxid)
     }
   }
 
   async #serve<T>(
     queue: Queue<T>,
-    work: (item: T) => Promise<void>,
+    work: (lease: Lease<T>) => Promise<void>,
     format: (item: T) => string
   ): Promise<void> {
     for (;;) {
@@ -160,12 +161,11 @@ export class ReevaluationQueue {
   async #serveOne<T>(
     queue: Queue<T>,
     lease: Lease<T>,
-    work: (item: T) => Promise<void>,
+    work: (lease: Lease<T>) => Promise<void>,
     format: (item: T) => string
   ): Promise<void> {
     try {
-      await work(lease.item)
-      await queue.acknowledge(lease)
+      await work(lease)
     } catch (error) {
       // Another process has the item.
       if (hasCode(error, 'ERR_STORE_LEASE_LOST')) return
@@ -176,11 +176,34 @@ export class ReevaluationQueue {
     }
   }
 
-  /** Repeats until the coins stay the same: an item in progress is not enqueued again. */
-  async #reevaluate(txid: Txid): Promise<void> {
-    while (await this.#steps.reevaluate(txid)) {
-      // The coins may have changed during the evaluation.
+  /**
+   * Repeats until the coins stay the same. An item in progress is not enqueued again, so it is acknowledged on the condition
+   * that the transactions that it spends have not changed since the last evaluation.
+   */
+  async #workOnReevaluation(lease: Lease<Txid>): Promise<void> {
+    const { store, transactions } = this.#outputs
+    const inputs = (await transactions.get(lease.item))?.inputs ?? []
+    const parents = new Map(inputs.map(({ txid }) => [bytesKey(txid), txid]))
+    for (;;) {
+      const expectUnchanged = await this.#outputs.recordsUnchanged([...parents.values()])
+      if (await this.#steps.reevaluate(lease.item)) continue
+      const batch = store.batch()
+      expectUnchanged(batch)
+      this.#reevaluations.acknowledgeIn(batch, lease)
+      try {
+        await batch.commit()
+        return
+      } catch (error) {
+        if (!hasCode(error, 'ERR_STORE_PRECONDITION')) throw error
+      }
     }
+  }
+
+  /** Looks again after the acknowledgement: a rollback during the work could not enqueue the item. */
+  async #workOnReadmission(lease: Lease<Outpoint>): Promise<void> {
+    await this.#readmit(lease.item)
+    await this.#readmissions.acknowledge(lease)
+    await this.#readmit(lease.item)
   }
 
   /** Admits an output to each topic that admitted it before and in which no descendant removes it any more. */

@@ -439,6 +439,17 @@ export class OutputStore {
     return record && transactionRecord.codec.decode(record)
   }
 
+  /**
+   * A condition for a later batch: the records of transactions are as they are at this call, so that neither their outputs
+   * nor their topics have changed.
+   */
+  async recordsUnchanged(txids: readonly Txid[]): Promise<(batch: Batch) => void> {
+    const records = await this.store.hmget(SPENDS, txids)
+    return batch => {
+      for (const [i, txid] of txids.entries()) batch.ifField(SPENDS, txid, records[i])
+    }
+  }
+
   async isInTopic(topic: Topic, outpoint: Outpoint): Promise<boolean> {
     return (await this.store.use(topicOutputs).at(topic).score(outpoint)) !== undefined
   }
