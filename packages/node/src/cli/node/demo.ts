@@ -190,5 +190,6 @@ const links = (url: string, address: string, token: string): string =>
 Try:
   quoin lookup ls_hello '{}' --url ${url}
   quoin token ${token} --url ${url}
+  quoin kv set name Ty --url ${url}
   quoin status --url ${url}
   curl -X POST ${url}/dev/mine`
