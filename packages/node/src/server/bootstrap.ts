@@ -34,6 +34,7 @@ export interface BootstrapOptions {
 
 export interface TopicBootstrap {
   readonly topic: string
+  /** Transactions; of tokens, each as often as topics list it. */
   readonly submitted: number
   /** Transactions in the queue, which the sync with the peer attempts again, and dead letters. */
   readonly queued: number
