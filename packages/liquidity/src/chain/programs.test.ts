@@ -4,7 +4,7 @@
  * all of them.
  */
 import { describe, expect, it } from 'vitest'
-import { differencesOf, expectedOf, replay, rowsOf, stateOf } from './replay.testing.ts'
+import { differencesOf, expectedOf, newState, replay, rowsOf, stateOf } from './replay.testing.ts'
 import { applyRows, chainPrograms, genesisOf, type RawState } from './vectors.testing.ts'
 
 const all = chainPrograms()
@@ -38,8 +38,8 @@ describe('each operation from the chain’s raw state', () => {
 
 describe('all operations one after another', () => {
   it.each(continuous)('program $seed', async program => {
-    const state = genesisOf(program)
-    const { store, liquidity } = await stateOf(state)
+    const state: RawState = new Map()
+    const { store, liquidity } = await newState(program)
     for (const [at, operation] of program.ops.entries()) {
       expect({ at, result: await replay(liquidity, operation) }).toEqual({
         at,

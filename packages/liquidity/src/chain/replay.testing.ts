@@ -13,13 +13,27 @@ import { collectIncentives, collectSpreadRewards } from '../machine/rewards.ts'
 import { swapExactIn, swapExactOut } from '../machine/swap.ts'
 import { Liquidity } from '../state.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import type { Operation, RawState } from './vectors.testing.ts'
+import type { Operation, Program, RawState } from './vectors.testing.ts'
 
 /** A store with the chain's rows in it. */
 export const stateOf = async (rows: RawState): Promise<{ store: Store; liquidity: Liquidity }> => {
   const store = await openStore('memory:')
   await importRaw(store, linesOf(rows))
   return { store, liquidity: await Liquidity.open(store) }
+}
+
+/** An empty store with the thresholds of a program. */
+export const newState = async ({
+  thresholdIncentive,
+  thresholdSpread
+}: Program): Promise<{ store: Store; liquidity: Liquidity }> => {
+  const store = await openStore('memory:')
+  const liquidity = await Liquidity.open(store)
+  await liquidity.change(async unit => {
+    unit.setThreshold('incentive', BigInt(thresholdIncentive))
+    unit.setThreshold('spread', BigInt(thresholdSpread))
+  })
+  return { store, liquidity }
 }
 
 async function* linesOf(rows: RawState): AsyncGenerator<Uint8Array> {

@@ -19,6 +19,9 @@ export interface Operation {
 
 export interface Program {
   readonly seed: number
+  /** The last pools whose accumulators are not scaled. */
+  readonly thresholdIncentive: string
+  readonly thresholdSpread: string
   readonly ops: readonly Operation[]
 }
 

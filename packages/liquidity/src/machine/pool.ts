@@ -45,6 +45,9 @@ export const createPool = async (unit: UnitOfWork, { now, ...given }: NewPool): 
   unit.setAccumulator({ pool: id }, { value: NOTHING, totalShares: 0n })
   for (const uptime of UPTIMES.keys())
     unit.setAccumulator({ pool: id, uptime }, { value: NOTHING, totalShares: 0n })
+  // A chain has its counters from its genesis on, so a state that begins with a pool has them too.
+  unit.setNextPositionId(await unit.nextPositionId())
+  unit.setNextIncentiveId(await unit.nextIncentiveId())
   return pool
 }
 
