@@ -64,6 +64,27 @@ export const TEMPLATES: readonly Form[] = [
     lock: key => joined(payTo(key), inscription, metadata),
     unlock: byHash
   },
+  {
+    name: 'a binary token before P2PKH',
+    lock: key => joined(buildScript([new Uint8Array(32).fill(7), OP.N5, OP['2DROP']]), payTo(key)),
+    unlock: byHash
+  },
+  {
+    name: 'a binary token with a payload and an inscription before P2PKH',
+    lock: key =>
+      joined(
+        buildScript([
+          OP.N0,
+          Uint8Array.of(0x40, 0x6f, 0x40, 1),
+          OP['2DROP'],
+          text.encode('payload'),
+          OP.DROP
+        ]),
+        inscription,
+        payTo(key)
+      ),
+    unlock: byHash
+  },
   { name: 'P2PK', lock: key => pushDrop(key, []), unlock: byKey },
   {
     name: 'P2PK of an uncompressed key',

@@ -30,7 +30,13 @@ describe('the owner of an output', () => {
     ['inscriptions on both sides', joined(ordinal, payTo(key), ordinal)],
     ['an empty envelope', joined(drops(OP.FALSE, OP.IF, OP.ENDIF), payTo(key))],
     ['data behind a RETURN, even broken pushes', joined(payTo(key), drops(OP.RETURN, OP.PUSHDATA4, 1))],
-    ['both', joined(payTo(key), ordinal, drops(OP.RETURN, 75))]
+    ['both', joined(payTo(key), ordinal, drops(OP.RETURN, 75))],
+    [
+      'dropped fields before it',
+      joined(buildScript([field, OP.N5, OP['2DROP'], OP.N0, OP.DROP]), payTo(key))
+    ],
+    ['dropped one by one', joined(buildScript([field, field, OP.DROP, field, OP['2DROP']]), payTo(key))],
+    ['dropped fields and an inscription', joined(buildScript([field, OP.DROP]), ordinal, payTo(key), ordinal)]
   ])('is the hash of a key: %s', (_, script) => {
     expect(readLock(script)).toEqual({ keyHash })
   })
@@ -63,6 +69,12 @@ describe('the owner of an output', () => {
     ['nothing', new Uint8Array()],
     ['something before', joined(drops(OP.NOP), payTo(key))],
     ['something after', joined(payTo(key), drops(OP.NOP))],
+    ['a field that stays', joined(buildScript([field]), payTo(key))],
+    ['more drops than fields', joined(buildScript([field, OP['2DROP']]), payTo(key))],
+    ['drops of the signature and of fields after', joined(buildScript([OP.DROP, field]), payTo(key))],
+    ['a dropped push that is longer than needed', joined(drops(OP.PUSHDATA1, 1, 99, OP.DROP), payTo(key))],
+    ['fields dropped after an inscription', joined(ordinal, buildScript([field, OP.DROP]), payTo(key))],
+    ['fields dropped after the P2PKH', joined(payTo(key), buildScript([field, OP.DROP]))],
     ['two envelopes', joined(ordinal, ordinal, payTo(key))],
     ['an envelope alone', ordinal],
     ['an envelope that is not closed', joined(payTo(key), ordinal.subarray(0, -1))],

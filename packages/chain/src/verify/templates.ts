@@ -2,11 +2,12 @@
  * Script templates that nearly all outputs have, evaluated without an interpreter: a signature for a key, or for the
  * hash of a key, with data around it that leaves the stack empty.
  *
- *     P2PKH      [envelope] DUP HASH160 <hash> EQUALVERIFY CHECKSIG [envelope] [RETURN …]
+ *     P2PKH      [<field>… DROP…] [envelope] DUP HASH160 <hash> EQUALVERIFY CHECKSIG [envelope] [RETURN …]
  *     P2PK       <key> CHECKSIG
  *     PushDrop   <key> CHECKSIG <field>… DROP…   or   <field>… DROP… <key> CHECKSIG
  *
- * An envelope (1Sat Ordinals) is `FALSE IF <push>… ENDIF`. Scripts of exactly one of these forms, with pushes of the
+ * An envelope (1Sat Ordinals) is `FALSE IF <push>… ENDIF`. Dropped fields before a P2PKH are those of binary tokens
+ * (BRC-162): `<id> <amount> 2DROP [<payload> DROP]`. Scripts of exactly one of these forms, with pushes of the
  * shortest kind, are evaluated here; all others are `unknown`. Verdicts equal those of `Spend` in @bsv/sdk, whose rules
  * depend on the version of the transaction: from 2 on ("relaxed") a high s and SIGHASH_CHRONICLE are allowed.
  */
@@ -60,7 +61,7 @@ export const evaluateInput = (sighash: Sighash, index: number, spent: Output): V
 
 /** Parses a locking script; undefined outside of the templates. */
 export const readLock = (script: Uint8Array): Lock | undefined => {
-  const start = afterEnvelope(script, 0)
+  const start = afterEnvelope(script, afterDropped(script))
   if (start !== undefined && startsP2pkh(script, start)) {
     const end = afterEnvelope(script, start + 25)
     // Bytes after a RETURN outside of conditions are not executed.
@@ -69,6 +70,23 @@ export const readLock = (script: Uint8Array): Lock | undefined => {
       : undefined
   }
   return script.length > MAX_FIELDS ? undefined : readPushDrop(script)
+}
+
+/** Offset after fields that are pushed and dropped again, as far as they leave the stack as it was; 0 without any. */
+const afterDropped = (script: Uint8Array): number => {
+  if (script[0]! > OP.N16 || script.length > MAX_FIELDS) return 0
+  const cursor = new ScriptCursor(script)
+  let [onStack, end] = [0, 0]
+  while (cursor.next()) {
+    if (isField(cursor)) onStack++
+    else if (cursor.op === OP.DROP) onStack--
+    else if (cursor.op === OP['2DROP']) onStack -= 2
+    else break
+    // A drop of more than there is would take the signature.
+    if (onStack < 0) break
+    if (onStack === 0) end = cursor.end
+  }
+  return end
 }
 
 /** Offset after the envelope at `at`, or `at` without one; undefined for another form. */
