@@ -250,10 +250,14 @@ it(
           load.acknowledged.map(async ({ txid }) => ({
             name: outputOf(txid),
             isMember: await outputs.isInTopic(TOPIC, makeOutpoint(txid, 0)),
-            position: (await outputs.record(txid))?.position
+            position: (await outputs.record(txid))?.position,
+            expected: await chain.position(txid)
           }))
         )
-        return found.filter(({ isMember, position }) => !isMember || !position)
+        return found.filter(
+          ({ isMember, position, expected }) =>
+            !isMember || position?.height !== expected.height || position.index !== expected.index
+        )
       })
     // The process that remains evaluates what arrived before its parents, and asks for headers and proofs.
     await expect.poll(missing, { timeout: TAKEOVER_MS, interval: 500 }).toEqual([])

@@ -1,7 +1,8 @@
 /** Transactions to submit: chains of spends, and rival spends of one coin, of a development chain. */
 import type { Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { KeyedMutex, type Txid } from '@quoin/primitives'
+import { formatTxid, KeyedMutex, type Txid } from '@quoin/primitives'
+import type { BlockPosition } from '@quoin/txo'
 import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify/test-chain.testing.ts'
 
 export interface ChainedSubmission {
@@ -53,6 +54,13 @@ export class SpendingChain {
 
   async reorg(depth: number): Promise<void> {
     await this.#mutex.run('chain', () => this.chain.reorg(depth))
+  }
+
+  /** Of a transaction that is mined. */
+  async position(txid: Txid): Promise<BlockPosition> {
+    const answer = await this.chain.proof(txid)
+    if (answer.status !== 'mined') throw new Error(`${formatTxid(txid)} is not mined`)
+    return { height: answer.bump.height, index: BigInt(answer.bump.offsetOf(txid)!) }
   }
 
   /** Whether there are coins left. */
