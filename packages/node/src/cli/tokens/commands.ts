@@ -49,7 +49,7 @@ export const addTokenCommands = (program: Command): void => {
       'list tokens, in the order in which they were deployed, or by the beginning of their symbols'
     )
     .option('--sym <text>', 'only those whose symbols begin with this')
-    .option('--limit <n>', 'how many to show, at most 100', '20')
+    .option('--limit <n>', 'how many to show, at most 1000', '20')
     .option('--url <url>', 'the node', DEFAULT_URL)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  quoin tokens\n  quoin tokens --sym GO')

@@ -20,8 +20,8 @@ export const listTokens = async (
   url: string,
   json: boolean
 ): Promise<number> => {
-  if (!/^([1-9][0-9]?|100)$/.test(limit)) {
-    throw new QuoinError('ERR_USAGE', `--limit is a whole number from 1 to 100, not ${limit}`)
+  if (!/^([1-9][0-9]{0,2}|1000)$/.test(limit)) {
+    throw new QuoinError('ERR_USAGE', `--limit is a whole number from 1 to 1000, not ${limit}`)
   }
   const query = new URLSearchParams({ limit, ...(sym !== undefined && { sym }) })
   const { tokens, cursor } = await askJson<Page>(url, `/1sat/bsv21/tokens?${query}`)
@@ -34,7 +34,7 @@ export const listTokens = async (
       token.op === 'deploy+mint' ? shownAmount(token.amt, token.dec) : token.op
     ])
     print(table(rows))
-    if (cursor !== null) print('There are more: --limit shows up to 100, --sym those of a symbol.')
+    if (cursor !== null) print('There are more: --limit shows up to 1000, --sym those of a symbol.')
   }
   return EXIT.ok
 }
