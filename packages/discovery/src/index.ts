@@ -7,6 +7,16 @@ export {
   parseAdvertisement,
   type Refusal
 } from './advertisement.ts'
+export {
+  type AdvertisementPlan,
+  type AdvertiserWallet,
+  createAdvertisements,
+  type FoundAdvertisement,
+  planAdvertisements,
+  readFound,
+  revokeAdvertisements,
+  type TaggedBeef
+} from './advertiser.ts'
 export { discoveryEvents } from './keys.ts'
 export { discovery } from './plugin.ts'
 export { type DiscoveryQuery, parseQuery } from './query.ts'

@@ -194,6 +194,8 @@ export const ERRORS = {
   ERR_KV_REFUSED: REMOTE,
   /** A wallet's answer breaks its interface (BRC-100). */
   ERR_KV_WALLET: CALL,
+  /** A wallet's answer about an advertisement breaks its interface (BRC-100). */
+  ERR_WALLET: CALL,
   /** A tick or a price is outside of the range of pools. */
   ERR_LIQUIDITY_RANGE: CALL,
   /** An operation on a pool or a position is refused; `details.reason` is the reason in a word. */
