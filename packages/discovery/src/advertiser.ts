@@ -58,7 +58,7 @@ const SATOSHIS = 1
 /** The push of a DER signature with its sighash byte. */
 const UNLOCK_LENGTH = 74
 
-export const protocolOf = (name: string): Protocol => (name.startsWith('tm_') ? 'SHIP' : 'SLAP')
+const protocolOf = (name: string): Protocol => (name.startsWith('tm_') ? 'SHIP' : 'SLAP')
 const topicOf = (protocol: Protocol): string => `tm_${protocol.toLowerCase()}`
 
 /** Compares the names that a host serves with its live advertisements. */

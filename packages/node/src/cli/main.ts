@@ -4,6 +4,7 @@ import { EXIT, endOnClosedOutput, exitHelp, printJson } from '@quoin/primitives/
 import { Command, CommanderError } from 'commander'
 import { liquidityCommand } from '../optional-packages.ts'
 import { version } from '../package-files.ts'
+import { addDiscoveryCommands } from './discovery/commands.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
 import { addKvCommands } from './kv/commands.ts'
 import { addNodeCommands } from './node/commands.ts'
@@ -43,6 +44,7 @@ ${exitHelp('quoin')}`
 await addNodeCommands(program)
 await addKeyspaceCommands(program)
 addKvCommands(program)
+addDiscoveryCommands(program)
 addStoreCommands(program)
 addTokenCommands(program)
 addVerifyCommands(program)

@@ -1,11 +1,10 @@
 /** `quoin kv` and `quoin dev-wallet`: the key-value store in the terminal, and a wallet to develop with. */
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { finish } from '@quoin/primitives/command'
 import type { Command } from 'commander'
 import { DEFAULT_URL } from '../node/http.ts'
 import type { DevWalletCommandOptions } from './dev-wallet.ts'
 import type { KvOptions, ListOptions, SetOptions } from './kv.ts'
+import { WALLET_OPTION } from './wallet-option.ts'
 
 /** Where `HTTPWalletJSON` of @bsv/sdk looks for a wallet. */
 const WALLET_PORT = '3321'
@@ -21,11 +20,7 @@ export const addKvCommands = (program: Command): void => {
       .command(name)
       .description(about)
       .option('--url <url>', 'the node', DEFAULT_URL)
-      .option(
-        '--wallet <place>',
-        'the file of a development wallet, made when it is not there; or the URL of a BRC-100 wallet',
-        join(homedir(), '.quoin', 'dev-wallet.json')
-      )
+      .option(...WALLET_OPTION)
       .option('--protocol <json>', 'the protocol of the entry', '[1,"kvstore"]')
       .option('--json', 'print JSON')
 

@@ -1,10 +1,8 @@
 /** `quoin kv`: entries of the key-value store, through the client and a wallet. */
-import { HTTPWalletJSON, type WalletInterface } from '@bsv/sdk'
 import { GlobalKV, type KvEntry, type ProtocolID } from '@quoin/kvstore-client'
-import { openDevWallet } from '@quoin/kvstore-client/dev-wallet'
 import { QuoinError } from '@quoin/primitives'
 import { EXIT, paint, plural, print, printJson, table } from '@quoin/primitives/command'
-import { walletFile } from './wallet-file.ts'
+import { openWallet } from './open-wallet.ts'
 
 export interface KvOptions {
   readonly url: string
@@ -85,11 +83,6 @@ const rowOf = ({ key, value, tags, outpoint }: KvEntry): string[] => [key, value
 
 const open = async ({ url, wallet, protocol }: KvOptions): Promise<GlobalKV> =>
   new GlobalKV({ wallet: await openWallet(wallet, url), host: url, protocolID: protocolOf(protocol) })
-
-const openWallet = async (place: string, node: string): Promise<WalletInterface> =>
-  /^https?:\/\//.test(place)
-    ? (new HTTPWalletJSON('localhost', place.replace(/\/+$/, '')) as unknown as WalletInterface)
-    : openDevWallet({ node, storage: walletFile(place) })
 
 const protocolOf = (text: string): ProtocolID => {
   try {

@@ -1,0 +1,127 @@
+/** `quoin advertise`: compares what a node serves with its advertisements; creates and revokes them with a wallet. */
+import {
+  type AdvertisementPlan,
+  createAdvertisements,
+  type FoundAdvertisement,
+  isAdvertisable,
+  type Protocol,
+  planAdvertisements,
+  readFound,
+  revokeAdvertisements,
+  type TaggedBeef
+} from '@quoin/discovery'
+import { QuoinError } from '@quoin/primitives'
+import { EXIT, paint, plural, print, printJson, table } from '@quoin/primitives/command'
+import { openWallet } from '../kv/open-wallet.ts'
+import { askJson } from '../node/http.ts'
+
+export interface AdvertiseOptions {
+  readonly uri: string
+  readonly url: string
+  readonly to?: readonly string[]
+  readonly wallet: string
+  readonly json?: boolean
+}
+
+/** Inputs of one transaction that revokes. */
+const MAX_REVOKED = 500
+
+export const advertise = async (
+  verb: 'status' | 'sync' | 'revoke',
+  { uri: given, url, to = [], wallet: place, json = false }: AdvertiseOptions
+): Promise<number> => {
+  // Clients append paths.
+  const uri = given.replace(/\/+$/, '')
+  if (!isAdvertisable(uri))
+    throw new QuoinError(
+      'ERR_USAGE',
+      `--uri is an address as https://node.example.com (BRC-101), not ${given}`,
+      { uri }
+    )
+  const wallet = await openWallet(place, url)
+  const { publicKey } = await wallet.getPublicKey({ identityKey: true })
+  const read = async (): Promise<AdvertisementPlan> =>
+    planAdvertisements(await servedNames(url), uri, await findOwn(url, publicKey))
+  const plan = await read()
+  const hosts = [url, ...to]
+  if (verb === 'sync' && plan.missing.length > 0)
+    await submit(hosts, await createAdvertisements(wallet, uri, plan.missing))
+  const revoked = { status: [], sync: plan.obsolete, revoke: [...plan.current, ...plan.obsolete] }[verb]
+  for (let at = 0; at < revoked.length; at += MAX_REVOKED)
+    await submit(hosts, await revokeAdvertisements(wallet, revoked.slice(at, at + MAX_REVOKED)))
+  const after = verb === 'status' ? plan : await read()
+  if (json) printJson(summary(uri, publicKey, after))
+  else report(uri, after)
+  const isDone = verb === 'revoke' ? after.current.length === 0 : after.missing.length === 0
+  return isDone && after.obsolete.length === 0 ? EXIT.ok : EXIT.no
+}
+
+const servedNames = async (url: string): Promise<string[]> => {
+  const paths = ['/listTopicManagers', '/listLookupServiceProviders']
+  const listed = await Promise.all(paths.map(path => askJson<Record<string, unknown>>(url, path)))
+  return listed.flatMap(names => Object.keys(names))
+}
+
+const findOwn = async (url: string, identityKey: string): Promise<FoundAdvertisement[]> => {
+  const find = async (protocol: Protocol): Promise<FoundAdvertisement[]> => {
+    const service = `ls_${protocol.toLowerCase()}`
+    const { outputs } = await askJson<{ outputs: { beef: number[]; outputIndex: number }[] }>(
+      url,
+      '/lookup',
+      {
+        service,
+        query: { identityKey }
+      }
+    )
+    return outputs.flatMap(output => readFound(protocol, output) ?? [])
+  }
+  return (await Promise.all([find('SHIP'), find('SLAP')])).flat()
+}
+
+const submit = async (hosts: readonly string[], { beef, topics }: TaggedBeef): Promise<void> => {
+  for (const host of hosts) {
+    const steak = await askJson<Record<string, { error?: { message: string } }>>(
+      host,
+      '/submit',
+      Uint8Array.from(beef),
+      { 'x-topics': JSON.stringify(topics) }
+    )
+    const [topic, failed] = Object.entries(steak).find(([, { error }]) => error) ?? []
+    if (failed)
+      throw new QuoinError(
+        'ERR_NODE_REFUSED',
+        `${host} refused the advertisements in ${topic}: ${failed.error!.message}`,
+        {
+          url: host
+        }
+      )
+  }
+}
+
+const summary = (
+  uri: string,
+  identityKey: string,
+  { missing, current, obsolete, refused }: AdvertisementPlan
+) => ({
+  uri,
+  identityKey,
+  current: current.map(({ name, outpoint }) => ({ name, outpoint })),
+  missing,
+  obsolete: obsolete.map(({ name, outpoint }) => ({ name, outpoint })),
+  refused
+})
+
+const report = (uri: string, { missing, current, obsolete, refused }: AdvertisementPlan): void => {
+  const rows = [
+    ...current.map(({ name, outpoint }) => [name, paint('green', 'advertised'), outpoint]),
+    ...missing.map(name => [name, paint('yellow', 'missing'), '']),
+    ...obsolete.map(({ name, outpoint }) => [name, paint('yellow', 'not served'), outpoint]),
+    ...refused.map(name => [
+      name,
+      paint('dim', 'cannot be advertised: digits or capitals in the name (BRC-87)'),
+      ''
+    ])
+  ]
+  if (rows.length > 0) print(table(rows))
+  print(`${uri}: ${plural(current.length, 'advertisement')}, ${missing.length} missing`)
+}
