@@ -30,6 +30,12 @@ class CountedJournal implements JournalSource {
     return page
   }
 
+  readonly watchers = new Set<() => void>()
+  watch(listener: () => void): () => void {
+    this.watchers.add(listener)
+    return () => this.watchers.delete(listener)
+  }
+
   async last(): Promise<number> {
     return this.changes.length
   }
@@ -190,6 +196,20 @@ describe('the reader of a journal', () => {
     await settled()
     journal.commitElsewhere(2)
     expect(await received).toEqual([1, 2])
+  })
+
+  it('reads when the store tells of a commit, and listens while it has subscribers', async () => {
+    const journal = new CountedJournal()
+    const received = receive(journal.follow({ after: 0 }), 1)
+    await settled()
+    journal.commitElsewhere(1)
+    const { reads } = journal
+    expect(journal.watchers.size).toBe(1)
+    for (const tell of journal.watchers) tell()
+    expect(await received).toEqual([1])
+    expect(journal.reads).toBe(reads + 1)
+    await open[0]!.return()
+    await expect.poll(() => journal.watchers.size, { timeout: 4000 }).toBe(0)
   })
 
   it('loses no change that the reader reads while a subscriber reads an empty page', async () => {

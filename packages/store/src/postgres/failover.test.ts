@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hset, set, valueAbsent, zincrby } from '../../../store-contract/src/steps.ts'
 import { EVERYTHING, failureOf, refused, Subject } from '../../../store-contract/src/subject.ts'
 import { openPostgres } from './postgres.ts'
-import { type PostgresPair, startPair } from './server.testing.ts'
+import { type PostgresPair, startPair, waitForStandby } from './server.testing.ts'
 
 let pair: PostgresPair
 beforeAll(async () => {
@@ -60,6 +60,29 @@ it('says what each server answered, where none takes writes', async () => {
     details: { servers: [{ host: '127.0.0.1:1' }, { host: `127.0.0.1:${standby.port}` }] }
   })
   await refused(() => openPostgres(url.replace('postgres@', 'nobody@')), 'ERR_STORE_URL')
+})
+
+it('says where commits are kept, and that the standby is away which they wait for', async () => {
+  const { primary, standby } = pair
+  const store = await opened()
+  await store.engine.probe()
+  const durabilityOf = async () => (await store.engine.stats()).details['durability']
+  expect(await durabilityOf()).toBe('standby')
+  await standby.kill()
+  await expect
+    .poll(() => failureOf(() => store.engine.probe()))
+    .toMatchObject({ code: 'ERR_STORE_REPLICAS', details: { standbys: '*' } })
+  await standby.restart()
+  await waitForStandby(primary)
+  await store.engine.probe()
+  await primary.query('ALTER DATABASE postgres SET synchronous_commit = local')
+  const local = await opened()
+  expect((await local.engine.stats()).details).toMatchObject({
+    durability: 'server',
+    warning: expect.stringContaining('no standby is synchronous')
+  })
+  await primary.query('ALTER DATABASE postgres RESET synchronous_commit')
+  await Promise.all([store, local].map(({ engine }) => engine.close()))
 })
 
 it('has every acknowledged batch, whole, after the primary was killed and the standby promoted', async () => {

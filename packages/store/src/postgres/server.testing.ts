@@ -263,7 +263,9 @@ class Server implements PostgresServer {
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    for (const pid of [this.process.pid!, ...childrenOf(this.process.pid!)]) process.kill(pid, signal)
+    const pid = this.process.pid!
+    signalIfPresent(pid, signal)
+    for (const child of childrenOf(pid)) signalIfPresent(child, signal)
   }
 
   async stop(): Promise<void> {
@@ -290,7 +292,7 @@ class Server implements PostgresServer {
     const others = signal === 'SIGKILL' ? childrenOf(child.pid) : []
     child.kill(signal)
     // Processes of connections would answer one more query each.
-    for (const pid of others) killIfPresent(pid)
+    for (const pid of others) signalIfPresent(pid, 'SIGKILL')
     await ended
   }
 }
@@ -301,9 +303,9 @@ const childrenOf = (pid: number): number[] => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number) : []
 }
 
-const killIfPresent = (pid: number): void => {
+const signalIfPresent = (pid: number, signal: NodeJS.Signals): void => {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
