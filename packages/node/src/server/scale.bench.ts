@@ -8,10 +8,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Sheet } from '../../../../bench/case.ts'
 import { type Scale, suite } from '../../../../bench/harness.ts'
 import { type ProcessesResult, runProcesses } from '../../../../bench/scale/processes.ts'
 import { MeasuredServer } from '../../../../bench/scale/server.ts'
-import { storeWorkloadSheet } from '../../../../bench/scale/store-workload.ts'
+import { diskSheet, storeWorkloadSheet } from '../../../../bench/scale/store-workload.ts'
 import { makeBeefs, openSubmissions, submitAll } from '../../../../bench/scale/submissions.ts'
 import { extrapolationTable, processesTable, waitsTable } from '../../../../bench/scale/tables.ts'
 import { Resources } from '../../../../bench/store/files.ts'
@@ -53,9 +54,16 @@ export default suite(({ sheet, after, note, progress, scale }) => {
   }
   note('PostgreSQL on loopback, durable, with 1 GB of shared buffers. Times are of processors, from /proc.')
 
-  sheet('the store workload on PostgreSQL', () =>
-    onServer((server, resources) => storeWorkloadSheet(server, transactions, resources, progress))
-  )
+  let workload: Promise<readonly [costs: Sheet, disk: Sheet]> | undefined
+  const workloadSheets = (): Promise<readonly [costs: Sheet, disk: Sheet]> => {
+    workload ??= onServer(async (server, resources) => {
+      const costs = await storeWorkloadSheet(server, transactions, resources, progress)
+      return [costs, await diskSheet(server)]
+    })
+    return workload
+  }
+  sheet('the store workload on PostgreSQL', async () => (await workloadSheets())[0])
+  sheet('the store workload: disk of a transaction', async () => (await workloadSheets())[1])
 
   sheet('a submission through Engine.submit', () =>
     onServer(async (server, resources) => {
