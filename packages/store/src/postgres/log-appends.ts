@@ -4,9 +4,9 @@
  * the transaction commits.
  *
  * An entry that the log has already violates the primary key. The transaction then runs again, and locks and looks up
- * the entries like other rows (`isCareful`); so does one that names rows of a log in other operations too.
+ * the entries like other rows (`isCareful`); so does one with other operations on an entry that it appends, or on the last position.
  */
-import { bytesKey, equalBytes } from '@quoin/primitives'
+import { bytesKey } from '@quoin/primitives'
 import { binaryArray, bytesArray } from './arrays.ts'
 import type { Query } from './client.ts'
 import { type Cell, put, type TableRows } from './table-rows.ts'
@@ -52,19 +52,16 @@ export class LogAppends {
     }
   }
 
-  /** When all batches are announced: the logs with other operations have their rows named too. */
+  /** When all batches are announced: names the rows of logs whose entries have other operations too. */
   nameRows(): void {
     for (const log of this.#logs.values()) {
-      log.isOrdinary = this.#isCareful || this.#hasRows(log.key)
+      const { key, named } = log
+      const isNamed = (member: Uint8Array): boolean => this.#rows.has(key, member)
+      log.isOrdinary = this.#isCareful || isNamed(LAST) || named.some(isNamed)
       if (!log.isOrdinary) continue
       this.#rows.readCell(log.key, LAST)
       for (const entry of log.named) this.#rows.readCell(log.key, entry)
     }
-  }
-
-  #hasRows(key: Uint8Array): boolean {
-    for (const cell of this.#rows.cells) if (equalBytes(cell.key, key)) return true
-    return false
   }
 
   #appendCell(key: Uint8Array, entry: Uint8Array): void {

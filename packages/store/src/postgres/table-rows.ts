@@ -60,8 +60,8 @@ export class TableRows<T> {
     return this.#cells.size
   }
 
-  get cells(): Iterable<Cell<T>> {
-    return this.#cells.values()
+  has(key: Uint8Array, member: Uint8Array): boolean {
+    return this.#cells.has(idOf(key, member))
   }
 
   /** Names a row that may be written. */
