@@ -26,7 +26,7 @@ export interface ProcessesResult {
   readonly perSecond: number
   /** Submissions of one transaction of the database. */
   readonly group: number
-  /** Share of transactions of the database that were begun and not committed. */
+  /** Share of transactions of the database that PostgreSQL rolled back. */
   readonly aborted: number
   /** By wait event, the mean number of connections that wait for it. Only those inside a transaction that writes. */
   readonly waits: ReadonlyMap<string, number>
@@ -63,15 +63,15 @@ export const runProcesses = async (
   await Promise.all(children.map(exitOf))
   const count = submissions * processes
   const sum = (of: (report: Report) => number): number => reports.reduce((total, one) => total + of(one), 0)
-  const [begun, committed] = [sum(one => one.begun), sum(one => one.committed)]
+  const begun = sum(one => one.begun)
   return {
     processes,
     node: sum(one => one.processor) / processes,
     server: (after.processor - before.processor) / count,
     wal: (after.wal - before.wal) / count,
     perSecond: (count * 1000) / elapsed,
-    group: count / committed,
-    aborted: (begun - committed) / begun,
+    group: count / sum(one => one.groups),
+    aborted: (begun - sum(one => one.ended)) / begun,
     waits,
     locked
   }

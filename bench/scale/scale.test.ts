@@ -51,7 +51,7 @@ describe('the tables', () => {
     group: 100,
     aborted: 0.01,
     waits: new Map([['IO: WALSync', processes / 10]]),
-    locked: new Map([[LOGS.journal, locked]])
+    locked: new Map([[LOGS.topic, locked]])
   })
   const results = [result(1, 200, 0.01), result(4, 288, 0.1)]
 
@@ -62,8 +62,8 @@ describe('the tables', () => {
     ])
     expect(waitsTable(results).rows).toEqual([
       ['IO: WALSync', '0.10', '0.40'],
-      ['time in which the last position of the journal is locked', '1.0 %', '10.0 %'],
-      ['time in which the last position of the topic is locked', '0.0 %', '0.0 %']
+      ['time in which the last position of the journal is locked', '0.0 %', '0.0 %'],
+      ['time in which the last position of the topic is locked', '1.0 %', '10.0 %']
     ])
   })
 
@@ -72,6 +72,6 @@ describe('the tables', () => {
     expect(last[0]).toBe('the processes')
     expect(last[1]).toMatch(/^PostgreSQL with 16 cores, at \d+ submissions\/s$/)
     const slow = [result(1, 2, 0.01), result(4, 2, 0.9)]
-    expect(extrapolationTable(slow, [1024]).rows[0]!.at(-1)).toMatch(/^the last position of the journal/)
+    expect(extrapolationTable(slow, [1024]).rows[0]!.at(-1)).toMatch(/^the last position of one topic, at/)
   })
 })

@@ -11,20 +11,37 @@ export interface Report {
   /** Microseconds of processor time for each submission. */
   readonly processor: number
   readonly milliseconds: number
-  /** Transactions of the database that write: begun, and committed. */
+  /** Transactions of the database that write, begun and ended as the engine wanted. */
   readonly begun: number
-  readonly committed: number
+  readonly ended: number
+  /** Transactions of groups of batches. */
+  readonly groups: number
 }
 
-const counts = { begun: 0, committed: 0 }
+const counts = { begun: 0, ended: 0, groups: 0 }
+
+/** A statement and the commit in one message, which calls this when both are done. */
+interface CommitQuery {
+  submit?: unknown
+  text?: unknown
+  handleReadyForQuery(): void
+}
+
 const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
 const { query } = prototype
 prototype.query = function (this: unknown, ...args: unknown[]) {
-  const [first] = args
-  const text = typeof first === 'string' ? first : String((first as { text?: unknown }).text)
+  const first = args[0] as string | CommitQuery
+  const text = String(typeof first === 'string' ? first : first.text)
   if (text.startsWith('BEGIN ISOLATION LEVEL READ COMMITTED')) counts.begun++
-  // Snapshots commit in the form of a query with options.
-  if (first === 'COMMIT') counts.committed++
+  if (text === 'COMMIT' || text === 'ROLLBACK') counts.ended++
+  if (typeof first === 'object' && typeof first.submit === 'function') {
+    const handle = first.handleReadyForQuery.bind(first)
+    first.handleReadyForQuery = () => {
+      counts.ended++
+      counts.groups++
+      handle()
+    }
+  }
   return query.apply(this, args)
 }
 
@@ -36,14 +53,15 @@ await submitAll(engine, beefs.slice(0, Number(warm)))
 process.on('disconnect', () => process.exit())
 process.send!('ready')
 await once(process, 'message')
-const { begun, committed } = counts
+const before = { ...counts }
 const start = performance.now()
 const processor = await submitAll(engine, beefs.slice(Number(warm)))
 const report: Report = {
   processor,
   milliseconds: performance.now() - start,
-  begun: counts.begun - begun,
-  committed: counts.committed - committed
+  begun: counts.begun - before.begun,
+  ended: counts.ended - before.ended,
+  groups: counts.groups - before.groups
 }
 process.send!(report)
 await once(process, 'message')

@@ -49,8 +49,9 @@ const FULL_GROUP = 500
 const CORES = 16
 
 /**
- * A core for each process. Costs grow with each doubling as they were measured to; locks are held as long as they were on
- * the machine of the measurement, where processes wait for its cores while they hold them.
+ * A core for each process, and one topic for all submissions. Costs grow with each doubling as they were measured to; the
+ * last position of the topic is locked as long as on the machine of the measurement, where the server waits for its cores
+ * too. Commits do not wait for the journal.
  */
 export const extrapolationTable = (
   results: readonly ProcessesResult[],
@@ -59,16 +60,14 @@ export const extrapolationTable = (
   const [first, last] = [results[0]!, results.at(-1)!]
   const doublings = Math.log2(last.processes / first.processes)
   const growth = (total(last) / total(first)) ** (1 / doublings)
-  const holds = Object.entries(LOGS).map(([name, key]) => {
-    const share = last.locked.get(key) ?? 0
-    return { name: `the last position of the ${name}`, seconds: (share * last.group) / last.perSecond }
-  })
+  const share = last.locked.get(LOGS.topic) ?? 0
+  const lockSeconds = (share * last.group) / last.perSecond
   return {
     columns: [
       'processes',
       'submissions/s of the processes',
       'cores of PostgreSQL',
-      ...holds.map(({ name }) => `use of ${name}`),
+      'use of the last position of one topic',
       'WAL MB/s',
       'saturates first'
     ],
@@ -76,17 +75,17 @@ export const extrapolationTable = (
       const factor = growth ** Math.log2(count / first.processes)
       const rate = (count * 1e6) / (first.node * factor)
       const cores = (rate * first.server * factor) / 1e6
-      const uses = [
+      const lock = (rate * lockSeconds) / FULL_GROUP
+      const most = [
         { name: 'the processes', use: 1 },
         { name: `PostgreSQL with ${CORES} cores`, use: cores / CORES },
-        ...holds.map(({ name, seconds }) => ({ name, use: (rate * seconds) / FULL_GROUP }))
-      ]
-      const most = uses.reduce((a, b) => (b.use > a.use ? b : a))
+        { name: 'the last position of one topic', use: lock }
+      ].reduce((a, b) => (b.use > a.use ? b : a))
       return [
         count,
         Math.round(rate),
         Number(cores.toFixed(1)),
-        ...uses.slice(2).map(({ use }) => percent(use)),
+        percent(lock),
         Number(((rate * last.wal) / 1e6).toFixed(1)),
         most.use > 1 ? `${most.name}, at ${Math.round(rate / most.use)} submissions/s` : most.name
       ]

@@ -5,7 +5,7 @@
 import { equalBytes } from '@quoin/primitives'
 import type { BatchDecoder } from '../batch-decoder.ts'
 import type { Conditions, Operations } from '../operations.ts'
-import type { Query } from './client.ts'
+import type { Query, Statement } from './client.ts'
 import { DeferredEntries } from './deferred-appends.ts'
 import { LogAppends } from './log-appends.ts'
 import { newRecord, QUEUE_COLUMNS, type QueueRecord, recordFrom } from './queue-record.ts'
@@ -205,10 +205,11 @@ export class BatchRows {
     await this.#queues.loadScans(query)
   }
 
-  async write(query: Query): Promise<void> {
+  /** Writes the changes, and returns the statement that is to be the last one. */
+  async write(query: Query): Promise<Statement | undefined> {
     for (const table of this.#tables) await table.write(query)
     await this.#deferred.write(query)
-    await this.#logs.write(query)
+    return this.#logs.statement
   }
 
   get #tables(): readonly Pick<

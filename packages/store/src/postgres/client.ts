@@ -1,11 +1,18 @@
 /** Calls on one connection of `pg`. */
 import { QuoinError } from '@quoin/primitives'
 import type { ClientBase, PoolClient } from 'pg'
+import { CommitAfter, submitted } from './commit-after.ts'
 import { rejectStoreError, storeError } from './errors.ts'
 
 export type Row = readonly unknown[]
 /** Rows of a statement; statements with values are prepared once for each connection. */
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<Row[]>
+
+/** A statement with its values. */
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
 
 /** Of a connection that is lost between two queries: the next one is rejected with the reason. */
 export const failsNextQuery = (): void => {}
@@ -34,19 +41,21 @@ export const queryOn = (client: ClientBase): Query => {
 }
 
 /**
- * A commit that lost its reply may have been done. One that stopped waiting for a synchronous standby is done on this
- * server, and PostgreSQL says so in a warning only.
+ * Commits, after a last statement that is sent with it. A commit that lost its reply may have been done. One that stopped
+ * waiting for a synchronous standby is done on this server, and PostgreSQL says so in a warning only.
  */
-export const commit = async (client: PoolClient): Promise<void> => {
+export const commit = async (client: PoolClient, last?: Statement): Promise<void> => {
   let warning: string | undefined
   const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }): void => {
     if (notice.severity === 'WARNING') warning = notice.message
   }
+  const sent = last && new CommitAfter(nameOf(last.sql), last)
   client.on('notice', onNotice)
   try {
-    await client.query('COMMIT')
+    if (sent) await submitted(client, sent)
+    else await client.query('COMMIT')
   } catch (error) {
-    throw storeError(error, { outcome: 'unknown' })
+    throw storeError(error, sent?.isRefused ? {} : { outcome: 'unknown' })
   } finally {
     client.off('notice', onNotice)
   }

@@ -117,12 +117,11 @@ export class Commits {
         const outcomes = steps.map((each, i) => outcomeOf(each, decoders[i]!))
         const { hasChanges } = rows
         hasDeferred = rows.hasDeferred
-        if (hasChanges) await rows.write(query)
-        return { result: outcomes, hasChanges }
+        return { result: outcomes, hasChanges, last: hasChanges ? await rows.write(query) : undefined }
       }
       hasDeferred = rows.hasDeferred
-      await rows.write(query)
-      return { result: steps.map((): OperationResult[] => []), hasChanges: rows.hasChanges }
+      const last = await rows.write(query)
+      return { result: steps.map((): OperationResult[] => []), hasChanges: rows.hasChanges, last }
     })
     if (hasDeferred) this.#onDeferred()
     return outcomes

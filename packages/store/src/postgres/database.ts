@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { QuoinError } from '@quoin/primitives'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
-import { commit, type Query, queryOn } from './client.ts'
+import { commit, type Query, queryOn, type Statement } from './client.ts'
 import { type ServerOptions, Servers } from './servers.ts'
 import { parserOf } from './types.ts'
 import type { PostgresHost, PostgresUrl } from './url.ts'
@@ -35,6 +35,14 @@ const PLANS: Readonly<Record<string, string>> = {
   jit: 'off'
 }
 const PLAN_NAMES = Object.keys(PLANS).join(',')
+
+/** The outcome of the statements of a transaction. */
+export interface Changes<T> {
+  readonly result: T
+  readonly hasChanges: boolean
+  /** Runs before the commit, and is sent with it. */
+  readonly last?: Statement | undefined
+}
 
 export interface Listening {
   readonly query: Query
@@ -83,16 +91,16 @@ export class Database {
   readonly read: Query = (sql, values) =>
     this.patiently(() => this.#servers.using('reads', client => queryOn(client)(sql, values)))
 
-  /** Runs statements in one transaction; `run` says whether it has changed rows. */
+  /** Runs statements in one transaction. */
   transaction<T>(
-    run: (query: Query) => Promise<{ result: T; hasChanges: boolean }>,
+    run: (query: Query) => Promise<Changes<T>>,
     purpose: 'commits' | 'appends' = 'commits'
   ): Promise<T> {
     return this.#servers.using(purpose, async client => {
       const query = queryOn(client)
       const begin = this.#begins.get(client) ?? (await this.#beginOf(client, query))
       const [, outcome] = await Promise.all([query(begin), run(query)])
-      if (outcome.hasChanges) await commit(client)
+      if (outcome.hasChanges) await commit(client, outcome.last)
       else await query('ROLLBACK')
       return outcome.result
     })

@@ -1,14 +1,14 @@
 /**
- * Entries that a group appends to logs. All writers of a log pass the row of its last position, so it is changed at the
- * very end: one statement adds the number of the entries and answers the last position, one inserts the entries, then
- * the transaction commits.
+ * Entries that a group appends to logs. All writers of a log pass the row of its last position. A group locks it in its last
+ * statement, which is sent together with the commit: between them the server waits for nothing but its disk.
  *
  * An entry that the log has already violates the primary key. The transaction then runs again, and locks and looks up
- * the entries like other rows (`isCareful`); so does one with other operations on an entry that it appends, or on the last position.
+ * the entries like other rows (`isCareful`); so does one with other operations on an entry that it appends, or on the last
+ * position.
  */
 import { bytesKey } from '@quoin/primitives'
 import { binaryArray, bytesArray } from './arrays.ts'
-import type { Query } from './client.ts'
+import type { Statement } from './client.ts'
 import { type Cell, put, type TableRows } from './table-rows.ts'
 
 const EMPTY: Uint8Array = new Uint8Array()
@@ -26,13 +26,21 @@ interface LogOfGroup {
 
 export class LogAppends {
   readonly #rows: TableRows<number>
-  readonly #table: string
+  readonly #sql: string
   readonly #isCareful: boolean
   readonly #logs = new Map<string, LogOfGroup>()
 
   constructor(rows: TableRows<number>, schema: string, isCareful: boolean) {
     this.#rows = rows
-    this.#table = `${schema}.sorted_sets`
+    const table = `${schema}.sorted_sets`
+    this.#sql = `WITH lasts AS (
+        INSERT INTO ${table} AS log (key, member, score)
+        SELECT key, ''::bytea, count FROM unnest($1::bytea[], $2::float8[]) AS n (key, count)
+        ON CONFLICT (key, member) DO UPDATE SET score = log.score + excluded.score RETURNING key, score),
+      positions AS (SELECT array_agg(score ORDER BY key) AS last FROM lasts)
+      INSERT INTO ${table} (key, member, score)
+      SELECT key, entry, last[log] - before
+      FROM unnest($3::bytea[], $4::bytea[], $5::int4[], $6::float8[]) AS n (key, entry, log, before), positions`
     this.#isCareful = isCareful
   }
 
@@ -83,31 +91,28 @@ export class LogAppends {
     return false
   }
 
-  /** Gives the entries their positions. Nothing but the commit comes after it. */
-  async write(query: Query): Promise<void> {
+  /**
+   * Gives the entries their positions: adds their numbers to the last positions, in the order of the keys, and inserts each
+   * entry at its distance before the last position of its log.
+   */
+  get statement(): Statement | undefined {
     const logs = [...this.#logs.values()]
       .filter(({ entries }) => entries.size > 0)
       .sort((a, b) => (bytesKey(a.key) < bytesKey(b.key) ? -1 : 1))
-    if (logs.length === 0) return
-    const lasts = await query(
-      `INSERT INTO ${this.#table} AS log (key, member, score)
-       SELECT key, ''::bytea, count FROM unnest($1::bytea[], $2::float8[]) AS n (key, count)
-       ON CONFLICT (key, member) DO UPDATE SET score = log.score + excluded.score RETURNING key, score`,
-      [bytesArray(logs.map(({ key }) => key)), binaryArray('float8', logs, ({ entries }) => entries.size)]
+    if (logs.length === 0) return undefined
+    const rows = logs.flatMap(({ key, entries }, i) =>
+      [...entries.values()].map((entry, at) => ({ key, entry, log: i + 1, before: entries.size - 1 - at }))
     )
-    const rows = lasts.flatMap(([key, last]) => {
-      const log = this.#logs.get(bytesKey(key as Uint8Array))!
-      const before = (last as number) - log.entries.size
-      return [...log.entries.values()].map((entry, i) => ({ key: log.key, entry, position: before + 1 + i }))
-    })
-    await query(
-      `INSERT INTO ${this.#table} (key, member, score)
-       SELECT key, member, score FROM unnest($1::bytea[], $2::bytea[], $3::float8[]) AS n (key, member, score)`,
-      [
+    return {
+      sql: this.#sql,
+      values: [
+        bytesArray(logs.map(({ key }) => key)),
+        binaryArray('float8', logs, ({ entries }) => entries.size),
         binaryArray('bytea', rows, ({ key }) => key),
         binaryArray('bytea', rows, ({ entry }) => entry),
-        binaryArray('float8', rows, ({ position }) => position)
+        binaryArray('int4', rows, ({ log }) => log),
+        binaryArray('float8', rows, ({ before }) => before)
       ]
-    )
+    }
   }
 }

@@ -99,7 +99,7 @@ it('no statement reads more rows than it names, although all were planned while 
   await rounds(ROUNDS)
   await engine.close()
   const read = await rowsRead(schema)
-  expect(Object.keys(read)).toEqual(['hash_fields', 'key_values', 'sorted_sets'])
+  expect(Object.keys(read)).toEqual(expect.arrayContaining(['hash_fields', 'key_values', 'sorted_sets']))
   for (const [table, count] of Object.entries(read)) expect(count, table).toBeLessThan(40 * ROUNDS * NAMES)
 })
 
