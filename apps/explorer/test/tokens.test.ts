@@ -1,4 +1,6 @@
 /** Tokens: the list, one of them with its holders, transfers and listings, and what an address holds. */
+import { readFile } from 'node:fs/promises'
+import { isTokenPacket } from '@quoin/bsv21'
 import { describe, expect, it } from 'vitest'
 import { explorer } from './explorer.testing.ts'
 import { TOKEN } from './node.testing.ts'
@@ -97,6 +99,24 @@ describe('a token', () => {
     await page.goBack()
     await page.getByRole('button', { name: /off the blacklist/ }).click()
     await listed.first().waitFor({ state: 'detached' })
+  })
+
+  it('in the binary form is a token like others, and comes with a proof', async () => {
+    const id = await shown.demo.tokens.deployBinary(123_456n)
+    const { page } = await shown.open(`/explore/token/${id}`)
+    await page.getByText('binary (BRC-162)').waitFor()
+    await page.getByRole('heading', { name: 'BINARY' }).first().waitFor()
+    expect(
+      await page.locator('.tile', { hasText: 'Supply' }).first().locator('.tile-value').textContent()
+    ).toBe('1,234.56')
+    await page.goto(`/explore/output/${id.replace('_', '.')}`)
+    await page.getByText('binary token deploy+mint').first().waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'token proof' }).click()
+    ])
+    const packet = new Uint8Array(await readFile(await download.path()))
+    expect(isTokenPacket(packet)).toBe(true)
   })
 
   it('that nobody deployed is not known', async () => {

@@ -5,6 +5,7 @@ import type { TokenId } from '@quoin/primitives'
 import type { Node } from 'quoin'
 import {
   at,
+  binary,
   burn,
   deployAuth,
   deployMint,
@@ -25,6 +26,8 @@ export interface TokenData {
   readonly holder: Person
   /** Deploys one more. */
   deploy(fields: Fields, amount?: bigint): Promise<TokenId>
+  /** Deploys one in the binary form, with the symbol BINARY. */
+  deployBinary(amount: bigint): Promise<TokenId>
 }
 
 export const writeTokens = async ({ dev, engine }: Node): Promise<TokenData> => {
@@ -62,6 +65,8 @@ export const writeTokens = async ({ dev, engine }: Node): Promise<TokenData> => 
     gold,
     plain: tokenIdOf(second),
     holder: maker,
+    deployBinary: async amount =>
+      tokenIdOf(await deployed(binary(undefined, amount, paidTo(others[0]!), { sym: 'BINARY', dec: 2n }))),
     deploy: async (fields, amount = 1000n) => tokenIdOf(await deployed(deployMint(maker, amount, fields)))
   }
 }

@@ -30,7 +30,7 @@ const sentences: Readonly<Record<string, (data: Fields) => preact.ComponentChild
   ),
   bsv21: data => (
     <>
-      token {text(data['op'])}
+      {data['encoding'] === 'binary' && 'binary '}token {text(data['op'])}
       {text(data['amt']) !== undefined && ` of ${digits(text(data['amt'])!)}`}
       {text(data['sym']) !== undefined && (
         <>
@@ -58,7 +58,7 @@ export const Meaning = ({ output }: { readonly output: Output }) => {
   const data = output.data ?? {}
   const owner = ownerOf(output)
   // A token is an inscription too; the token alone is shown.
-  const known = data['bsv21'] === undefined ? ['p2pkh'] : ['p2pkh', 'insc']
+  const known = data['bsv21'] === undefined ? ['p2pkh'] : ['p2pkh', 'insc', 'bsv21-minted']
   const tags = Object.keys(data).filter(tag => !known.includes(tag))
   return (
     <span class="meaning">

@@ -99,6 +99,7 @@ const Known = ({
         <span class="quiet">none</span>
       ),
       Events: output.events?.length ? <Chips names={output.events} /> : <span class="quiet">none</span>,
+      Proof: tokenProof(output),
       Beside: (
         <span class="links">
           {vout > 0 && <a href={paths.output(`${txid}.${vout - 1}`)}>output {count(vout - 1)}</a>}
@@ -108,6 +109,17 @@ const Known = ({
     }}
   />
 )
+
+/** The packet that proves a valid output of a token with headers alone. */
+const tokenProof = ({ outpoint, data, topics = [] }: Output) => {
+  const { id } = (data?.['bsv21'] ?? {}) as { readonly id?: string }
+  if (id === undefined || !topics.includes(`tm_${id}`)) return undefined
+  return (
+    <a href={`/1sat/bsv21/${id}/proof/${outpoint}`} download={`${outpoint}.proof`}>
+      token proof (BRC-176)
+    </a>
+  )
+}
 
 /** Reasons in favour of the output, and against it; all others are neutral. */
 const GOOD = new Set(['mined', 'unspent', 'indexed', 'admitted'])
