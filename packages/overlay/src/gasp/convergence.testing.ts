@@ -7,8 +7,8 @@ import { chain as chainKeys, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid, makeOutpoint, QuoinError, type Topic } from '@quoin/primitives'
 import type { AnyTopic } from '../types.ts'
-import { mint, pay, TestNode } from './node.testing.ts'
-import { localPeer } from './peer.ts'
+import { mint, pay, TestNode, withoutBatches } from './node.testing.ts'
+import { localPeer, type Peer } from './peer.ts'
 import { TopicSync } from './topic-sync.ts'
 
 const TOPIC = 'tm_world' as Topic
@@ -30,6 +30,7 @@ export class World {
   readonly #chain: DevChain
   readonly #random: () => number
   readonly #steps: number
+  readonly #hasBatches: boolean
   /** Everything that was ever sent, in order. */
   readonly #sent: Transaction[] = []
   readonly #syncs = new Map<string, TopicSync>()
@@ -42,6 +43,7 @@ export class World {
 
   private constructor({ seed, steps }: WorldOptions) {
     this.#chain = new DevChain({ seed: `world ${seed}` })
+    this.#hasBatches = seed % 2 === 0
     this.#random = randomOf(seed)
     this.#steps = steps
   }
@@ -77,6 +79,12 @@ export class World {
       await moves[at]!()
       this.#clock += 1 + this.#random() * 60
     }
+  }
+
+  /** Half of the worlds sync in batches, the others transaction by transaction. */
+  #peer({ name, engine }: TestNode): Peer {
+    const peer = localPeer(name, engine)
+    return this.#hasBatches ? peer : withoutBatches(peer)
   }
 
   /** Everyone hears everyone, the chain has decided, and what failed is tried again, until nothing changes. */
@@ -194,7 +202,7 @@ export class World {
     const name = `${node.name} ${other.name}`
     const sync =
       this.#syncs.get(name) ??
-      new TopicSync(node.engine, TOPIC, localPeer(other.name, other.engine), {
+      new TopicSync(node.engine, TOPIC, this.#peer(other), {
         now: () => this.#clock,
         page: 1 + Math.floor(this.#random() * 20)
       })

@@ -95,6 +95,8 @@ const BATCH_SIZE = 16
 const MAX_UNREACHED = 3
 
 interface WorkResult {
+  /** Acknowledgements of the batch in progress. */
+  acknowledging: Promise<void>[]
   failed: number
   /** Consecutive failures to reach the peer. */
   unreached: number
@@ -178,7 +180,7 @@ export class TopicSync {
 
   /** Fetches due items in batches, and submits the items of a batch one after the other; answers how many failed. */
   async #work(kind: ListingKind, state: SyncQueueState, signal: AbortSignal | undefined): Promise<number> {
-    const worked: WorkResult = { failed: 0, unreached: 0 }
+    const worked: WorkResult = { failed: 0, unreached: 0, acknowledging: [] }
     for (;;) {
       const leases = await pollQueue(this.queue, BATCH_SIZE, WORK_LEASE_SECONDS)
       if (leases.length === 0) return worked.failed
@@ -204,9 +206,13 @@ export class TopicSync {
     const graphs = left.map(({ item }) => this.#fetch(item, kind, state, fetching))
     // A graph that fails before its turn to be awaited is not an unhandled rejection.
     for (const graph of graphs) graph.catch(() => undefined)
-    for (const graph of graphs) {
-      await this.#workOn(left[0]!, graph, kind, state, worked, signal)
-      left.shift()
+    try {
+      for (const graph of graphs) {
+        await this.#workOn(left[0]!, graph, kind, state, worked, signal)
+        left.shift()
+      }
+    } finally {
+      await Promise.all(worked.acknowledging.splice(0))
     }
   }
 
@@ -231,13 +237,19 @@ export class TopicSync {
         return this.#fail(lease, failure, state)
       }
     }
-    await this.queue.acknowledge(lease)
-    await this.#done(lease.item, state)
+    countItem(state.pending, lease.item, -1)
+    const acknowledging = this.#acknowledge(lease)
+    // One that fails before the batch is done is not an unhandled rejection.
+    acknowledging.catch(() => undefined)
+    worked.acknowledging.push(acknowledging)
   }
 
-  async #done(item: Outpoint, { pending }: SyncQueueState): Promise<void> {
-    countItem(pending, item, -1)
-    await this.queue.wake(txidOf(item))
+  /** One commit, which the submission of the next item shares. */
+  async #acknowledge(lease: Lease<Outpoint>): Promise<void> {
+    const batch = this.#engine.outputs.store.batch()
+    this.queue.acknowledgeIn(batch, lease)
+    this.queue.wakeIn(batch, txidOf(lease.item))
+    await batch.commit()
   }
 
   async #fail(lease: Lease<Outpoint>, failure: Failure, state: SyncQueueState): Promise<void> {
@@ -256,7 +268,8 @@ export class TopicSync {
     await this.queue.fail(lease, failure)
     if (failure.outcome === 'dead' || (failure.outcome === 'retry' && attempts >= ATTEMPTS)) {
       state.dead.add(toHex(item))
-      await this.#done(item, state)
+      countItem(state.pending, item, -1)
+      await this.queue.wake(txidOf(item))
     }
   }
 
