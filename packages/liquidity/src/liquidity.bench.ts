@@ -280,7 +280,7 @@ export default suite(({ compare, sheet, after, note, quick, scale, progress }) =
     const seconds = (performance.now() - begin) / 1000
     const liquidity = await Liquidity.open(store)
     const quote = (amount: bigint) => quoteExactIn(liquidity, { pool: 1n, coin: { denom: 'uatom', amount } })
-    const [near, far] = [10n ** 3n, BigInt(size) * 10n ** 4n]
+    const [near, far] = [10n ** 3n, BigInt(size) ** 2n / 10n]
     const { ticksCrossed } = await quote(far)
     return {
       columns: ['positions', 'ticks', 's/import', 'us/quote', 'ticks crossed', 'us/quote across', 'us/depth'],
