@@ -59,6 +59,9 @@ describe('a token', () => {
       ).toBe(value)
     }
     expect(await holders.count()).toBe(12)
+    await page.getByText('complete', { exact: true }).waitFor()
+    const asOf = await page.locator('.facts', { hasText: 'As of' }).textContent()
+    expect(asOf).toMatch(/As ofblock \d+; nothing pending of the token, nothing pending of discovery/)
     const widths = await page
       .locator('.bar-fill')
       .evaluateAll(all => all.map(each => each.getBoundingClientRect().width))

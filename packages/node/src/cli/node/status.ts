@@ -22,6 +22,8 @@ interface Status {
     readonly sources: readonly SourceStatus[]
     readonly ready: number
     readonly idle: number
+    /** Absent in answers of nodes of version 0.1. */
+    readonly completeness?: { readonly complete: boolean }
   } | null
 }
 
@@ -103,12 +105,20 @@ const report = (
       ...Object.entries(queues).map(([name, stats]) => [`  queue ${name}`, figures(stats)]),
       ...sync.map(each => [`  peer ${each.topic}`, peerLine(each)]),
       ...(tokens
-        ? [['  tokens', `${count(tokens.ready)} to work on, ${count(tokens.idle)} not active`]]
+        ? [
+            [
+              '  tokens',
+              `${count(tokens.ready)} to work on, ${count(tokens.idle)} not active${completenessText(tokens.completeness)}`
+            ]
+          ]
         : []),
       ...(tokens?.sources ?? []).map(each => [`  ${each.source}`, going(each)])
     ])
   )
 }
+
+const completenessText = (completeness: { readonly complete: boolean } | undefined): string =>
+  completeness === undefined ? '' : completeness.complete ? ', complete' : ', incomplete'
 
 const peerLine = ({ peer, state, since, live, queued, dead, lastSuccess, lastError }: PeerStatus): string => {
   const last = lastSuccess === undefined ? 'never answered' : `last answered ${ago(lastSuccess)} ago`
