@@ -6,7 +6,7 @@
  * of the client: it follows every path, and the paths double with every update that also spends the change of the update
  * before it.
  */
-import type { BeefTransaction, Bump, Transaction, TransactionStore } from '@quoin/chain'
+import type { BeefTransaction, Transaction, TransactionStore } from '@quoin/chain'
 import { bytesKey, type Outpoint, type Txid, txidOf } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { historyOf } from './history.ts'
@@ -125,44 +125,27 @@ const prove = async (
   const spent = distinct(unproved.flatMap(({ inputs: all }) => all.map(({ txid }) => txid))).filter(
     txid => !found.has(bytesKey(txid))
   )
-  const [stored, bumps, heights] = await Promise.all([
-    transactions.getMany(spent),
-    transactions.proofs(spent),
-    heightsOf(transactions, unproved)
-  ])
-  const isComplete = stored.every(each => each !== undefined)
-  const hasMisleadingProof = bumps.some(bump => bump && provesAny(bump, heights))
-  if (!isComplete || hasMisleadingProof) return proveWithNeighbours(transactions, unproved, heights)
+  const open: ReadonlySet<string> = new Set(found.keys())
+  const [stored, bumps] = await Promise.all([transactions.getMany(spent), transactions.proofs(spent)])
+  if (stored.includes(undefined)) return proveWithNeighbours(transactions, unproved, open)
   for (const [i, txid] of spent.entries()) {
     if (bumps[i]) found.set(bytesKey(txid), { txid, transaction: stored[i], bump: bumps[i] })
   }
   for (const each of await transactions.ancestry(spent.filter((_, i) => !bumps[i]))) {
     if (!found.has(bytesKey(each.txid))) found.set(bytesKey(each.txid), each)
   }
-  return [...found.values()]
-}
-
-/** Transactions that are sent without their proofs, by block height. */
-type Heights = ReadonlyMap<number, readonly Txid[]>
-
-const heightsOf = async (
-  transactions: TransactionStore,
-  unproved: readonly Transaction[]
-): Promise<Heights> => {
-  const proofs = await transactions.proofs(unproved.map(({ txid }) => txid))
-  const heights = new Map<number, Txid[]>()
-  for (const [i, proof] of proofs.entries()) {
-    if (proof) heights.set(proof.height, [...(heights.get(proof.height) ?? []), unproved[i]!.txid])
-  }
-  return heights
+  const proof = [...found.values()]
+  return proof.some(each => isMisleading(each, open))
+    ? proveWithNeighbours(transactions, unproved, open)
+    : proof
 }
 
 /**
- * Whether a BUMP has the txid of an unproved transaction among its leaves, as a sibling: a client would read it as the
- * proof of that transaction and end its walk there.
+ * Whether a BUMP has the txid of a transaction that is sent without its proof among its leaves, as a sibling: a client would
+ * read it as the proof of that transaction and end its walk there. The node itself may not have that proof yet.
  */
-const provesAny = (bump: Bump, heights: Heights): boolean =>
-  heights.get(bump.height)?.some(txid => bump.offsetOf(txid) !== undefined) ?? false
+const isMisleading = ({ bump }: BeefTransaction, open: ReadonlySet<string>): boolean =>
+  bump?.leaves.some(txid => open.has(bytesKey(txid))) ?? false
 
 /** Rounds in which transactions with misleading proofs are sent without them. */
 const MAX_ROUNDS = 8
@@ -171,13 +154,13 @@ const MAX_ROUNDS = 8
 const proveWithNeighbours = async (
   transactions: TransactionStore,
   unproved: readonly Transaction[],
-  heights: Heights
+  open: ReadonlySet<string>
 ): Promise<readonly BeefTransaction[]> => {
-  const withoutProof = new Set(unproved.map(({ txid }) => bytesKey(txid)))
+  const withoutProof = new Set(open)
   for (let round = 0; ; round++) {
     const found = await transactions.ancestry([unproved[0]!.txid], txid => withoutProof.has(bytesKey(txid)))
     const misleading = found.filter(
-      ({ txid, bump }) => bump && !withoutProof.has(bytesKey(txid)) && provesAny(bump, heights)
+      each => !withoutProof.has(bytesKey(each.txid)) && isMisleading(each, open)
     )
     if (misleading.length === 0 || round === MAX_ROUNDS) return found
     for (const { txid } of misleading) withoutProof.add(bytesKey(txid))

@@ -4,7 +4,7 @@ import { kvStoreInterpreter } from '@bsv/sdk/kvstore/kvStoreInterpreter'
 import { Historian } from '@bsv/sdk/overlay-tools/Historian'
 import type { Transaction } from '@quoin/chain'
 import { answerBeef, localPeer, syncTopic } from '@quoin/overlay'
-import { formatOutpoint, makeOutpoint, type Outpoint } from '@quoin/primitives'
+import { bytesKey, formatOutpoint, makeOutpoint, type Outpoint, txidOf } from '@quoin/primitives'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Author, coinOf, compose, type Entry, entriesOf, KvNode, PROTOCOL } from './author.testing.ts'
 import { historyOf, TOPIC } from './history.ts'
@@ -78,6 +78,29 @@ describe('§3.6 with an unmodified SDK', () => {
     await updated(numbered(8))
     await node.mine()
     expect(await walked()).toEqual([numbered(8)])
+  })
+
+  it('§3.6 is walked where the proof of a coin shows a step whose own proof is not there', async () => {
+    const last = await updated(numbered(6))
+    await node.mine()
+    // A reorg shuffles the block, so that coins and steps stand side by side.
+    const { fork } = await node.chain.reorg(1)
+    await node.engine.proofs.reconcile(fork + 1)
+    const { outputs } = node.engine
+    const steps = (await historyOf(outputs, last.outpoint, 100)).tokens.map(txidOf)
+    const found = await outputs.transactions.getMany(steps)
+    const coins = found.map(transaction => transaction!.inputs.at(-1)!.txid)
+    for (const coin of coins) {
+      const answer = await node.chain.proof(coin)
+      if (answer.status === 'mined') await node.engine.handleNewMerkleProof(coin, answer.bump)
+    }
+    const proofs = await outputs.transactions.proofs(coins)
+    const names = new Set(steps.map(bytesKey))
+    expect(proofs.some(proof => proof!.leaves.some(leaf => names.has(bytesKey(leaf))))).toBe(true)
+    const batch = outputs.store.batch()
+    for (const txid of steps) outputs.transactions.removeProofIn(batch, txid)
+    await batch.commit()
+    expect(await walked()).toEqual([numbered(6)])
   })
 
   it('§3.6 is walked where some steps are mined and some are not', async () => {

@@ -136,6 +136,11 @@ export class Bump {
     return this.#txids
   }
 
+  /** Hashes of the lowest level: the marked txids and their siblings. */
+  get leaves(): readonly Txid[] {
+    return this.#tree.levels[0]!.flatMap(({ hash }) => (hash ? [hash as Txid] : []))
+  }
+
   /** Root from this txid, if its path is complete, whether it is marked or a sibling. */
   rootOf(txid: Txid): Uint8Array | undefined {
     return this.proves(txid) ? this.root : undefined
