@@ -34,9 +34,19 @@ export class DevChainClient {
 
   /** In hex. */
   async header(height: number): Promise<string> {
-    const { value } = await this.#request(`/1sat/chaintracks/getHeaders?height=${height}&count=1`)
-    if (value !== '') return value as string
+    const header = await this.#header(height)
+    if (header !== '') return header
     throw chainError(`the development chain has no block at height ${height}`, { height })
+  }
+
+  /** The header of the first block after genesis, which is of this chain alone; empty before there is one. */
+  firstBlock(): Promise<string> {
+    return this.#header(1)
+  }
+
+  async #header(height: number): Promise<string> {
+    const { value } = await this.#request(`/1sat/chaintracks/getHeaders?height=${height}&count=1`)
+    return value as string
   }
 
   async #request(path: string, body?: object): Promise<Record<string, unknown>> {

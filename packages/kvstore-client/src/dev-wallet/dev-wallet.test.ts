@@ -76,6 +76,25 @@ describe('the wallet', () => {
     )
   })
 
+  it('forgets outputs of a chain that is gone, and keeps its keys', async () => {
+    const options = { store: 'memory:', chain: 'dev', port: '0', logLevel: 'error', blockTime: '0' }
+    const storage = place()
+    const first = await openDevWallet({ node: node.url, storage })
+    await new GlobalKV({ wallet: first, host: node.url }).set('again', 'there')
+    // Blocks carry the second in which they were mined.
+    await new Promise(resolve => setTimeout(resolve, 1100))
+    const next = await startNode(loadConfig({ options }).config)
+    try {
+      const second = await openDevWallet({ node: next.url, storage })
+      const kv = new GlobalKV({ wallet: second, host: next.url })
+      expect(await kv.identity()).toBe((await first.getPublicKey({ identityKey: true })).publicKey)
+      await kv.set('again', 'here')
+      expect((await kv.history('again')).map(({ value }) => value)).toEqual(['here'])
+    } finally {
+      await next.close()
+    }
+  })
+
   it.each([
     ['{', 'not JSON'],
     ['null', 'no key'],

@@ -53,9 +53,15 @@ export const openDevWallet = async ({
   const drafts = new Map<string, DraftAction>()
   const unsent = new Map<string, DraftAction>()
 
-  const change = async (outputs: DevWalletState['outputs']): Promise<void> => {
-    state = { ...state, outputs }
+  const change = async (part: Partial<DevWalletState>): Promise<void> => {
+    state = { ...state, ...part }
     await storage.save(JSON.stringify(state))
+  }
+
+  /** Forgets the outputs of another chain: that of a node in memory is gone with the node. */
+  const joinChain = async (): Promise<void> => {
+    const first = await chain.firstBlock()
+    if (state.chain !== first) await change({ chain: first, outputs: [] })
   }
 
   const send = async ({ transaction }: DraftAction): Promise<void> => {
@@ -97,7 +103,8 @@ export const openDevWallet = async ({
     if (noSend) unsent.set(txid, action)
     else await send(action)
     const spent = new Set(args.inputs?.map(({ outpoint }) => outpoint))
-    await change([...state.outputs.filter(({ outpoint }) => !spent.has(outpoint)), ...basketOutputs(action)])
+    const kept = state.outputs.filter(({ outpoint }) => !spent.has(outpoint))
+    await change({ outputs: [...kept, ...basketOutputs(action)] })
     return { txid, ...(!returnTXIDOnly && { tx: transaction.toAtomicBEEF() }) }
   }
 
@@ -118,6 +125,8 @@ export const openDevWallet = async ({
 
     createAction: async args => {
       const action = await draft(chain, root, args)
+      // The coin of the draft is in a block, so that the chain has a first one.
+      await joinChain()
       if (!isOpen(action) && args.options?.signAndProcess !== false) return complete(action, {})
       const reference = Utils.toBase64(PrivateKey.fromRandom().toArray())
       drafts.set(reference, action)
@@ -141,6 +150,7 @@ export const openDevWallet = async ({
       throw failure('the development wallet takes no payments: its coins come from the development chain')
     },
     listOutputs: async args => {
+      await joinChain()
       const { page, total } = selectOutputs(state.outputs, args)
       const outputs = page.map(output => walletOutput(output, args))
       if (args.include !== 'entire transactions') return { totalOutputs: total, outputs }
@@ -151,7 +161,7 @@ export const openDevWallet = async ({
       return { totalOutputs: total, BEEF: beef.toBinary(), outputs }
     },
     relinquishOutput: async ({ output }) => {
-      await change(state.outputs.filter(({ outpoint }) => outpoint !== output))
+      await change({ outputs: state.outputs.filter(({ outpoint }) => outpoint !== output) })
       return { relinquished: true }
     },
 

@@ -15,6 +15,8 @@ export interface BasketOutput {
 export interface DevWalletState {
   /** Root key in hex. */
   readonly key: string
+  /** The first block of the chain that has the outputs, in hex. */
+  readonly chain?: string
   readonly outputs: readonly BasketOutput[]
 }
 
@@ -57,11 +59,11 @@ export const readState = (text: string): DevWalletState => {
   } catch (cause) {
     throw stateError('it is not JSON', cause)
   }
-  const { key, outputs } = state ?? {}
+  const { key, chain, outputs } = state ?? {}
   if (typeof key !== 'string' || !/^[0-9a-f]{64}$/.test(key))
     throw stateError('it has no key of 32 bytes in hex')
   if (!Array.isArray(outputs)) throw stateError('it has no list of outputs')
-  return { key, outputs }
+  return { key, outputs, ...(typeof chain === 'string' && { chain }) }
 }
 
 const stateError = (reason: string, cause?: unknown): QuoinError =>
