@@ -64,7 +64,6 @@ export const openSchema = async (query: Query, schema: string): Promise<void> =>
     try {
       if (version === 1) await query(upgrade(schema))
       else await makeTables(query, schema)
-      return
     } catch (error) {
       if (attempt === ATTEMPTS || !RACED.has(stateOf(error) ?? '')) throw error
     }
@@ -88,6 +87,8 @@ const makeTables = async (query: Query, schema: string): Promise<void> => {
   )
   const count = row![0] as number
   if (count > 0) {
+    // Another process made them since the version was read.
+    if ((await versionOf(query, schema)) !== undefined) return
     throw new QuoinError(
       'ERR_STORE_VERSION',
       `the schema ${schema} has ${count} tables and is not a store of Quoin: name another, as in ?schema=NAME`,
