@@ -71,7 +71,7 @@ const TOKEN_PROOF_LIMITS = {
  * const subjects = [makeOutpoint(txid, 0)]
  * const { proved, unproved } = await verifyTokenProof(chain.beef(txid), { tracker: chain, subjects })
  * proved.length // 0
- * unproved[0].reason // 'It is not a token output.'
+ * unproved[0]!.reason // 'It is not a token output.'
  */
 export const verifyTokenProof = async (
   bytes: Uint8Array,
