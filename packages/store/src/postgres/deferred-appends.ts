@@ -6,7 +6,7 @@
  */
 import { Backoff, hasCode, type QuoinError, sleep } from '@quoin/primitives'
 import type { DeferredAppends } from '../engine.ts'
-import { bytesArray } from './arrays.ts'
+import { binaryArray, bytesArray } from './arrays.ts'
 import type { Query } from './client.ts'
 import type { Database } from './database.ts'
 import { isConflict, storeError } from './errors.ts'
@@ -125,14 +125,20 @@ export class PostgresDeferredAppends implements DeferredAppends {
   }
 
   async #givePositionsOf(key: Uint8Array, query: Query): Promise<void> {
-    const lock = () => query(this.#sql.lockLast, [key])
-    let [last] = await lock()
-    if (!last) {
-      await query(this.#sql.begin, [key])
-      ;[last] = await lock()
+    const [last] = (await query(this.#sql.lockLast, [key])) as [[number]]
+    const rows = (await query(this.#sql.place, [key, last[0]])) as [Uint8Array, number][]
+    const end = last[0] + rows.length
+    // An entry that the log has stays where it is, and the entries after it move up.
+    if (rows.some(([, position]) => position > end)) {
+      const entries = rows.sort(([, left], [, right]) => left - right).map(([entry]) => entry)
+      const positions = binaryArray(
+        'float8',
+        entries.map((_, i) => last[0] + 1 + i),
+        itself
+      )
+      await query(this.#sql.move, [key, bytesArray(entries), positions])
     }
-    const placed = await query(this.#sql.place, [key, last![0]])
-    await query(this.#sql.setLast, [key, (last![0] as number) + placed.length])
+    await query(this.#sql.move, [key, bytesArray([LAST]), binaryArray('float8', [end], itself)])
     const [more] = await query(this.#sql.more, [key])
     if (more) this.#isWoken = true
   }
@@ -145,17 +151,22 @@ const statementsOf = (schema: string) => {
     any: `SELECT 1 FROM ${deferred} LIMIT 1`,
     keys: `SELECT DISTINCT key FROM ${deferred} ORDER BY key`,
     more: `SELECT 1 FROM ${deferred} WHERE key = $1::bytea LIMIT 1`,
-    lockLast: `SELECT score FROM ${sets} WHERE key = $1::bytea AND member = '' FOR UPDATE`,
-    begin: `INSERT INTO ${sets} (key, member, score) VALUES ($1::bytea, '', 0) ON CONFLICT (key, member) DO NOTHING`,
-    // An entry that the log has stays where it is.
+    // Each statement finds rows by the primary key, whatever the statistics say.
+    lockLast: `INSERT INTO ${sets} AS log (key, member, score) VALUES ($1::bytea, '', 0)
+      ON CONFLICT (key, member) DO UPDATE SET score = log.score RETURNING score`,
     place: `WITH taken AS (
         DELETE FROM ${deferred} WHERE key = $1::bytea AND arrival IN (
           SELECT arrival FROM ${deferred} WHERE key = $1::bytea ORDER BY arrival LIMIT ${TAKEN})
         RETURNING arrival, entry)
       INSERT INTO ${sets} (key, member, score)
-      SELECT $1::bytea, entry, $2::float8 + row_number() OVER (ORDER BY min(arrival)) FROM taken
-      WHERE NOT EXISTS (SELECT FROM ${sets} WHERE key = $1::bytea AND member = entry)
-      GROUP BY entry RETURNING 1`,
-    setLast: `UPDATE ${sets} SET score = $2::float8 WHERE key = $1::bytea AND member = ''`
+      SELECT $1::bytea, entry, $2::float8 + row_number() OVER (ORDER BY min(arrival)) FROM taken GROUP BY entry
+      ON CONFLICT (key, member) DO NOTHING RETURNING member, score`,
+    move: `INSERT INTO ${sets} (key, member, score)
+      SELECT $1::bytea, member, score FROM unnest($2::bytea[], $3::float8[]) AS n (member, score)
+      ON CONFLICT (key, member) DO UPDATE SET score = excluded.score`
   }
 }
+
+/** The member of a log whose score is the last position given. */
+const LAST: Uint8Array = new Uint8Array()
+const itself = (position: number): number => position

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import {
+  appendDeferred,
   bytes,
   fieldAbsent,
   fieldIs,
@@ -77,7 +78,8 @@ it('no statement reads more rows than it names, although all were planned while 
           fieldAbsent('h', name),
           hset('h', name, ''),
           zadd('z', name, 1),
-          set(name, '')
+          set(name, ''),
+          appendDeferred('l', name)
         ])
       )
       await store.commit(...names.flatMap(name => [fieldIs('h', name, ''), hdel('h', name), zrem('z', name)]))
