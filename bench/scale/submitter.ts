@@ -11,7 +11,7 @@ export interface Report {
   /** Microseconds of processor time for each submission. */
   readonly processor: number
   readonly milliseconds: number
-  /** Transactions of the database that write, begun and ended as the engine wanted. */
+  /** Transactions of the database, begun and ended as the engine wanted. */
   readonly begun: number
   readonly ended: number
   /** Transactions of groups of batches. */
@@ -32,7 +32,7 @@ const { query } = prototype
 prototype.query = function (this: unknown, ...args: unknown[]) {
   const first = args[0] as string | CommitQuery
   const text = String(typeof first === 'string' ? first : first.text)
-  if (text.startsWith('BEGIN ISOLATION LEVEL READ COMMITTED')) counts.begun++
+  if (text.startsWith('BEGIN')) counts.begun++
   if (text === 'COMMIT' || text === 'ROLLBACK') counts.ended++
   if (typeof first === 'object' && typeof first.submit === 'function') {
     const handle = first.handleReadyForQuery.bind(first)

@@ -74,6 +74,7 @@ it('no statement reads more rows than it names, although all were planned while 
     for (let i = from; i < from + ROUNDS; i++) {
       const names = Array.from({ length: NAMES }, (_, n) => `${i} ${n}`)
       await store.commit(
+        ...names.map(name => appendDeferred('log', name)),
         ...names.flatMap(name => [
           fieldAbsent('h', name),
           hset('h', name, ''),
