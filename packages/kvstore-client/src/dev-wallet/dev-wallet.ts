@@ -2,10 +2,8 @@
  * A development wallet: the methods of BRC-100 that applications with tokens call, with coins of the development chain of a
  * Quoin node. It runs in Node and in browsers, keeps its state where it is told, and has no certificates.
  *
- * @example
- * import { openDevWallet } from '@quoin/kvstore-client/dev-wallet'
- * const wallet = await openDevWallet({ node: 'http://localhost:8080' })
- * (await wallet.getVersion({})).version // 'quoin-dev-wallet'
+ *     const wallet = await openDevWallet({ node: 'http://localhost:8080' })
+ *     const kv = new GlobalKV({ wallet, host: 'http://localhost:8080' })
  */
 import {
   Beef,

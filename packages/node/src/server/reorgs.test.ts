@@ -72,9 +72,21 @@ it.each([
   expect(warnings).toEqual([{ event: 'reorg', fork: BLOCKS - 3, blocks: 3 }])
 })
 
-it('checks no proofs after blocks that another process added on top', async () => {
+it.each([
+  ['this process', () => headers],
+  ['another process', () => others]
+])('checks the proofs of blocks that %s added and replaced since the last pass', async (_, adder) => {
+  chain.mine()
+  await syncHeaders(adder(), chain)
+  await chain.reorg(1)
+  await syncHeaders(adder(), chain)
+  await interval()
+  expect(checked).toContain(BLOCKS + 1)
+})
+
+it('is silent about blocks that another process added on top', async () => {
   chain.mine(2)
   await syncHeaders(others, chain)
   await interval()
-  expect([checked, warnings]).toEqual([[0], []])
+  expect([checked, warnings]).toEqual([[0, BLOCKS + 1], []])
 })

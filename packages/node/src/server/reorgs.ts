@@ -1,7 +1,7 @@
 /** Reorgs: transactions whose blocks left the best chain get new proofs, become unmined, or are rolled back. */
-import { type ChainHeader, formatHash, type HeaderStore, MAX_SIDE_DEPTH } from '@quoin/chain'
+import { type ChainHeader, type HeaderStore, MAX_SIDE_DEPTH } from '@quoin/chain'
 import type { Logger } from '@quoin/overlay'
-import { reasonOf, Task, type TaskGate } from '@quoin/primitives'
+import { equalBytes, reasonOf, Task, type TaskGate } from '@quoin/primitives'
 import type { Proofs } from '@quoin/txo'
 
 /** Milliseconds between passes, which find reorgs of headers that another process added. */
@@ -34,7 +34,12 @@ export class Reorgs {
     this.#gate = gate
     this.#task = new Task({ name: 'reorgs', interval: INTERVAL_MS, gate, work: () => this.#reconcile() })
     this.#unsubscribe = [
-      headers.onReorg(() => void this.#task.runOnce()),
+      headers.onReorg(({ fork, removed }, tip) => {
+        logger.warn('reorg', { fork, blocks: removed.length })
+        this.#tip = tip
+        this.#checkFrom(fork + 1)
+        void this.#task.runOnce()
+      }),
       gate.onOpen(() => {
         this.#isBeginning = true
       })
@@ -80,21 +85,27 @@ export class Reorgs {
     this.#tip = tip
     if (this.#isBeginning) this.#lower(Math.max(0, tip.height - MAX_SIDE_DEPTH))
     this.#isBeginning = false
-    let fork = before
+    if (!before || isSame(before, tip)) return
+    let fork: ChainHeader | undefined = before
     while (fork && !(await this.#isActive(fork))) fork = await this.#headers.headerOf(fork.header.previous)
-    if (!before || !fork || fork.height === before.height) return
-    this.#logger.warn('reorg', { fork: fork.height, blocks: before.height - fork.height })
-    const from = fork.height + 1
-    this.#lower(from)
+    if (!fork) return
+    if (fork.height < before.height)
+      this.#logger.warn('reorg', { fork: fork.height, blocks: before.height - fork.height })
+    // Another process may have added blocks after the last pass, and replaced them.
+    this.#checkFrom(fork.height + 1)
+  }
+
+  #checkFrom(height: number): void {
+    this.#lower(height)
     this.#secondCheck = {
-      from: Math.min(from, this.#secondCheck?.from ?? from),
+      from: Math.min(height, this.#secondCheck?.from ?? height),
       at: performance.now() + SECOND_CHECK_MS
     }
   }
 
-  async #isActive({ header, height }: ChainHeader): Promise<boolean> {
-    const active = await this.#headers.header(height)
-    return active !== undefined && formatHash(active.header.hash) === formatHash(header.hash)
+  async #isActive(block: ChainHeader): Promise<boolean> {
+    const active = await this.#headers.header(block.height)
+    return active !== undefined && isSame(active, block)
   }
 
   #lower(from: number): void {
@@ -106,3 +117,5 @@ export class Reorgs {
     return this.#task.stop()
   }
 }
+
+const isSame = (a: ChainHeader, b: ChainHeader): boolean => equalBytes(a.header.hash, b.header.hash)

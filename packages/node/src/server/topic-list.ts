@@ -12,11 +12,7 @@ export const topicListHeader = (maxTopics: number): TString =>
     description: `The topics, as a JSON array or with commas between them; at most ${maxTopics}.`
   })
 
-/**
- * @example
- * parseTopicList('tm_a, tm_b', 100) // ['tm_a', 'tm_b']
- * parseTopicList('["tm_a"]', 100) // ['tm_a']
- */
+/** The names of `tm_a, tm_b` and of `["tm_a","tm_b"]`. */
 export const parseTopicList = (text: string, maxTopics: number): string[] => {
   const topics = text.trim().startsWith('[') ? parseJson(text) : text.split(',').map(name => name.trim())
   if (!Array.isArray(topics))
