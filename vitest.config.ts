@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 // @ts-expect-error: a script without types.
 import { sourceAliases } from './scripts/packages.mjs'
@@ -12,8 +13,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Its modules name one another without extensions, which Node by itself does not understand.
     server: { deps: { inline: [/@1sat/] } },
-    // Of two cores vitest would leave one idle.
-    maxWorkers: '100%',
+    // Tests wait for processes and timers a fifth of their time: with one worker more than cores, none is idle.
+    maxWorkers: availableParallelism() + 1,
     // To prove the keyspaces and to load what they stand on takes longer than most files of tests do, so files share
     // them. What a test changes that others see, it restores.
     isolate: false
