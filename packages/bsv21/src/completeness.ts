@@ -28,7 +28,7 @@ export interface Completeness {
   /** No work is pending that may change the answer, and every source with a known end has reached it. */
   readonly isComplete: boolean
   readonly sources: readonly SourcePosition[]
-  /** Outputs of the token that its topic has not evaluated. Of all tokens: those in queues that may be worked on. */
+  /** Outputs of the token that its topic has not evaluated. For all tokens: outputs in queues that may be worked on. */
   readonly pending: PendingCounts
   /** Transactions whose tokens are not known yet. */
   readonly discovery: PendingCounts

@@ -2,7 +2,7 @@
  * The events of admitted token outputs: `id:`, `sym:` for a deployment, and the events of the lock. A burn has no holder,
  * and only the event of its token. `dt:bsv21` holds the output's own fields, in the form of the script indexer; symbol,
  * decimals and icon of a transfer are those of the deployment. `dt:bsv21-minted` of a binary value is the minted amount of
- * its transaction, which depends on what that spends.
+ * its transaction, which depends on the token inputs of the transaction.
  */
 
 import type { AdmittedOutput, LookupResult, LookupUpdate, QuoinLookup } from '@quoin/overlay'

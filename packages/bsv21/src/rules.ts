@@ -4,7 +4,7 @@
  *
  * A deployment is always valid. Outputs that move amounts (JSON transfers and burns, and binary values without an
  * authority) are valid, all or none of them, when the input amounts cover them; the surplus is burned. Mints and auths are
- * valid, all or none of them, when an authority is spent, and so are binary values: what the inputs do not cover of them
+ * valid, all or none of them, when an authority is spent, and so are binary values: the amount that the inputs do not cover
  * is minted. An authority has no amount, and an amount is not an authority. A burn carries nothing to its spender.
  *
  * Amounts are from 1 to 2^64 − 1 each. Their sums may be larger, and are exact.

@@ -189,7 +189,7 @@ class Comparison {
     }
     const unmined = { from: UNMINED, to: Number.MAX_SAFE_INTEGER, limit: LISTED, isListed: true }
     const [a, b] = [await this.#here.range(token, unmined), await this.#there.range(token, unmined)]
-    // Of more than that each node gives those that it saw first.
+    // Above the limit, each node lists the outputs that it saw first, which may differ.
     const isComparable = a.outputs < MAX_UNMINED && b.outputs < MAX_UNMINED
     return isSame(a, b) || !isComparable ? [] : this.#name(token, a, b)
   }

@@ -1,6 +1,6 @@
 /**
  * A subscription delivers transactions with token outputs. A transaction that spends outputs of a token and has none of it
- * may never come, so a service that knows spenders is asked for those of the unspent outputs of active tokens, in sweeps at a
+ * may never come, so a service that knows spenders is asked about the unspent outputs of active tokens, in sweeps at a
  * bounded rate. A spender that is found is ingested like any other transaction.
  */
 import type { Beef } from '@quoin/chain'

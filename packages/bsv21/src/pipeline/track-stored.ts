@@ -1,7 +1,7 @@
 /**
  * Transactions that reach the index past the pipeline: submitted to one topic, synced, or stored as the ancestor of another.
  * The commit that stores one enqueues it, unless it applies the transaction to the topics of all its token outputs. So the
- * state of every token follows from the stored transactions, whatever way they came.
+ * state of every token follows from the stored transactions, by any way of arrival.
  */
 import type { Transaction } from '@quoin/chain'
 import type { Topic, Txid } from '@quoin/primitives'

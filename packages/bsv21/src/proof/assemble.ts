@@ -27,7 +27,7 @@ export const tokenProof = async (
   outpoint: Outpoint
 ): Promise<Uint8Array> => writeOutpointPacket(outpoint, await tokenProofBeef(outputs, token, [outpoint]))
 
-/** A bare BEEF that proves several outputs of a token: whoever verifies it has to name them. */
+/** A bare BEEF that proves several outputs of a token: its verifier has to name the outputs. */
 export const tokenProofBeef = async (
   outputs: OutputStore,
   token: TokenId,

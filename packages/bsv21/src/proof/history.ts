@@ -1,6 +1,6 @@
 /**
  * The part of a packet that a proof depends on: transactions in which outputs of a token descend from each other. Each
- * transaction is read once for all its tokens, so the cost is linear in the packet, whatever its shape.
+ * transaction is read once for all its tokens, so the cost is linear in the size of the packet, for any shape.
  */
 import type { Beef, BeefTransaction, Transaction } from '@quoin/chain'
 import { bytesKey, makeOutpoint, type Outpoint, type TokenId, type Txid, txidOf } from '@quoin/primitives'

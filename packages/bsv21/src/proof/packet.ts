@@ -11,7 +11,7 @@ import { makeOutpoint, type Outpoint, QuoinError, type Txid, txidOf, voutOf } fr
 export const TOKEN_PROOF_VERSION = 1
 export const TOKEN_PROOF_TEXT = 'BRC-176, bsv-blockchain/BRCs 189f905'
 
-/** What a packet says that it is about. */
+/** The scope that a packet states. */
 type PacketScope =
   | { readonly kind: 'transaction'; readonly txid: Txid }
   | { readonly kind: 'outpoint'; readonly outpoint: Outpoint }

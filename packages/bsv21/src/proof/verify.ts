@@ -5,7 +5,7 @@
  * never more.
  *
  * A proof says that outputs are valid token outputs of the amounts on their scripts. It does not say that they are
- * unspent, nor what else was minted.
+ * unspent, and nothing about other mints.
  */
 import { type BeefTransaction, type RootTracker, type Transaction, verifyBeef } from '@quoin/chain'
 import {
@@ -27,7 +27,7 @@ import { readTokenPacket, type TokenPacket } from './packet.ts'
 
 export interface TokenProofOptions {
   readonly tracker: RootTracker
-  /** The outputs to prove. Needed for a bare BEEF; otherwise those that the envelope names, unless given. */
+  /** The outputs to prove. Needed for a bare BEEF; the outputs that the envelope names, unless given. */
   readonly subjects?: readonly Outpoint[] | undefined
 }
 
