@@ -63,7 +63,6 @@ export const runProcesses = async (
   await Promise.all(children.map(exitOf))
   const count = submissions * processes
   const sum = (of: (report: Report) => number): number => reports.reduce((total, one) => total + of(one), 0)
-  const begun = sum(one => one.begun)
   return {
     processes,
     node: sum(one => one.processor) / processes,
@@ -71,7 +70,7 @@ export const runProcesses = async (
     wal: (after.wal - before.wal) / count,
     perSecond: (count * 1000) / elapsed,
     group: count / sum(one => one.groups),
-    aborted: (begun - sum(one => one.ended)) / begun,
+    aborted: sum(one => one.aborted) / sum(one => one.begun),
     waits,
     locked
   }

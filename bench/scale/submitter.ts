@@ -11,20 +11,27 @@ export interface Report {
   /** Microseconds of processor time for each submission. */
   readonly processor: number
   readonly milliseconds: number
-  /** Transactions of the database, begun and ended as the engine wanted. */
+  /** Transactions of the database. */
   readonly begun: number
-  readonly ended: number
+  /** Transactions that PostgreSQL aborted: serialization failures and deadlocks. */
+  readonly aborted: number
   /** Transactions of groups of batches. */
   readonly groups: number
 }
 
-const counts = { begun: 0, ended: 0, groups: 0 }
+const counts = { begun: 0, aborted: 0, groups: 0 }
+const ABORTED = ['40001', '40P01']
+
+const countAbort = (error: { readonly code?: string }): void => {
+  if (ABORTED.includes(error.code ?? '')) counts.aborted++
+}
 
 /** A statement and the commit in one message, which calls this when both are done. */
 interface CommitQuery {
   submit?: unknown
   text?: unknown
   handleReadyForQuery(): void
+  handleError(error: { readonly code?: string }): void
 }
 
 const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
@@ -33,16 +40,23 @@ prototype.query = function (this: unknown, ...args: unknown[]) {
   const first = args[0] as string | CommitQuery
   const text = String(typeof first === 'string' ? first : first.text)
   if (text.startsWith('BEGIN')) counts.begun++
-  if (text === 'COMMIT' || text === 'ROLLBACK') counts.ended++
   if (typeof first === 'object' && typeof first.submit === 'function') {
     const handle = first.handleReadyForQuery.bind(first)
     first.handleReadyForQuery = () => {
-      counts.ended++
       counts.groups++
       handle()
     }
+    const fail = first.handleError.bind(first)
+    first.handleError = (error, ...rest: unknown[]) => {
+      countAbort(error)
+      ;(fail as (...args: unknown[]) => void)(error, ...rest)
+    }
+    return query.apply(this, args)
   }
-  return query.apply(this, args)
+  const result = query.apply(this, args)
+  // The engine handles the error, too.
+  if (result instanceof Promise) result.catch(countAbort)
+  return result
 }
 
 const [url, seed, count, warm] = process.argv.slice(2) as [string, string, string, string]
@@ -60,7 +74,7 @@ const report: Report = {
   processor,
   milliseconds: performance.now() - start,
   begun: counts.begun - before.begun,
-  ended: counts.ended - before.ended,
+  aborted: counts.aborted - before.aborted,
   groups: counts.groups - before.groups
 }
 process.send!(report)
