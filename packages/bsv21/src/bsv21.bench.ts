@@ -23,6 +23,7 @@ import {
 import { openStore, type Store } from '@quoin/store'
 import { type OutputSearch, outputs, TxUpdate } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
+import { measureLatency } from '../../../bench/latency.ts'
 import { memory } from '../../../bench/memory.ts'
 import { bsv21, bsv21Events } from './keys.ts'
 import { TokenNode, type TokenNodeOptions } from './node.testing.ts'
@@ -234,18 +235,8 @@ export default suite(({ sheet, after, progress, scale, note }) => {
     memory()
     const rows: (string | number)[][] = []
     for (const [name, ask] of Object.entries(asks)) {
-      for (let i = 0; i < WARM_UP; i++) await ask(i)
-      const times: number[] = []
-      const before = process.cpuUsage()
-      for (let i = 0; i < ASKED; i++) {
-        const start = performance.now()
-        await ask(WARM_UP + i)
-        times.push(performance.now() - start)
-      }
-      const { user, system } = process.cpuUsage(before)
-      times.sort((a, b) => a - b)
-      const [median, slow] = [times[ASKED / 2]!, times[ASKED * 0.99]!]
-      rows.push([name, outputs, holders, rounded(median), rounded(slow), Math.round((user + system) / ASKED)])
+      const { p50, p99, processorUs } = await measureLatency(ask)
+      rows.push([name, outputs, holders, p50, p99, processorUs])
     }
     return { columns: ['question', 'outputs', 'holders', 'p50 ms', 'p99 ms', 'processor us'], rows }
   })
@@ -363,10 +354,6 @@ const pageStarts = async ({ tokens }: TokenNode, id: TokenId): Promise<string[]>
     starts.push(cursor)
   return starts
 }
-
-/** Questions before those that count, and those that do. */
-const WARM_UP = 300
-const ASKED = 2000
 
 const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000
 

@@ -17,6 +17,7 @@ import { makeOutpoint } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
 import { OutputStore, TxUpdate } from '@quoin/txo'
 import { suite } from '../../../bench/harness.ts'
+import { measureLatency } from '../../../bench/latency.ts'
 import { TestChain } from '../../chain/src/verify/test-chain.testing.ts'
 import { Author, compose, type Entry, entriesOf, PROTOCOL, payment } from './author.testing.ts'
 import { TOPIC } from './history.ts'
@@ -31,7 +32,7 @@ const PAGE = 50
 /** Transactions that are judged in one call. */
 const JUDGED = 20
 
-export default suite(({ compare, growth, after, scale, quick, note, progress }) => {
+export default suite(({ compare, growth, sheet, after, scale, quick, note, progress }) => {
   const folder = async (): Promise<string> => {
     const path = await mkdtemp(join(tmpdir(), 'quoin-bench-'))
     after(() => rm(path, { recursive: true, force: true }))
@@ -112,6 +113,20 @@ export default suite(({ compare, growth, after, scale, quick, note, progress }) 
       peers: { [`of ${few.toLocaleString('en-US')}`]: () => lookUpIn(1) }
     })
   }
+
+  sheet(`pages of ${PAGE}`, async () => {
+    const rows: (string | number)[][] = []
+    for (const entries of [few, many]) {
+      const store = await filled(entries)
+      for (const [selector, query] of Object.entries(queries)) {
+        const { p50, p99, processorUs } = await measureLatency(() =>
+          lookUp(store, { ...query, history: false })
+        )
+        rows.push([selector, entries, p50, p99, processorUs])
+      }
+    }
+    return { columns: ['selector', 'entries', 'p50 ms', 'p99 ms', 'processor us'], rows }
+  })
 
   growth(
     'history, all mined, as BEEF, of',

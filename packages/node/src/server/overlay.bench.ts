@@ -20,6 +20,7 @@ import { answerBeef, definePlugin, Engine, installPlugins, type LookupFormula } 
 import { openStore } from '@quoin/store'
 import { event, OutputStore } from '@quoin/txo'
 import { suite } from '../../../../bench/harness.ts'
+import { percentile } from '../../../../bench/latency.ts'
 import { makeCase, type SetName } from '../../../chain/src/verify/sets.testing.ts'
 import {
   makeKey,
@@ -256,17 +257,17 @@ export default suite(({ race, figure, compare, sheet, after, note, quick, scale,
         ['ms until it listens', Math.round(node.startMs)],
         ['MB when it has nothing to do', idle],
         ['submits/s', perSecond],
-        ['p99 ms at that', percentile(fast, 0.99)],
-        ['p50 ms at half of that', percentile(half, 0.5)],
-        ['p99 ms at half of that', percentile(half, 0.99)],
+        ['p99 ms at that', latencyOf(fast, 0.99)],
+        ['p50 ms at half of that', latencyOf(half, 0.5)],
+        ['p99 ms at half of that', latencyOf(half, 0.99)],
         ['MB afterwards', await node.memory()]
       ]
     }
   })
 })
 
-const percentile = (times: readonly number[], part: number): number =>
-  Number([...times].sort((a, b) => a - b)[Math.floor(times.length * part)]!.toFixed(1))
+const latencyOf = (times: readonly number[], part: number): number =>
+  Number(percentile(times, part).toFixed(1))
 
 /** Submissions of ours that are under way. */
 const IN_FLIGHT = 512
