@@ -193,6 +193,10 @@ describe('what is wrong', () => {
     ],
     [{ options: { port: '65536' } }, '--port: port is 65536; expected a whole number from 0 to 65535'],
     [
+      { environment: { QUOIN_TRUST_PROXY: 'loopback,nginx' } },
+      'QUOIN_TRUST_PROXY: trustProxy has ["nginx"]; expected a list of loopback, private, addresses and subnets'
+    ],
+    [
       { options: { network: 'mainnet' } },
       '--network: network is "mainnet"; expected one of main, test, regtest'
     ],

@@ -10,6 +10,7 @@ import { QuoinError, reasonOf } from '@quoin/primitives'
 
 import { Value } from '@sinclair/typebox/value'
 import { type Document, LineCounter, parseDocument } from 'yaml'
+import { isTrustedProxy, TRUST_PROXY_EXPECTS } from './client-address.ts'
 import { hydrationProblems, knexRelativeTo } from './databases.ts'
 import { type DeploymentInfo, readDeploymentInfo } from './deployment/deployment-info.ts'
 import { deploymentEnvironment, type VariableUse } from './deployment/environment.ts'
@@ -342,6 +343,14 @@ const checkTogether = (config: Config, sourceOf: (key: string) => string): Probl
       setting: 'readOnly',
       source: sourceOf('readOnly'),
       message: `readOnly is true, but store is ${withoutPassword(config.store)}: only lmdb:PATH is read beside its writer`
+    })
+  }
+  const proxies = config.trustProxy.filter(each => !isTrustedProxy(each))
+  if (proxies.length > 0) {
+    problems.push({
+      setting: 'trustProxy',
+      source: sourceOf('trustProxy'),
+      message: `trustProxy has ${short(proxies)}; expected ${TRUST_PROXY_EXPECTS}`
     })
   }
   const roles = rolesProblem(config.roles, config)

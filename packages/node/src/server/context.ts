@@ -48,8 +48,8 @@ export interface ServerOptions {
   readonly parts?: readonly Part[]
   /** The keyspaces that explain raw keys; the shipped ones unless given. */
   readonly keyspaces?: readonly AnyKeyspace[]
-  /** How many proxies in front of the server to believe about the address of a client. */
-  readonly proxies?: number
+  /** Addresses and subnets of proxies that are believed about the address of a client; none unless given. */
+  readonly trustProxy?: readonly string[]
   /** Milliseconds that `close` waits for requests, 10,000 unless given. */
   readonly drain?: number
   /** Milliseconds between signs of life on a live stream, 15,000 unless given. */

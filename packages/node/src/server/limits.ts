@@ -1,5 +1,6 @@
 /** Limits of requests (D15): sizes, pages, connections and rate. */
 import { QuoinError } from '@quoin/primitives'
+import type { Client } from './client-address.ts'
 
 export interface Limits {
   /** Bytes of a body. */
@@ -22,7 +23,7 @@ export interface Limits {
 export interface RateLimit {
   readonly perSecond: number
   readonly burst: number
-  /** Whether addresses of this machine count too; not unless given. */
+  /** Whether processes of this machine that ask without a proxy count too; not unless given. */
   readonly loopback?: boolean
 }
 
@@ -59,8 +60,8 @@ export class RateLimiter {
   }
 
   /** Counts a request as `cost` requests; refused with `ERR_RATE_LIMIT` beyond the limit. */
-  take(address: string, cost = 1): void {
-    if (!this.#limit.loopback && isLoopback(address)) return
+  take({ address, isLocal }: Pick<Client, 'address' | 'isLocal'>, cost = 1): void {
+    if (!this.#limit.loopback && isLocal) return
     const { perSecond, burst } = this.#limit
     const name = networkOf(address)
     const now = this.#now()
@@ -86,9 +87,6 @@ export class RateLimiter {
     }
   }
 }
-
-const isLoopback = (address: string): boolean =>
-  address === '::1' || /^(::ffff:)?127\./.test(address) || address === ''
 
 /** The client at an address: one customer has 2^64 addresses of IPv6. */
 export const networkOf = (address: string): string => {

@@ -423,3 +423,25 @@ describe('plug-ins', () => {
     await expect(started({ plugins: `${PLUGIN},${PLUGIN}` })).rejects.toMatchObject({ code: 'ERR_PLUGIN' })
   })
 })
+
+describe('requests of this machine', () => {
+  const limits = { 'limits.rate': '1', 'limits.burst': '2' }
+  const statuses = async (): Promise<number[]> => {
+    const found: number[] = []
+    for (let i = 0; i < 3; i++) found.push((await fetch(`${node!.url}/health/live`)).status)
+    return found
+  }
+
+  it('count in the rate limit, since a proxy may send them, unless the chain is dev', async () => {
+    await started({ ...limits, chain: 'headers' })
+    expect(await statuses()).toEqual([200, 200, 429])
+    await node!.close()
+    await started(limits)
+    expect(await statuses()).toEqual([200, 200, 200])
+  })
+
+  it('count as the setting says', async () => {
+    await started({ ...limits, chain: 'headers', 'limits.loopback': 'false' })
+    expect(await statuses()).toEqual([200, 200, 200])
+  })
+})

@@ -137,7 +137,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ],
         keyspaces: keyspaces.members,
         mounts: await mountedRoutes(),
-        proxies: config.proxies
+        trustProxy: config.trustProxy
       }
     })
     closing.add(() => server.close())
@@ -364,8 +364,10 @@ const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
   })
 }
 
-const limitsOf = ({ limits }: Config): Partial<Limits> => {
+const limitsOf = ({ limits, chain }: Config): Partial<Limits> => {
   const { body, topics, page, events, streams, rate, burst } = limits
+  // A proxy that adds no header makes strangers look local.
+  const loopback = limits.loopback ?? chain !== 'dev'
   return {
     body,
     topics,
@@ -373,7 +375,7 @@ const limitsOf = ({ limits }: Config): Partial<Limits> => {
     events,
     streams,
     defaultPage: Math.min(LIMITS.defaultPage, page),
-    rate: rate === 0 ? undefined : { perSecond: rate, burst }
+    rate: rate === 0 ? undefined : { perSecond: rate, burst, loopback }
   }
 }
 

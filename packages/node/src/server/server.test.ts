@@ -1,5 +1,6 @@
 /** What holds for every route: errors, limits, CORS, ids, logs, metrics, health, and an orderly end. */
 import { connect } from 'node:net'
+import { SILENT } from '@quoin/overlay'
 import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer, jsonLogger } from './index.ts'
@@ -170,8 +171,8 @@ describe('health', () => {
 describe('too many requests', () => {
   it('are refused, and told when to come again', async () => {
     const { engine } = node
-    const limits = { rate: { perSecond: 0.5, burst: 3, loopback: true } }
-    const server = createServer({ engine, options: { limits, proxies: 1 } })
+    const limits = { rate: { perSecond: 0.5, burst: 3 } }
+    const server = createServer({ engine, options: { limits, trustProxy: ['loopback'] } })
     const { url } = await server.listen()
     const from = (address: string) =>
       fetch(`${url}/health/live`, { headers: { 'x-forwarded-for': `9.9.9.9, ${address}` } })
@@ -179,6 +180,32 @@ describe('too many requests', () => {
     const refused = await from('1.2.3.4')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
     expect((await from('1.2.3.5')).status).toBe(200)
+    // A process of this machine, without the proxy.
+    for (let i = 0; i < 5; i++) expect((await fetch(`${url}/health/live`)).status).toBe(200)
+    await server.close()
+  })
+
+  it('count strangers whom an unnamed proxy of this machine forwards as one, and say it once', async () => {
+    const { engine } = node
+    const warnings: unknown[] = []
+    const logger = { ...SILENT, warn: (...line: unknown[]) => void warnings.push(line) }
+    const server = createServer({
+      engine,
+      options: { limits: { rate: { perSecond: 0.01, burst: 3 } }, logger }
+    })
+    const { url } = await server.listen()
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++) {
+      const headers = { 'x-forwarded-for': `1.2.3.${i}` }
+      statuses.push((await fetch(`${url}/health/live`, { headers })).status)
+    }
+    expect(statuses).toEqual([200, 200, 200, 429])
+    expect(warnings).toEqual([
+      [
+        'requests of an untrusted proxy',
+        { address: '127.0.0.1', reason: expect.stringContaining('trustProxy') }
+      ]
+    ])
     await server.close()
   })
 })

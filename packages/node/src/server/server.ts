@@ -18,15 +18,15 @@
 
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import type { HttpBindings } from '@hono/node-server'
 import type { HeaderStore } from '@quoin/chain'
 import { JSON_TYPE, type Route, type RouteResponse, toJson } from '@quoin/http'
-import { type Engine, SILENT } from '@quoin/overlay'
+import { type Engine, type Logger, SILENT } from '@quoin/overlay'
 import { QuoinError } from '@quoin/primitives'
 import { Hono } from 'hono'
+import { ClientAddresses } from './client-address.ts'
 import type { Context, ServerOptions } from './context.ts'
 import { httpError } from './errors.ts'
 import { explorerRoutes } from './explorer.ts'
@@ -130,6 +130,8 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   const app = new Hono<Env>()
   const { rate } = context.limits
   const limiter = rate && new RateLimiter(rate)
+  const clients = new ClientAddresses(context.options.trustProxy ?? [])
+  const warnOnce = untrustedProxies(context.logger)
   const nextId = requestIds()
 
   const answered = (
@@ -190,8 +192,9 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
         if (context.closing.aborted && route.tag !== 'health') {
           throw new QuoinError('ERR_UNAVAILABLE', 'the server is closing', { seconds: 1 })
         }
-        const address = incoming && addressOf(incoming, context.options.proxies ?? 0)
-        if (limiter && address !== undefined) limiter.take(address, route.cost)
+        const client = incoming && clients.of(incoming)
+        if (client?.untrustedProxy !== undefined) warnOnce(client.untrustedProxy)
+        if (limiter && client) limiter.take(client, route.cost)
         route.auth?.check(header('authorization'))
         const { url } = c.req
         const mark = url.indexOf('?')
@@ -201,7 +204,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
             search: mark < 0 ? '' : url.slice(mark),
             header,
             source: incoming ?? c.req.raw,
-            client: address === undefined ? undefined : networkOf(address)
+            client: client && networkOf(client.address)
           },
           id
         )
@@ -232,12 +235,15 @@ const requestIds = (): ((given: string | undefined) => string) => {
   return given => (given && /^[\w.-]{1,64}$/.test(given) ? given : `${prefix}-${(++count).toString(36)}`)
 }
 
-/** Each proxy adds the address it saw to the end of the list. */
-const addressOf = ({ socket, headers }: IncomingMessage, proxies: number): string => {
-  if (proxies > 0) {
-    const seen = String(headers['x-forwarded-for'] ?? '').split(',')
-    const address = seen.at(-proxies)?.trim()
-    if (address) return address
+/** Says once for each address that a proxy forwards requests and is not trusted. */
+const untrustedProxies = (logger: Logger): ((address: string) => void) => {
+  const warned = new Set<string>()
+  return address => {
+    if (warned.has(address) || warned.size >= 100) return
+    warned.add(address)
+    logger.warn('requests of an untrusted proxy', {
+      address,
+      reason: 'all its clients share one rate limit; trustProxy with this address lets each have its own'
+    })
   }
-  return socket.remoteAddress ?? ''
 }

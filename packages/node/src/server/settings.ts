@@ -5,6 +5,7 @@
 
 import { PARSERS } from '@quoin/txo'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { TRUST_PROXY_EXPECTS } from './client-address.ts'
 import { LIMITS } from './limits.ts'
 import { LEVELS } from './log.ts'
 import { PluginSetting } from './plugin-settings.ts'
@@ -300,9 +301,13 @@ const schema = Type.Object(
       },
       '^.{1,100}$'
     ),
-    proxies: whole(0, 10, {
-      description: 'proxies in front of the node that are believed about the address of a client',
-      default: 0
+    trustProxy: Type.Array(Type.String(), {
+      description:
+        'proxies that are believed about the address of a client (x-forwarded-for): loopback, private (10.0.0.0/8, ' +
+        '172.16.0.0/12, 192.168.0.0/16, fc00::/7), addresses and subnets',
+      argument: 'addresses',
+      expects: TRUST_PROXY_EXPECTS,
+      default: []
     }),
     journal: whole(0, 1e9, {
       description: 'changes that the journal keeps for streams and followers',
@@ -321,13 +326,20 @@ const schema = Type.Object(
         events: whole(1, 10_000, { description: 'events of one question', default: LIMITS.events }),
         streams: whole(0, 1e6, { description: 'live streams at once', default: LIMITS.streams }),
         rate: whole(0, 1e6, {
-          description: 'requests a second from one address, this machine not counted; 0 is as many as come',
+          description: 'requests a second from one address; 0 is as many as come',
           default: LIMITS.rate?.perSecond ?? 0
         }),
         burst: whole(1, 1e7, {
           description: 'requests that one address may make at once',
           default: LIMITS.rate?.burst ?? 1
         }),
+        loopback: Type.Optional(
+          flag({
+            description:
+              'whether requests of this machine count in limits.rate; not with the chain dev, unless set. A proxy on this ' +
+              'machine that adds no header makes strangers look local'
+          })
+        ),
         topicTimeout: whole(10, 600_000, {
           description: 'milliseconds that a topic may take to judge a transaction',
           default: 10_000
