@@ -26,7 +26,7 @@ const IDLE_MS = 30_000
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`
 
 /** One plan for each statement, and none whose cost grows with the table. */
-const PLANS: Readonly<Record<string, string>> = {
+export const PLANS: Readonly<Record<string, string>> = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',

@@ -136,7 +136,8 @@ export class PostgresReads implements Reads {
       `SELECT k.n, m.n, score
        FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, n)
        CROSS JOIN unnest($2::bytea[]) WITH ORDINALITY AS m (member, n)
-       JOIN ${this.#schema}.sorted_sets z ON z.key = k.key AND z.member = m.member`,
+       CROSS JOIN LATERAL (SELECT score FROM ${this.#schema}.sorted_sets z
+         WHERE z.key = k.key AND z.member = m.member LIMIT 1) AS found`,
       [bytesArray(keys), bytesArray(members)]
     )
     const scores = members.map((): (number | undefined)[] => keys.map(() => undefined))

@@ -229,7 +229,7 @@ type Shape = Pick<Table<never>, 'name' | 'keys'> & {
   readonly columns: readonly Omit<Column<never>, 'encode'>[]
 }
 
-const statementsOf = (schema: string, table: Shape): Statements => {
+export const statementsOf = (schema: string, table: Shape): Statements => {
   const name = `${schema}.${table.name}`
   let made = statements.get(name)
   if (!made) {
@@ -250,16 +250,21 @@ const makeStatements = (name: string, { keys, columns }: Shape): Statements => {
       .join(', ')
   const changes = columns.map(column => `${column.name} = excluded.${column.name}`).join(', ')
   const first = columns[0]?.name ?? 'key'
+  // Fences, as of point reads: without them a plan from the statistics of an empty table joins each of its rows.
+  const rowsOf = (selected: string): string =>
+    `CROSS JOIN LATERAL (SELECT ${selected} FROM ${name} AS t
+       WHERE ${keys.map(column => `t.${column} = k.${column}`).join(' AND ')} LIMIT 1) AS found`
   return {
     // An update whose condition is false locks the row, and leaves it as it is.
     lock: `INSERT INTO ${name} (${all}) SELECT ${all} FROM unnest(${arrays(types.length)}) AS n (${all})
       ON CONFLICT (${key}) DO UPDATE SET ${first} = excluded.${first} WHERE false
       RETURNING ${keys.map(column => `encode(${column}, 'hex')`).join(', ')}`,
-    load: `SELECT ${['n', ...columns.map(column => column.name)].join(', ')}
-      FROM unnest(${arrays(keys.length)}) WITH ORDINALITY AS k (${key}, n) JOIN ${name} USING (${key})`,
+    load: `SELECT n, found.* FROM unnest(${arrays(keys.length)}) WITH ORDINALITY AS k (${key}, n)
+      ${rowsOf(columns.map(column => column.name).join(', '))}`,
     upsert: `INSERT INTO ${name} (${all}) SELECT ${all} FROM unnest(${arrays(types.length)}) AS n (${all})
       ON CONFLICT (${key}) DO ${changes ? `UPDATE SET ${changes}` : 'NOTHING'}`,
-    delete: `DELETE FROM ${name} WHERE (${key}) IN
-      (SELECT ${key} FROM unnest(${arrays(keys.length)}) AS n (${key}))`
+    // The rows are locked, so their places stay.
+    delete: `DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
+      SELECT found.ctid FROM unnest(${arrays(keys.length)}) AS k (${key}) ${rowsOf('ctid')}))`
   }
 }
