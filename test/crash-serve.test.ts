@@ -15,12 +15,12 @@ import { makeKey, payTo, spend, withKeyHash } from '../packages/chain/src/verify
 import { newRandom } from './faults/random.ts'
 
 /** In all. */
-const KILLS = Math.ceil(Number(process.env['QUOIN_CRASHES'] ?? 20) / 4)
+const KILLS = Math.ceil(Number(process.env['QUOIN_CRASHES'] ?? 8) / 4)
 const SEED = Number(process.env['QUOIN_SEED'])
 const BIN = fileURLToPath(new URL('../packages/node/bin/quoin.js', import.meta.url))
 const PLUGIN = fileURLToPath(new URL('../examples/hello-overlay/hello.ts', import.meta.url))
 /** Submissions of a round, of which the kill cuts off some. */
-const ROUND = 200
+const ROUND = 100
 const CLIENTS = 16
 
 const folder = mkdtempSync(join(tmpdir(), 'quoin-crash-serve-'))

@@ -15,7 +15,7 @@ import { startRedis } from '../packages/store/src/redis/server.testing.ts'
 // @ts-expect-error The child runs it without a compiler, so it has no types.
 import { numberedBatch, partsOf, totals } from './crash.workload.mjs'
 
-const CRASHES = Number(process.env['QUOIN_CRASHES'] ?? 20)
+const CRASHES = Number(process.env['QUOIN_CRASHES'] ?? 6)
 const child = fileURLToPath(new URL('crash.child.mjs', import.meta.url))
 const folders: string[] = []
 afterAll(() => {

@@ -24,7 +24,7 @@ import { newRandom } from './faults/random.ts'
 import { Commands, type RunningNode } from './node.testing.ts'
 import { type ChainedSubmission, SpendingChain } from './spending-chain.testing.ts'
 
-const KILLS = Number(process.env['QUOIN_KILLS'] ?? 2)
+const KILLS = Number(process.env['QUOIN_KILLS'] ?? 1)
 const PAIRS = Number(process.env['QUOIN_PAIRS'] ?? 20)
 const SEED = Number(process.env['QUOIN_SEED'])
 const TOPIC = 'tm_chains' as Topic

@@ -345,7 +345,7 @@ const outcome = (act: Promise<void>): Promise<string> =>
   )
 
 const RUNS = Number(process.env['QUOIN_RANDOM_RUNS'] ?? 0)
-const SECONDS = 8
+const SECONDS = 2
 const RUNS_OF_A_SEED = 3
 const SEED = Number(process.env['QUOIN_SEED'])
 

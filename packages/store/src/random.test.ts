@@ -9,7 +9,7 @@ import { openModel } from './model.testing.ts'
 import { actions, compareEngines, sizeOf } from './random-program.testing.ts'
 
 const RUNS = Number(process.env['QUOIN_RANDOM_RUNS'] ?? 0)
-const SECONDS = 5
+const SECONDS = 1
 /** A seed for every few programs, so that the time is looked at between them and not while a failure is shortened. */
 const RUNS_OF_A_SEED = 5
 const SEED = Number(process.env['QUOIN_SEED'])

@@ -8,7 +8,7 @@ import { mutant } from './mutants.testing.ts'
 import { randomFrom } from './test-chain.testing.ts'
 import { ours, theirs } from './verdicts.testing.ts'
 
-const MUTATIONS = Number(process.env['QUOIN_MUTATIONS'] ?? 600)
+const MUTATIONS = Number(process.env['QUOIN_MUTATIONS'] ?? 150)
 const SEED = Number(process.env['QUOIN_SEED'] ?? 1)
 
 const isListed = (message: string): boolean =>

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { membershipDifference } from '../../../txo/src/membership.testing.ts'
 import { History } from './histories.testing.ts'
 
-const COUNT = Number(process.env['QUOIN_HISTORIES'] ?? 24)
+const COUNT = Number(process.env['QUOIN_HISTORIES'] ?? 12)
 const FIRST = Number(process.env['QUOIN_SEED'] ?? 1)
 const STEPS = 60
 const AT_A_TIME = 12

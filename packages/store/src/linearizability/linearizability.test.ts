@@ -11,14 +11,14 @@ import { ClientProcess } from './processes.testing.ts'
 import { randomRequests } from './random-requests.testing.ts'
 import { type Request, type Response, storeSpecification } from './store-specification.testing.ts'
 
-const HISTORIES = Number(process.env['QUOIN_HISTORIES'] ?? 15)
+const HISTORIES = Number(process.env['QUOIN_HISTORIES'] ?? 6)
 const SEED = Number(process.env['QUOIN_SEED'])
 const PROCESSES = 3
 /** Clients of a process, whose batches share transactions, and the requests of each. */
 const CLIENTS = 3
 const REQUESTS = 6
 /** A kill of a process and one of the server in so many histories. */
-const KILLED = 15
+const KILLED = 6
 
 interface Server {
   readonly url: string
@@ -82,8 +82,8 @@ it.each(Object.entries(ENGINES))(
     let [calls, unknown] = [0, 0]
     try {
       for (let n = 0; n < HISTORIES; n++) {
-        const doomed = n % KILLED === 5 ? random.below(PROCESSES) : undefined
-        const isServerKilled = n % KILLED === 10
+        const doomed = n % KILLED === 1 ? random.below(PROCESSES) : undefined
+        const isServerKilled = n % KILLED === 3
         let again: Promise<void> | undefined
         const parts = processes.map((client, i) => {
           const name = `${'abc'[i]}`
