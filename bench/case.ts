@@ -1,6 +1,6 @@
 /** Cases of benchmarks by kind, and their results. */
 
-import type { Work } from './measure.ts'
+import type { Clock, Work } from './measure.ts'
 import type { TimeUnit, Unit } from './unit.ts'
 
 /** Work that can be repeated as often as the time permits. */
@@ -37,6 +37,28 @@ export type Figure = {
   readonly values: () => Promise<readonly number[]>
 }
 
+/** Operations whose processor time is counted by a meter. */
+export type Metered = {
+  readonly work: Work
+  /** Operations of one call. */
+  readonly ops: number
+  /** Milliseconds of processor time; those of this process unless given. */
+  readonly meter?: Clock | undefined
+}
+
+/** Processor time in multiples of another work's, which is done in turn. */
+export type Cost = {
+  readonly kind: 'cost'
+  readonly name: string
+  readonly unit: Unit
+  readonly rounds: number
+  readonly peerNames: readonly string[]
+  /** The bar, in multiples; undefined for none. */
+  readonly most: number | undefined
+  readonly base: Metered
+  readonly ours: () => Promise<Metered>
+}
+
 /** A table of its own. */
 type SheetCase = {
   readonly kind: 'sheet'
@@ -44,7 +66,7 @@ type SheetCase = {
   readonly make: () => Promise<Sheet>
 }
 
-export type Case = RepeatedCase | Race | Figure | SheetCase
+export type Case = RepeatedCase | Race | Figure | Cost | SheetCase
 
 export type Sheet = {
   readonly columns: readonly string[]

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Case, Race, RepeatedCase, Row, Sheet } from './case.ts'
+import type { Case, Cost, Race, RepeatedCase, Row, Sheet } from './case.ts'
 import { findBenches } from './find.ts'
 import { suite } from './harness.ts'
 import { measure, takeTurns } from './measure.ts'
 import { peer } from './peer.ts'
 import { jsonLine, sheetJsonLines, sheetLines, table } from './report.ts'
-import { rowsOf, runCases, share } from './schedule.ts'
+import { costRows, costSamples, rowsOf, runCases, share } from './schedule.ts'
 import { mean, median, spread } from './stats.ts'
 import { fromNanoseconds, ratio } from './unit.ts'
 
@@ -298,6 +298,62 @@ describe('rows', () => {
   it('has null for all that concerns a peer when there is none', () => {
     const [row] = rowsOf(aCase({}), [[1, 1]])
     expect(row).toMatchObject({ peer: null, peerName: null, ratio: null, spread: 0 })
+  })
+})
+
+describe('costs', () => {
+  const aCost = (fields: Partial<Cost>): Cost => {
+    const base = { ops: 10, work: () => undefined }
+    const common = {
+      name: 'submit',
+      unit: 'verifications',
+      rounds: 3,
+      peerNames: ['at most'],
+      most: 4
+    } as const
+    return { kind: 'cost', ...common, base, ours: async () => base, ...fields }
+  }
+
+  it('takes turns with the unit, and states the median of the multiples of the rounds beside the bar', async () => {
+    const { clock, log, work } = fakeTime()
+    const [first, ...later] = [work('ours', 60), work('ours', 40), work('ours', 40)]
+    const works = [first!, ...later]
+    const cost = aCost({
+      base: { ops: 10, work: work('base', 100) },
+      ours: async () => ({ ops: 2, work: () => works.shift()!() })
+    })
+    const [row] = await costRows(cost, clock)
+    expect(log.join(' ')).toBe('base ours ours base base ours')
+    expect(row).toMatchObject({ case: 'submit', ours: 2, peer: 4, peerName: 'at most', ratio: 2 })
+  })
+
+  it('compares each round with the verifications of that round, and not with those of another frequency', async () => {
+    const { clock, work } = fakeTime()
+    const slow = [1, 2, 4].map(factor => [work('base', 10 * factor), work('ours', 30 * factor)] as const)
+    const [bases, ours] = [slow.map(([base]) => base), slow.map(([, our]) => our)]
+    const cost = aCost({
+      base: { ops: 1, work: () => bases.shift()!() },
+      ours: async () => ({ ops: 1, work: () => ours.shift()!() })
+    })
+    const [row] = await costRows(cost, clock)
+    expect(row).toMatchObject({ ours: 3, spread: 0 })
+  })
+
+  it('counts the time of another process by its own meter, for the comparison of commits, too', async () => {
+    const { clock, work } = fakeTime()
+    let other = 0
+    const cost = aCost({
+      base: { ops: 10, work: work('base', 100) },
+      ours: async () => ({ ops: 5, work: () => (other += 20), meter: () => other })
+    })
+    expect(await costSamples(cost, clock)).toEqual({ base: [10, 10, 10], ours: [4, 4, 4] })
+  })
+
+  it('has no bar unless one is given', async () => {
+    const { clock, work } = fakeTime()
+    const side = { ops: 1, work: work('x', 10) }
+    const cost = aCost({ peerNames: [], most: undefined, base: side, ours: async () => side })
+    expect(await costRows(cost, clock)).toMatchObject([{ ours: 1, peer: null, ratio: null }])
   })
 })
 

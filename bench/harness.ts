@@ -3,7 +3,7 @@
  * can divide the time among the cases.
  */
 
-import type { Case, Sheet } from './case.ts'
+import type { Case, Metered, Sheet } from './case.ts'
 import type { Work } from './measure.ts'
 import { peer } from './peer.ts'
 import type { TimeUnit, Unit } from './unit.ts'
@@ -51,6 +51,17 @@ type Figure = {
   readonly peers: Readonly<Record<string, () => number | Promise<number>>>
 }
 
+type Cost = {
+  /** Our work; it is made before the measuring. */
+  readonly ours: () => Metered | Promise<Metered>
+  /** The unit, such as one verification of a signature. */
+  readonly base: Metered
+  /** The bar, in multiples of the unit. */
+  readonly most?: number
+  /** Five or more, of which the median counts. */
+  readonly rounds: number
+}
+
 type Tools = {
   /** Measures our work against every peer's, all doing the same. */
   compare(name: string, comparison: Comparison): void
@@ -68,6 +79,8 @@ type Tools = {
   race(name: string, race: Race): void
   /** Compares numbers that are read once, ours first, such as records of an earlier case. */
   figure(name: string, figure: Figure): void
+  /** States the processor time of our work as a multiple of another's, beside the bar. */
+  cost(name: string, cost: Cost): void
   /** Adds a table, printed after the rows of all cases. */
   sheet(name: string, make: () => Promise<Sheet>): void
   /** Prints a note to the reader above the results. */
@@ -153,6 +166,11 @@ export function suite(define: (tools: Tools) => void | Promise<void>): Suite {
               return found
             }
             add({ kind: 'figure', name, unit, peerNames: Object.keys(peers), values })
+          },
+          cost: (name, { ours, base, most, rounds }) => {
+            const peerNames = most === undefined ? [] : ['at most']
+            const unit = 'verifications'
+            add({ kind: 'cost', name, unit, rounds, peerNames, most, base, ours: async () => ours() })
           },
           sheet: (name, make) => add({ kind: 'sheet', name, make }),
           note: text => notes.push(text),

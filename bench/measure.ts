@@ -100,14 +100,23 @@ export async function measure(
   return contestants.map(({ samples }) => samples)
 }
 
-/** Calls each work a fixed number of times, turn by turn; returns the milliseconds of each one's calls. */
-export async function takeTurns(works: readonly Work[], calls: number, clock: Clock): Promise<number[][]> {
+/**
+ * Calls each work a fixed number of times, turn by turn; returns the milliseconds of each one's calls, on the clock or
+ * on meters of their own.
+ */
+export async function takeTurns(
+  works: readonly Work[],
+  calls: number,
+  clock: Clock,
+  meters: readonly Clock[] = works.map(() => clock)
+): Promise<number[][]> {
   const samples: number[][] = works.map(() => [])
   for (let round = 0; round < calls; round++) {
     for (const turn of turns(works.length, round)) {
-      const begin = clock()
+      const meter = meters[turn]!
+      const begin = meter()
       sink.last = await works[turn]!()
-      samples[turn]!.push(clock() - begin)
+      samples[turn]!.push(meter() - begin)
     }
   }
   return samples

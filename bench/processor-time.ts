@@ -2,17 +2,19 @@
 
 import type { Case } from './case.ts'
 import { type Clock, measure, processorClock, takeTurns } from './measure.ts'
-import { share, type Time } from './schedule.ts'
+import { costSamples, share, type Time } from './schedule.ts'
 import { mean, median } from './stats.ts'
 
 export type CaseTime = { readonly case: string; readonly microseconds: number }
+
+const TIMED: readonly Case['kind'][] = ['repeated', 'race', 'cost']
 
 /**
  * Figures are left out, since they are not times. A sheet counts as one work, and only in a benchmark of sheets
  * alone.
  */
 export async function processorTimes(cases: readonly Case[], time: Time, clock: Clock): Promise<CaseTime[]> {
-  const works = cases.filter(({ kind }) => kind === 'repeated' || kind === 'race')
+  const works = cases.filter(({ kind }) => TIMED.includes(kind))
   const timed = works.length > 0 ? works : cases.filter(({ kind }) => kind === 'sheet')
   const times: CaseTime[] = []
   for (const [index, each] of timed.entries()) {
@@ -43,6 +45,7 @@ async function millisecondsOf(
       await each.after()
     }
   }
+  if (each.kind === 'cost') return median((await costSamples(each)).ours)
   if (each.kind === 'figure') throw new Error(`case "${each.name}" is a figure, not a work`)
   const [ours] = await each.works()
   const [samples] = await measure([ours!], { budget, minRounds }, clock, processorClock)

@@ -1,7 +1,7 @@
 /** Runs cases one after another within the available time, and turns their samples into rows. */
 
-import type { Case, Figure, Race, RepeatedCase, Row, Sheet } from './case.ts'
-import { type Clock, measure, takeTurns } from './measure.ts'
+import type { Case, Cost, Figure, Race, RepeatedCase, Row, Sheet } from './case.ts'
+import { type Clock, measure, processorClock, takeTurns } from './measure.ts'
 import { mean, median, spread } from './stats.ts'
 import { fromNanoseconds, ratio, type Unit } from './unit.ts'
 
@@ -66,6 +66,30 @@ function figureRows({ name, unit, peerNames }: Figure, values: readonly number[]
   return compared(name, unit, peerNames, sides)
 }
 
+export type CostSamples = { readonly base: readonly number[]; readonly ours: readonly number[] }
+
+/** Milliseconds of processor time of each operation, by round. */
+export async function costSamples(
+  { base, ours, rounds }: Cost,
+  clock = processorClock
+): Promise<CostSamples> {
+  const sides = [base, await ours()]
+  const works = sides.map(({ work }) => work)
+  const meters = sides.map(({ meter = clock }) => meter)
+  const samples = await takeTurns(works, rounds, clock, meters)
+  const [ofBase, ofOurs] = samples.map((calls, i) => calls.map(each => each / sides[i]!.ops))
+  return { base: ofBase!, ours: ofOurs! }
+}
+
+/** The median over rounds of the multiple in each: a change of the processor's frequency falls on both sides of a round. */
+export async function costRows(cost: Cost, clock = processorClock): Promise<Row[]> {
+  const { base, ours } = await costSamples(cost, clock)
+  const multiples = ours.map((each, round) => each / base[round]!)
+  const side = { value: median(multiples), spread: spread(multiples) }
+  const bar = cost.most === undefined ? [] : [{ value: cost.most, spread: side.spread }]
+  return compared(cost.name, cost.unit, cost.peerNames, [side, ...bar])
+}
+
 async function raceRows(race: Race, clock: Clock): Promise<Row[]> {
   try {
     return rowsOf(race, await takeTurns(await race.works(), race.slices, clock))
@@ -87,6 +111,7 @@ export async function runCases(
     try {
       if (each.kind === 'sheet') sheet(each.name, await each.make())
       else if (each.kind === 'figure') finished(figureRows(each, await each.values()))
+      else if (each.kind === 'cost') finished(await costRows(each))
       else if (each.kind === 'race') finished(await raceRows(each, clock))
       else {
         const works = await each.works()

@@ -1,7 +1,8 @@
 /** A PostgreSQL server with an operator's settings, and its costs: processor time of all its processes, WAL, disk. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { type PostgresServer, startPostgres } from '../../packages/store/src/postgres/server.testing.ts'
+import { processorOf } from '../process.ts'
 import type { Resources } from '../store/files.ts'
 
 /** Durable. Checkpoints are so rare that none falls into one measurement and not into the other. */
@@ -12,7 +13,6 @@ const SETTINGS = {
   max_wal_size: '16GB',
   checkpoint_timeout: '1h'
 }
-const MICROSECONDS_PER_TICK = 10_000
 
 interface ServerCost {
   /** Microseconds of processor time of all processes of the server. */
@@ -53,10 +53,10 @@ export class MeasuredServer {
   /** Processor time of the postmaster, of its children, and of its children that have ended. */
   processor(): number {
     const pid = this.#server.process.pid!
-    const own = ticksOf(pid)
+    const own = processorOf(pid)
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []
-    const ticks = children.reduce((sum, child) => sum + ticksOf(Number(child)).self, own.self + own.ended)
-    return ticks * MICROSECONDS_PER_TICK
+    const sum = children.reduce((sum, child) => sum + processorOf(Number(child)).self, own.self + own.ended)
+    return sum * 1000
   }
 
   async cost(schema: string): Promise<ServerCost> {
@@ -68,17 +68,4 @@ export class MeasuredServer {
     )
     return { processor: this.processor(), ...rows[0]! }
   }
-}
-
-/** proc(5): utime, stime, cutime and cstime are fields 14 to 17. Those of an ended child are in its parent's. */
-const ticksOf = (pid: number): { readonly self: number; readonly ended: number } => {
-  const file = `/proc/${pid}/stat`
-  if (!existsSync(file)) return { self: 0, ended: 0 }
-  const text = readFileSync(file, 'utf8')
-  const [utime, stime, cutime, cstime] = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 15)
-    .map(Number) as [number, number, number, number]
-  return { self: utime + stime, ended: cutime + cstime }
 }

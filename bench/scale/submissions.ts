@@ -1,9 +1,9 @@
 /** Submissions of one P2PKH input each through an overlay engine with one topic and one lookup. */
 import { hex } from '@quoin/keyspace'
-import { definePlugin, Engine, installPlugins } from '@quoin/overlay'
+import { definePlugin, Engine, installPlugins, type Plugin } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
 import { event, OutputStore } from '@quoin/txo'
-import { makeCase } from '../../packages/chain/src/verify/sets.testing.ts'
+import { makeCase, type SetName } from '../../packages/chain/src/verify/sets.testing.ts'
 import type { TestChain } from '../../packages/chain/src/verify/test-chain.testing.ts'
 
 const IN_FLIGHT = 256
@@ -38,9 +38,13 @@ export interface Submissions {
   close(): Promise<void>
 }
 
-export const openSubmissions = async (url: string, chain: TestChain): Promise<Submissions> => {
+export const openSubmissions = async (
+  url: string,
+  chain: TestChain,
+  plugins: readonly Plugin[] = [plugin]
+): Promise<Submissions> => {
   const outputs = new OutputStore(await openStore(url))
-  const engine = new Engine({ outputs, tracker: chain, ...(await installPlugins([plugin], { outputs })) })
+  const engine = new Engine({ outputs, tracker: chain, ...(await installPlugins([...plugins], { outputs })) })
   return {
     engine,
     close: async () => {
@@ -50,20 +54,29 @@ export const openSubmissions = async (url: string, chain: TestChain): Promise<Su
   }
 }
 
-/** Transactions from a seed on: distinct keys, each with a proved parent. */
-export const makeBeefs = async (chain: TestChain, seed: number, count: number): Promise<Uint8Array[]> => {
+/** Transactions of a set from a seed on: distinct keys, proved parents. */
+export const makeBeefs = async (
+  chain: TestChain,
+  seed: number,
+  count: number,
+  set: SetName = 'a'
+): Promise<Uint8Array[]> => {
   const beefs: Uint8Array[] = []
   for (let i = seed; i < seed + count; i++)
-    beefs.push(chain.beef((await makeCase('a', i, chain)).transactions))
+    beefs.push(chain.beef((await makeCase(set, i, chain)).transactions))
   return beefs
 }
 
 /** Microseconds of processor time of this process for each submission. */
-export const submitAll = async (engine: Engine, beefs: readonly Uint8Array[]): Promise<number> => {
+export const submitAll = async (
+  engine: Engine,
+  beefs: readonly Uint8Array[],
+  topic = TOPIC
+): Promise<number> => {
   const before = process.cpuUsage()
   let next = 0
   const client = async (): Promise<void> => {
-    while (next < beefs.length) await engine.submit({ beef: beefs[next++]!, topics: [TOPIC] })
+    while (next < beefs.length) await engine.submit({ beef: beefs[next++]!, topics: [topic] })
   }
   await Promise.all(Array.from({ length: IN_FLIGHT }, client))
   const { user, system } = process.cpuUsage(before)

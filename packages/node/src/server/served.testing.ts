@@ -1,12 +1,16 @@
 /** A node in a process of its own, as an operator runs it, and clients that send to it: for benchmarks. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { residentOf } from '../../../../bench/process.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/quoin.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+const TYPESCRIPT = fileURLToPath(new URL('../../../../scripts/typescript.mjs', import.meta.url))
+const SOURCES = ['--import', TYPESCRIPT, MAIN]
 const PLUGIN = `const about = {
   getDocumentation: async () => 'Admits all outputs.',
   getMetaData: async () => ({ name: 'All outputs', shortDescription: 'All outputs' })
@@ -21,6 +25,11 @@ export interface TestServer {
   readonly url: string
   /** From the start of the process until it is ready to serve. */
   readonly startMs: number
+  readonly pid: number
+  /** Opens live streams that match no change, or every change; they are read until the node closes. */
+  openStreams(count: number, matching: 'none' | 'all'): Promise<void>
+  /** Events that the open streams have received. */
+  readonly events: number
   /** Resident memory in megabytes. */
   memory(): Promise<number>
   /** Sends so many submissions a second, or as many as it takes, and answers how long each took. */
@@ -28,14 +37,16 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-export const serve = async (folder: string): Promise<TestServer> => {
+/** @param form The bundled command, or the sources without a build. */
+export const serve = async (folder: string, form: 'bundle' | 'sources' = 'bundle'): Promise<TestServer> => {
   const plugin = join(folder, 'all.mjs')
   await writeFile(plugin, PLUGIN)
   const since = performance.now()
   const child = spawn(
     process.execPath,
     [
-      ...[BIN, 'serve', '--port', '0', '--store', `lmdb:${join(folder, 'store')}`, '--plugins', plugin],
+      ...(form === 'bundle' ? [BIN] : SOURCES),
+      ...['serve', '--port', '0', '--store', `lmdb:${join(folder, 'store')}`, '--plugins', plugin],
       ...['--chain', 'scripts-only', '--index', 'off', '--log-level', 'warn', '--limits-rate', '0']
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] }
@@ -46,6 +57,7 @@ export const serve = async (folder: string): Promise<TestServer> => {
   const open = (): Connection => new Connection(connect(Number(port), hostname))
   const idle: Connection[] = []
   const opened = new Set<Connection>()
+  const streams: Stream[] = []
   const sendBy = async (connection: Connection, body: Uint8Array): Promise<void> => {
     opened.add(connection)
     const status = await connection.post('/submit', { 'x-topics': '["tm_all"]' }, body)
@@ -66,10 +78,17 @@ export const serve = async (folder: string): Promise<TestServer> => {
   return {
     url,
     startMs,
-    memory: async () => {
-      const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
-      return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024)
+    pid: child.pid!,
+    openStreams: async (count, matching) => {
+      const path = `/live${matching === 'none' ? '?topics=tm_none' : ''}`
+      const made = Array.from({ length: count }, () => new Stream(connect(Number(port), hostname), path))
+      streams.push(...made)
+      await Promise.all(made.map(({ opened }) => opened))
     },
+    get events() {
+      return streams.reduce((sum, { events }) => sum + events, 0)
+    },
+    memory: async () => residentOf(child.pid!),
     submit: (beefs, perSecond) => {
       const timed = async (beef: Uint8Array): Promise<number> => {
         const start = performance.now()
@@ -79,7 +98,7 @@ export const serve = async (folder: string): Promise<TestServer> => {
       return perSecond === undefined ? atOnce(beefs, timed) : inStep(beefs, perSecond, timed)
     },
     close: async () => {
-      for (const connection of opened) connection.close()
+      for (const each of [...opened, ...streams]) each.close()
       child.kill()
       await once(child, 'exit')
     }
@@ -142,6 +161,32 @@ class Connection {
     const status = Number(this.#answer.slice(9, 12))
     this.#answer = this.#answer.slice(end)
     this.#answered?.(status)
+  }
+}
+
+/** A client of a live stream that counts events without parsing them. */
+class Stream {
+  readonly opened: Promise<void>
+  events = 0
+  readonly #socket: Socket
+
+  constructor(socket: Socket, path: string) {
+    this.#socket = socket
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: node\r\n\r\n`)
+    this.opened = new Promise((resolve, reject) => {
+      socket.on('error', reject)
+      socket.on('data', data => {
+        const text = data.toString('latin1')
+        this.events += text.split('\nevent: ').length - 1 + (text.startsWith('event: ') ? 1 : 0)
+        if (text.includes('retry: ')) resolve()
+        else if (text.startsWith('HTTP/1.1 ') && !text.startsWith('HTTP/1.1 200'))
+          reject(new Error(`a stream was answered with ${text.slice(9, 12)}`))
+      })
+    })
+  }
+
+  close(): void {
+    this.#socket.destroy()
   }
 }
 
