@@ -4,9 +4,11 @@ import { type HeaderStore, signatureBackend } from '@quoin/chain'
 import type { Engine, HostedModuleState, PluginHost, Steak, SyncService } from '@quoin/overlay'
 import { startedTasks, type TaskState } from '@quoin/primitives'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { measureOperation } from './operator-metrics.ts'
 import type { NamedState, Parts } from './parts.ts'
 import { pluginLabel } from './plugin-parts.ts'
 import type { NodeQueue } from './queues.ts'
+import type { NodeTokens } from './tokens.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
@@ -17,6 +19,8 @@ export interface MetricSources {
   readonly plugins: Pick<PluginHost, 'states'> | undefined
   readonly queues: ReadonlyMap<string, NodeQueue>
   readonly parts: Parts
+  readonly tokens: NodeTokens | undefined
+  readonly backups: string | undefined
 }
 
 export class Metrics {
@@ -29,7 +33,8 @@ export class Metrics {
   readonly #lookups: Counter<'service'>
   streams = 0
 
-  constructor(engine: Engine, { headers, sync, plugins, queues, parts }: MetricSources) {
+  constructor(engine: Engine, sources: MetricSources) {
+    const { headers, sync, plugins, queues, parts } = sources
     const registers = [this.registry]
     collectDefaultMetrics({ register: this.registry })
     this.#requests = new Histogram({
@@ -78,6 +83,7 @@ export class Metrics {
     if (sync) this.#measureSync(sync)
     this.#measureDeliveries(engine)
     if (plugins) this.#measurePlugins(plugins)
+    measureOperation(this.registry, { ...sources, store: engine.outputs.store })
   }
 
   #measure({ outputs }: Engine, queues: MetricSources['queues']): void {

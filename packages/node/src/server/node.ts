@@ -38,6 +38,7 @@ import { nodeEvents, nodeStore } from '../keyspaces.ts'
 import { mountedRoutes } from '../optional-packages.ts'
 import { networkOf } from './config.ts'
 import { DevNetwork } from './dev-network.ts'
+import { diskPart } from './disk.ts'
 import { HeaderSync } from './header-sync.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { jsonLogger } from './log.ts'
@@ -104,6 +105,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
       gate: peersLease
     })
     closing.add(() => peers.stop())
+    const { path } = (await node.store.stats()).details
     const server = createServer({
       engine,
       headers,
@@ -127,6 +129,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(node.plugins && { plugins: node.plugins }),
         parts: [
           ...signatureParts(logger),
+          ...(typeof path === 'string' ? [diskPart(path)] : []),
           ...(node.store.isShared || isReadOnly(config.store)
             ? [layoutsPart(node.store, keyspaces.members)]
             : []),

@@ -93,7 +93,15 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
     options,
     limits: { ...LIMITS, ...options.limits },
     logger,
-    metrics: new Metrics(engine, { headers, sync: options.sync, plugins: options.plugins, queues, parts }),
+    metrics: new Metrics(engine, {
+      headers,
+      sync: options.sync,
+      plugins: options.plugins,
+      queues,
+      parts,
+      tokens: options.tokens,
+      backups: options.backups
+    }),
     parts,
     store,
     queues,
