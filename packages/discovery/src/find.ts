@@ -1,9 +1,10 @@
-/** Search of live advertisements. Of several for one host, URI and name the newest counts. */
+/** Search of live advertisements. Of several for one host, URI and name the newest visible one counts. */
 import { type Outpoint, QuoinError } from '@quoin/primitives'
 import type { OutputStore } from '@quoin/txo'
 import { isAdvertisableName, type Protocol } from './advertisement.ts'
 import { eventOf, recordOf } from './keys.ts'
 import { type DiscoveryQuery, MAX_RESULTS } from './query.ts'
+import { areVisible, type FoundRow } from './visible.ts'
 
 const PAGE = 1000
 /** Advertisements read for one answer. */
@@ -29,12 +30,14 @@ export const findAdvertisements = async (
     })
     const outpoints = page.rows.map(({ outpoint }) => outpoint)
     const loaded = await outputs.loadOutputs(outpoints, { includeEvents: true })
-    for (const [i, outpoint] of outpoints.entries()) {
+    const rows = outpoints.flatMap((outpoint, i): FoundRow[] => {
       const events = loaded[i]?.events ?? []
+      return required.every(each => events.includes(each)) ? [{ outpoint, events }] : []
+    })
+    const visible = await areVisible(outputs.store, rows, { includeDown: query.identityKey !== undefined })
+    for (const [i, { outpoint, events }] of rows.entries()) {
       const record = recordOf(events)
-      if (record === undefined || found.has(record) || !required.every(each => events.includes(each)))
-        continue
-      found.set(record, outpoint)
+      if (record !== undefined && visible[i] && !found.has(record)) found.set(record, outpoint)
     }
     read += outpoints.length
     if (read >= MAX_READ && page.cursor !== undefined) throw tooMany(`more than ${MAX_READ}`)

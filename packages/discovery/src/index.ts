@@ -17,7 +17,12 @@ export {
   revokeAdvertisements,
   type TaggedBeef
 } from './advertiser.ts'
-export { discoveryEvents } from './keys.ts'
+export { BAN_TYPES, type BanType, ban, banList, unban } from './bans.ts'
+export { checkHost, DOWN_AFTER } from './host-health.ts'
+export { checkHosts, hostRecords, type JanitorOptions, type JanitorReport } from './janitor.ts'
+export { type Ban, discoveryEvents, discoveryKeys, type HostRecord } from './keys.ts'
 export { discovery } from './plugin.ts'
+export { isPublicAddress } from './public-address.ts'
+export { type PublicFetchOptions, publicFetch, type ResolveHost } from './public-fetch.ts'
 export { type DiscoveryQuery, parseQuery } from './query.ts'
-export { isAdvertisable } from './uri.ts'
+export { canonicalUri, isAdvertisable, siteOf } from './uri.ts'

@@ -30,6 +30,40 @@ export const isAdvertisable = (uri: string): boolean => {
   return uri.startsWith(RADIO) && isRadioStation(uri.slice(RADIO.length))
 }
 
+/**
+ * One spelling of a URI: host in lower case, without a default port, a final dot or an empty path. Undefined unless it has a
+ * scheme of BRC-101.
+ *
+ * @example
+ * canonicalUri('https://Node.example.com:443/') // 'https://node.example.com'
+ */
+export const canonicalUri = (uri: string): string | undefined => {
+  if (uri.startsWith(RADIO)) return uri
+  const { scheme, url } = serverOf(uri) ?? {}
+  return url && `${scheme}${hostAndPort(url)}${url.pathname === '/' ? '' : url.pathname}${url.search}`
+}
+
+/**
+ * The server of a URI for any of its schemes: host and port. Of a radio station, its URI.
+ *
+ * @example
+ * siteOf('https+rtt://Node.example.com/') // 'node.example.com'
+ */
+export const siteOf = (uri: string): string | undefined => {
+  if (uri.startsWith(RADIO)) return uri
+  const { url } = serverOf(uri) ?? {}
+  return url && hostAndPort(url)
+}
+
+const serverOf = (uri: string): { readonly scheme: string; readonly url: URL } | undefined => {
+  const scheme = [...HTTPS, WEBSOCKET].find(each => uri.toLowerCase().startsWith(each))
+  const text = scheme === undefined ? '' : `https://${uri.slice(scheme.length)}`
+  return scheme !== undefined && URL.canParse(text) ? { scheme, url: new URL(text) } : undefined
+}
+
+const hostAndPort = ({ hostname, port }: URL): string =>
+  `${hostname.replace(/\.$/, '')}${port === '' ? '' : `:${port}`}`
+
 const isPublicRoot = (url: string): boolean => {
   const parsed = hostOf(url)
   return parsed !== undefined && parsed.pathname === '/' && parsed.search === '' && parsed.hash === ''

@@ -1,7 +1,7 @@
 /** Every keyspace that Quoin ships, and which of them share a store. */
 import { bsv21, bsv21Events } from '@quoin/bsv21'
 import { chain } from '@quoin/chain'
-import { discoveryEvents } from '@quoin/discovery'
+import { discoveryEvents, discoveryKeys } from '@quoin/discovery'
 import { type AnyKeyspace, KeyspaceGroup } from '@quoin/keyspace'
 import { kvEvents } from '@quoin/kvstore'
 import { overlay } from '@quoin/overlay'
@@ -33,6 +33,7 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
   bsv21,
   bsv21Events.keyspace,
   kvEvents.keyspace,
+  discoveryKeys,
   discoveryEvents.keyspace,
   storeLayouts
 ]
