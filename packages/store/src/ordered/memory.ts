@@ -13,7 +13,11 @@ import { copyKey, type ReadKey, type RowWrites, type SyncRows } from './kv.ts'
 const BTree = ('default' in BTreeModule ? BTreeModule.default : BTreeModule) as typeof BTreeModule.default
 type Tree = InstanceType<typeof BTree<Uint8Array, Uint8Array>>
 
-export const openMemory = (): EmbeddedEngine => new EmbeddedEngine(new MemoryDatabase())
+/** The writes of rows, seen by a test or a benchmark before they are made. */
+type Tap = (writes: RowWrites) => RowWrites
+
+export const openMemory = (tap: Tap = writes => writes): EmbeddedEngine =>
+  new EmbeddedEngine(new MemoryDatabase(tap))
 
 const copy = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
@@ -66,7 +70,7 @@ class MemoryDatabase implements SyncDatabase {
   readonly rows = new MemoryRows(this.#tree)
   readonly #writer: GroupWriter
 
-  constructor() {
+  constructor(tap: Tap) {
     const tree = this.#tree
     const writes: RowWrites = {
       get: key => tree.get(key),
@@ -79,7 +83,7 @@ class MemoryDatabase implements SyncDatabase {
         tree.delete(key)
       }
     }
-    this.#writer = new GroupWriter(writes)
+    this.#writer = new GroupWriter(tap(writes))
   }
 
   snapshot(): Snapshot<SyncRows> {
