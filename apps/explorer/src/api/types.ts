@@ -1,16 +1,16 @@
 /** Written by `npm run explorer:types` from the description of the routes. */
 
 export type BlockHeader = {
-  readonly height: number
-  readonly hash: string
   readonly version: number
-  readonly prevHash: string
-  /** `prevHash` under the name that wallets use. */
   readonly previousHash: string
   readonly merkleRoot: string
   readonly time: number
   readonly bits: number
   readonly nonce: number
+  readonly height: number
+  readonly hash: string
+  /** `previousHash` under the name that `@1sat/client` has. */
+  readonly prevHash: string
 }
 
 export type ChaintracksHeader = {
@@ -1074,7 +1074,7 @@ export interface Routes {
       readonly value?: number
     }
   }
-  /** The header of a block by its hash. */
+  /** The header of a block by its hash; its bytes for `{hash}.bin`. */
   'GET /1sat/chaintracks/header/hash/{hash}': {
     readonly path: {
       readonly hash: string
@@ -1083,10 +1083,10 @@ export interface Routes {
     readonly body: undefined
     readonly answer: BlockHeader
   }
-  /** The header of the block at a height. */
+  /** The header of the block at a height; its bytes for `{height}.bin`. */
   'GET /1sat/chaintracks/header/height/{height}': {
     readonly path: {
-      readonly height: number
+      readonly height: string
     }
     readonly query: undefined
     readonly body: undefined
@@ -1096,8 +1096,18 @@ export interface Routes {
   'GET /1sat/chaintracks/headers': {
     readonly path: undefined
     readonly query: {
-      readonly height: number
-      readonly count: number
+      readonly height: string
+      readonly count: string
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** Headers one after the other, 80 bytes each; fewer where the chain ends. */
+  'GET /1sat/chaintracks/headers.bin': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: string
+      readonly count: string
     }
     readonly body: undefined
     readonly answer: Uint8Array
@@ -1120,12 +1130,26 @@ export interface Routes {
       readonly network: string
     }
   }
+  /** Each reorg: the hashes of the blocks that left, the last common block, the tip, and how many left. */
+  'GET /1sat/chaintracks/reorg/stream': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
+  }
   /** The header of the last block. */
   'GET /1sat/chaintracks/tip': {
     readonly path: undefined
     readonly query: undefined
     readonly body: undefined
     readonly answer: BlockHeader
+  }
+  /** The header of the last block, 80 bytes. */
+  'GET /1sat/chaintracks/tip.bin': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
   }
   /** The header of the last block, and of each that becomes it. */
   'GET /1sat/chaintracks/tip/stream': {
@@ -1428,6 +1452,182 @@ export interface Routes {
     readonly query: undefined
     readonly body: undefined
     readonly answer: readonly string[]
+  }
+  /** The hash of the last block. */
+  'GET /chaintracks/v2/findChainTipHashHex': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: string
+    }
+  }
+  /** The header of the last block. */
+  'GET /chaintracks/v2/findChainTipHeaderHex': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: ChaintracksHeader
+    }
+  }
+  /** The header of a block of the chain by its hash; without a value when there is none. */
+  'GET /chaintracks/v2/findHeaderHexForBlockHash': {
+    readonly path: undefined
+    readonly query: {
+      readonly hash: string
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: ChaintracksHeader
+    }
+  }
+  /** The header at a height; without a value when there is none. */
+  'GET /chaintracks/v2/findHeaderHexForHeight': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: ChaintracksHeader
+    }
+  }
+  /** The network of the headers. */
+  'GET /chaintracks/v2/getChain': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: string
+    }
+  }
+  /** Headers one after the other in hex; fewer where the chain ends. */
+  'GET /chaintracks/v2/getHeaders': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: number
+      readonly count: number
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: string
+    }
+  }
+  /** The network and the height of the headers. */
+  'GET /chaintracks/v2/getInfo': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: {
+        readonly chain: string
+        readonly heightBulk: number
+        readonly heightLive: number
+        readonly storage: string
+      }
+    }
+  }
+  /** The height of the last block. */
+  'GET /chaintracks/v2/getPresentHeight': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value?: number
+    }
+  }
+  /** The header of a block by its hash; its bytes for `{hash}.bin`. */
+  'GET /chaintracks/v2/header/hash/{hash}': {
+    readonly path: {
+      readonly hash: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: ChaintracksHeader
+  }
+  /** The header of the block at a height; its bytes for `{height}.bin`. */
+  'GET /chaintracks/v2/header/height/{height}': {
+    readonly path: {
+      readonly height: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: ChaintracksHeader
+  }
+  /** Headers one after the other, 80 bytes each; fewer where the chain ends. */
+  'GET /chaintracks/v2/headers': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: string
+      readonly count: string
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** Headers one after the other, 80 bytes each; fewer where the chain ends. */
+  'GET /chaintracks/v2/headers.bin': {
+    readonly path: undefined
+    readonly query: {
+      readonly height: string
+      readonly count: string
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The height of the last block. */
+  'GET /chaintracks/v2/height': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly height: number
+    }
+  }
+  /** Which network the node is on. */
+  'GET /chaintracks/v2/network': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly network: string
+    }
+  }
+  /** Each reorg: the hashes of the blocks that left, the last common block, the tip, and how many left. */
+  'GET /chaintracks/v2/reorg/stream': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The header of the last block. */
+  'GET /chaintracks/v2/tip': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: ChaintracksHeader
+  }
+  /** The header of the last block, 80 bytes. */
+  'GET /chaintracks/v2/tip.bin': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The header of the last block, and of each that becomes it. */
+  'GET /chaintracks/v2/tip/stream': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
   }
   /** A transaction of the development chain with its ancestry to proofs. */
   'GET /dev/beef/{txid}': {
@@ -1995,6 +2195,101 @@ export interface Routes {
       /** For the next page; null on the last. */
       readonly cursor: string | null
     }
+  }
+  /** The header of a block by its hash; its bytes for `{hash}.bin`. */
+  'GET /v2/header/hash/{hash}': {
+    readonly path: {
+      readonly hash: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value: ChaintracksHeader
+    }
+  }
+  /** The header of the block at a height; its bytes for `{height}.bin`. */
+  'GET /v2/header/height/{height}': {
+    readonly path: {
+      readonly height: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value: ChaintracksHeader
+    }
+  }
+  /** Headers one after the other, 80 bytes each; fewer where the chain ends. */
+  'GET /v2/headers': {
+    readonly path: undefined
+    readonly query: {
+      readonly height?: string
+      readonly count?: string
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** Headers one after the other, 80 bytes each; fewer where the chain ends. */
+  'GET /v2/headers.bin': {
+    readonly path: undefined
+    readonly query: {
+      readonly height?: string
+      readonly count?: string
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The height of the last block. */
+  'GET /v2/height': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value: number
+    }
+  }
+  /** Which network the node is on. */
+  'GET /v2/network': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value: string
+    }
+  }
+  /** Each reorg: the hashes of the blocks that left, the last common block, the tip, and how many left. */
+  'GET /v2/reorg/stream': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The header of the last block. */
+  'GET /v2/tip': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly value: ChaintracksHeader
+    }
+  }
+  /** The header of the last block, 80 bytes. */
+  'GET /v2/tip.bin': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The header of the last block, and of each that becomes it. */
+  'GET /v2/tip/stream': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: string
   }
   /** Why an output is, or is not, admitted, indexed, spent or waiting. */
   'GET /why/{outpoint}': {

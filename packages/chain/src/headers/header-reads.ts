@@ -7,6 +7,12 @@ import { type ChainHeader, formatHash } from './header.ts'
 
 const { header: headers, active, tip: tips } = chain.collections
 
+/** Blocks that left the chain of most work, in the order of heights, and the last block before them. */
+export interface RemovedBlocks {
+  readonly fork: ChainHeader | undefined
+  readonly removed: readonly ChainHeader[]
+}
+
 export class HeaderReads {
   readonly #store: Store
 
@@ -65,6 +71,17 @@ export class HeaderReads {
       }
     }
     return new Branch(line.reverse())
+  }
+
+  /** The blocks that have left the chain of most work since its tip was `before`; without a fork when all known ones did. */
+  async removedSince(before: ChainHeader): Promise<RemovedBlocks> {
+    const removed: ChainHeader[] = []
+    let last: ChainHeader | undefined = before
+    while (last && !(await this.isActive(last))) {
+      removed.push(last)
+      last = await this.byHash(last.header.previous)
+    }
+    return { fork: last, removed: removed.reverse() }
   }
 
   /** Headers are never removed, so every referenced hash has a row. */

@@ -11,7 +11,7 @@ import { commitHeaders } from './commit.ts'
 import { contextOf } from './difficulty.ts'
 import { type ChainHeader, formatHash, type Header, parseHeader, readHeaders } from './header.ts'
 import { HeaderAddition, type Reorg } from './header-addition.ts'
-import { HeaderReads } from './header-reads.ts'
+import { HeaderReads, type RemovedBlocks } from './header-reads.ts'
 import { loadHeaders } from './load.ts'
 import { NETWORKS, type NetworkName, type NetworkRules } from './networks.ts'
 import { workOf } from './target.ts'
@@ -139,6 +139,11 @@ export class HeaderStore {
     return isHeight(from) && count > 0
       ? this.#reads.activeLine(from, Math.min(0xffffffff, from + count - 1))
       : []
+  }
+
+  /** The blocks that have left the chain of most work since its tip was `before`, whichever process replaced them. */
+  removedSince(before: ChainHeader): Promise<RemovedBlocks> {
+    return this.#reads.removedSince(before)
   }
 
   /** Whether the chain of most work has a block with this merkle root at this height (`ChainTracker` of the SDK). */

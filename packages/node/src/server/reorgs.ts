@@ -86,8 +86,7 @@ export class Reorgs {
     if (this.#isBeginning) this.#lower(Math.max(0, tip.height - MAX_SIDE_DEPTH))
     this.#isBeginning = false
     if (!before || isSame(before, tip)) return
-    let fork: ChainHeader | undefined = before
-    while (fork && !(await this.#isActive(fork))) fork = await this.#headers.headerOf(fork.header.previous)
+    const { fork } = await this.#headers.removedSince(before)
     if (!fork) return
     if (fork.height < before.height)
       this.#logger.warn('reorg', { fork: fork.height, blocks: before.height - fork.height })
@@ -101,11 +100,6 @@ export class Reorgs {
       from: Math.min(height, this.#secondCheck?.from ?? height),
       at: performance.now() + SECOND_CHECK_MS
     }
-  }
-
-  async #isActive(block: ChainHeader): Promise<boolean> {
-    const active = await this.#headers.header(block.height)
-    return active !== undefined && isSame(active, block)
   }
 
   #lower(from: number): void {

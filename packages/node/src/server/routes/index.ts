@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { describedRoutes } from '../openapi.ts'
 import { adminRoutes } from './admin.ts'
 import { beefRoutes } from './beef.ts'
+import { chaintracksRoutes } from './chaintracks/index.ts'
 import { devRoutes } from './dev.ts'
 import { healthRoutes } from './health.ts'
 import { keyspaceRoutes } from './keyspace.ts'
@@ -26,6 +27,7 @@ export const allRoutes = (context: Context): readonly Route[] => {
     ...kvRoutes(context),
     ...mountedRoutes(context),
     ...oneSatRoutes(context),
+    ...chaintracksRoutes(context),
     ...keyspaceRoutes(context),
     ...healthRoutes(context),
     ...devRoutes(context),

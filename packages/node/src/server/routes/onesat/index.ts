@@ -6,7 +6,6 @@ import type { Context } from '../../context.ts'
 import { oneSatAdminRoutes } from './admin.ts'
 import { oneSatAliases } from './aliases.ts'
 import { oneSatTokenRoutes, type TokenContext, tokenContext } from './bsv21.ts'
-import { oneSatChaintracksRoutes } from './chaintracks.ts'
 import { digestRoutes } from './digests.ts'
 import { oneSatOwnerRoutes } from './owner.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -17,7 +16,6 @@ export const oneSatRoutes = (context: Context): Route[] => [
   ...oneSatTxoRoutes(context),
   ...oneSatOwnerRoutes(context),
   ...oneSatAliases(context),
-  ...oneSatChaintracksRoutes(context),
   ...bsv21Routes(tokenContext(context))
 ]
 
