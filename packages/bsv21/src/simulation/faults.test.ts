@@ -2,14 +2,10 @@
  * The pipeline in processes of its own: killed in the middle of a backfill (SIGKILL), or several of them over one Redis.
  * The state in the end is that of the specification, whatever happened on the way.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseAddress } from '@quoin/chain'
 import { openStore, type Store } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
@@ -24,9 +20,9 @@ import { TOKEN_EVENTS, TokenNode } from '../node.testing.ts'
 import { discoveryQueue, queueOfToken } from '../pipeline/queues.ts'
 import { inOrder, specifiedState } from '../specification.testing.ts'
 import { ranked, storedState } from '../state.testing.ts'
+import { type WorkerFiles, WorkerProcess, writeWorkerFiles } from './worker.testing.ts'
 import { TokenWorld } from './world.testing.ts'
 
-const PROGRAM = fileURLToPath(new URL('./worker.process.testing.ts', import.meta.url))
 /** Given how many, more than `npm test` has time for. */
 const { QUOIN_CRASHES } = process.env
 const KILLS = Number(QUOIN_CRASHES ?? 2)
@@ -37,7 +33,7 @@ let folder: string
 let world: TokenWorld
 let beefs: Uint8Array[]
 const STORED = { events: TOKEN_EVENTS, ledger: tokenLedger }
-const [chainFile, beefFile] = ['chain.json', 'beefs']
+let files: WorkerFiles
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quoin-faults-'))
@@ -50,34 +46,17 @@ beforeAll(async () => {
   world.chain.mine()
   const all = world.made.filter(made => world.isInChain(made))
   beefs = random.some(all, all.length).map(({ transaction: { txid } }) => world.chain.beef(txid))
-  await writeFile(join(folder, chainFile), JSON.stringify(world.chain))
-  await writeFile(join(folder, beefFile), beefs.map(beef => Buffer.from(beef).toString('hex')).join('\n'))
+  files = await writeWorkerFiles(folder, world.chain, beefs)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const children: ChildProcess[] = []
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
-})
+const workers: WorkerProcess[] = []
+afterEach(() => Promise.all(workers.splice(0).map(worker => worker.kill())))
 
-const start = (url: string, brought: string, ...way: readonly 'queues'[]) => {
-  const program = ['--import', import.meta.resolve('tsx'), PROGRAM]
-  const args = [...program, url, join(folder, chainFile), brought, ...way]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  children.push(child)
-  const exit = once(child, 'exit')
-  const said = new Set<string>()
-  const lines = createInterface(child.stdout)
-  lines.on('line', line => said.add(line))
-  const says = async (what: string): Promise<void> => {
-    const ended = exit.then(() => 'ended')
-    while (!said.has(what)) {
-      if ((await Promise.race([once(lines, 'line'), ended])) === 'ended' && !said.has(what)) {
-        throw new Error(`a process ended before it was ${what}`)
-      }
-    }
-  }
-  return { child, exit, said, says }
+const start = (...args: ConstructorParameters<typeof WorkerProcess>): WorkerProcess => {
+  const worker = new WorkerProcess(...args)
+  workers.push(worker)
+  return worker
 }
 
 const expectRight = async (store: Store): Promise<void> => {
@@ -99,17 +78,14 @@ it(`is right after ${KILLS} kills in the middle of a backfill`, {
   const random = new Random(8)
   let unfinished = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const { child, exit, said, says } = start(url, join(folder, beefFile))
-    await says('ready')
+    const worker = start(url, files)
+    await worker.prints('ready')
     await sleep(random.between(0, 400))
-    if (!said.has('done')) unfinished++
-    child.kill('SIGKILL')
-    await exit
+    if (!worker.isDone) unfinished++
+    await worker.kill()
   }
   expect(unfinished).toBeGreaterThan(0)
-  const last = start(url, join(folder, beefFile))
-  await last.says('done')
-  await last.exit
+  await start(url, files).finish()
   const store = await openStore(url)
   await expectRight(store)
   await store.close()
@@ -134,6 +110,7 @@ it(`is equal to a fresh node after ${KILLS} kills during discovery and during to
   timeout: 60_000 + 20_000 * KILLS
 }, async () => {
   const url = `lmdb:${join(folder, 'stages')}`
+  const { chain } = files
   const store = await openStore(url)
   const feeding = new TokenNode(store, { chain: world.chain, activation: 'all', isShared: true })
   const killed = { discovery: 0, tokens: 0 }
@@ -143,17 +120,14 @@ it(`is equal to a fresh node after ${KILLS} kills during discovery and during to
     for (const beef of beefs.slice(kill * part, (kill + 1) * part)) {
       await feeding.pipeline.ingest.ingestBeef(beef)
     }
-    const doomed = start(url, '-', 'queues')
-    while ((await leasedBy(store, stage)) === 0 && !doomed.said.has('done')) await sleep(1)
-    doomed.child.kill('SIGKILL')
-    await doomed.exit
+    const doomed = start(url, { chain }, 'queues')
+    while ((await leasedBy(store, stage)) === 0 && !doomed.isDone) await sleep(1)
+    await doomed.kill()
     if ((await leasedBy(store, stage)) > 0) killed[stage]++
   }
   for (const stage of STAGES) expect(killed[stage], stage).toBeGreaterThan(0)
   await feeding.close()
-  const last = start(url, '-', 'queues')
-  await last.says('done')
-  await last.exit
+  await start(url, { chain }, 'queues').finish()
   await expectRight(store)
   const fresh = await openStore('memory:')
   const other = new TokenNode(fresh, { chain: world.chain, activation: 'all' })
@@ -177,14 +151,12 @@ it('goes on at once with what a process that was killed had leased', async () =>
   const feeding = new TokenNode(store, { chain: world.chain, activation: 'all', isShared: true })
   for (const beef of beefs) await feeding.pipeline.ingest.ingestBeef(beef)
   await feeding.close()
-  const doomed = start(url, '-')
+  const { chain } = files
+  const doomed = start(url, { chain })
   while ((await leasedOf(store)) === 0) await sleep(1)
-  doomed.child.kill('SIGKILL')
-  await doomed.exit
+  await doomed.kill()
   expect(await leasedOf(store)).toBeGreaterThan(0)
-  const next = start(url, '-')
-  await next.says('done')
-  await next.exit
+  await start(url, { chain }).finish()
   expect(await leasedOf(store)).toBe(0)
   await expectRight(store)
   await store.close()
@@ -199,9 +171,8 @@ it.each(PROCESSES)(
     try {
       const feeding = new TokenNode(store, { chain: world.chain, activation: 'all' })
       for (const beef of beefs) await feeding.pipeline.ingest.ingestBeef(beef)
-      const workers = Array.from({ length: count }, () => start(server.url, '-'))
-      await Promise.all(workers.map(({ says }) => says('done')))
-      await Promise.all(workers.map(({ exit }) => exit))
+      const { chain } = files
+      await Promise.all(Array.from({ length: count }, () => start(server.url, { chain }).finish()))
       await expectRight(store)
       await feeding.close()
     } finally {

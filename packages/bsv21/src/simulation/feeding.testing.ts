@@ -1,7 +1,11 @@
 /**
  * One history from one seed, and nodes that are fed with it by different ways: a source that delivers its transactions, a
- * peer's listings, a peer's live changes, and GASP. All end in the state that the specification gives for the chain.
+ * peer's listings, a peer's live changes, GASP, and a process that is killed on the way. All end in the state that the specification gives for the chain.
  */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { syncTopic } from '@quoin/overlay'
 import { ERRORS, QuoinError, type TokenId } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
@@ -21,9 +25,10 @@ import { expectedState, storedState } from '../state.testing.ts'
 import { DISCOVERY, topicOf } from '../topic-names.ts'
 import { expectSame } from './same.testing.ts'
 import { SimulationFailure } from './simulation.testing.ts'
+import { WorkerProcess, writeWorkerFiles } from './worker.testing.ts'
 import { type Made, TokenWorld } from './world.testing.ts'
 
-const FEEDS = ['source', 'listing', 'live', 'gasp', 'submissions', 'some tokens'] as const
+export const FEEDS = ['source', 'listing', 'live', 'gasp', 'submissions', 'some tokens', 'kills'] as const
 type Feed = (typeof FEEDS)[number]
 
 export interface FeedingOptions {
@@ -81,6 +86,7 @@ class Feeding {
   readonly #random: Random
   readonly #source: Fed
   readonly #followers: Fed[] = []
+  readonly #folders: string[] = []
   readonly #server: ReturnType<typeof createServer>
   /** Unix seconds of all nodes: it is ahead of retries. */
   readonly #now = (): number => Date.now() / 1000 + this.#later
@@ -117,6 +123,7 @@ class Feeding {
     for (const each of this.#followers) await each.close()
     await this.#server.close()
     await this.#source.close()
+    for (const folder of this.#folders) await rm(folder, { recursive: true, force: true })
   }
 
   async play(steps: number, feeds: readonly Feed[]): Promise<void> {
@@ -130,6 +137,7 @@ class Feeding {
     if (feeds.includes('listing')) await this.#follow('listing')
     if (feeds.includes('gasp')) await this.#synced()
     if (feeds.includes('source')) await this.#deliver(await this.#delivered('source'), this.#shuffled())
+    if (feeds.includes('kills')) await this.#killed()
     if (this.#choosing) await this.#deliver(this.#choosing, this.#shuffled())
     for (const each of this.#submitting ? this.world.made : []) await this.#submit(each)
     const all = [this.#source, ...this.#followers]
@@ -257,6 +265,27 @@ class Feeding {
     this.#followers.push(fed)
     const topics = [DISCOVERY, ...[...this.world.tokens].map(token => topicOf(token as TokenId))]
     for (const topic of topics) await syncTopic(node.engine, topic, this.#url, { now: this.#now })
+  }
+
+  /** A node whose process is killed, once or twice, before it has taken all transactions. */
+  async #killed(): Promise<void> {
+    const folder = await mkdtemp(join(tmpdir(), 'quoin-kills-'))
+    this.#folders.push(folder)
+    const { chain } = this.world
+    const all = this.#shuffled().filter(each => this.world.isInChain(each))
+    const beefs = all.map(({ transaction }) => chain.beef(transaction.txid))
+    const files = await writeWorkerFiles(folder, chain, beefs)
+    const url = `lmdb:${join(folder, 'data')}`
+    for (let kills = this.#random.between(1, 2); kills > 0; kills--) {
+      const worker = new WorkerProcess(url, files)
+      await worker.prints('ready')
+      await sleep(this.#random.between(0, 200))
+      this.world.count(worker.isDone ? 'killed when done' : 'killed at work')
+      await worker.kill()
+    }
+    await new WorkerProcess(url, files).finish()
+    const store = await openStore(url)
+    this.#followers.push(new Fed('kills', store, this.#nodeOn(store)))
   }
 
   /** A node that follows nothing. */
