@@ -117,6 +117,11 @@ export class DevChain implements HeaderSource, ProofSource, RootTracker {
     return bytes
   }
 
+  /** Hashes of up to `count` blocks from a height upwards. */
+  async hashes(from: number, count: number): Promise<Uint8Array[]> {
+    return this.#state.blocks.slice(from, from + count).map(({ header }) => header.hash)
+  }
+
   async isValidRootForHeight(root: string, height: number): Promise<boolean> {
     const block = this.#state.blocks[height]
     return block !== undefined && formatHash(block.header.merkleRoot) === root.toLowerCase()

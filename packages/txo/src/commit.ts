@@ -20,6 +20,7 @@ import {
 } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import type { LedgerChange, LedgerOutput, LedgerWriter } from './amount-ledger.ts'
+import { changedBlocks } from './changed-blocks.ts'
 import type { EventKeys, EventTypes } from './events.ts'
 import {
   type OutputView,
@@ -48,6 +49,8 @@ export interface CommitContext {
   readonly now: () => number
   /** Called after a commit with the topics whose membership logs it appended to. */
   readonly onMembership: (topics: readonly Topic[]) => void
+  /** Adds writes for a block whose transactions of a topic the commit changes. */
+  readonly blockIn: (batch: Batch, topic: Topic, height: number) => void
 }
 
 /** Applies a change to a working set. */
@@ -58,6 +61,8 @@ interface MutationResult {
   readonly extraWrites?: ((batch: Batch) => void | Promise<void>) | undefined
   /** Map keys of transactions whose proofs the commit replaces. */
   readonly proved?: ReadonlySet<string> | undefined
+  /** Topics that evaluated a transaction, by its map key. */
+  readonly evaluated?: ReadonlyMap<string, ReadonlySet<Topic>> | undefined
 }
 
 /** Commits a mutation; answers whether the index has changed. */
@@ -105,11 +110,11 @@ const prepare = async (context: CommitContext, apply: Mutation): Promise<Prepare
 }
 
 const tryPrepare = async (
-  { store, events, journal, ledgers }: CommitContext,
+  { store, events, journal, ledgers, blockIn }: CommitContext,
   work: WorkingSet,
   apply: Mutation
 ): Promise<PreparedCommit> => {
-  const { extraWrites, proved = NONE_PROVED } = await apply(work)
+  const { extraWrites, proved = NONE_PROVED, evaluated = NONE_EVALUATED } = await apply(work)
   const changed = revise(work)
   // Applied by an earlier commit, which may not be replicated yet.
   if (changed.size === 0 && !extraWrites)
@@ -128,6 +133,9 @@ const tryPrepare = async (
     }
   }
   const topics = changed.size + proved.size > 0 ? appendMembership(batch, work, outputKeys, proved) : []
+  for (const [topic, heights] of changedBlocks(work, evaluated)) {
+    for (const height of heights) blockIn(batch, topic, height)
+  }
   // Awaited only if asynchronous: a pending batch holds its memory.
   const writing = extraWrites?.(batch)
   if (writing) await writing
@@ -144,6 +152,7 @@ const tryPrepare = async (
 }
 
 const NONE_PROVED: ReadonlySet<string> = new Set()
+const NONE_EVALUATED: ReadonlyMap<string, ReadonlySet<Topic>> = new Map()
 
 const appendMembership = (
   batch: Batch,

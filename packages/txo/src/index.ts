@@ -29,7 +29,7 @@ export {
   retryStale
 } from './indexer.ts'
 export type { IngestPlan } from './ingest-plan.ts'
-export type { ChangeKind, Journal, JournalEntry, LiveChange } from './journal.ts'
+export { type ChangeKind, type Journal, type JournalEntry, type LiveChange, newId } from './journal.ts'
 export type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 export {
   changeFields,

@@ -65,6 +65,9 @@ export type StoredHook = (
   topics: ReadonlySet<Topic>
 ) => void | Promise<void>
 
+/** Adds writes to a commit that changes the transactions of a topic in a block. */
+export type BlockHook = (batch: Batch, topic: Topic, height: number) => void
+
 /** An output to save. */
 export interface SavedOutput {
   readonly vout: number
@@ -104,6 +107,7 @@ export class OutputStore {
   readonly #committed: ((seconds: number) => void)[] = []
   readonly #membershipChanged: ((topics: readonly Topic[]) => void)[] = []
   readonly #storing: StoredHook[] = []
+  readonly #blockHooks: BlockHook[] = []
   readonly #forgetting: ((batch: Batch, txid: Txid) => void | Promise<void>)[] = []
 
   constructor(store: Store, options: OutputStoreOptions = {}) {
@@ -121,6 +125,9 @@ export class OutputStore {
       now,
       onMembership: topics => {
         for (const changed of this.#membershipChanged) changed(topics)
+      },
+      blockIn: (batch, topic, height) => {
+        for (const hook of this.#blockHooks) hook(batch, topic, height)
       }
     }
   }
@@ -148,7 +155,11 @@ export class OutputStore {
         .map(([txid]) => txid)
       const writes = changes.flatMap(change => change.extraWrites)
       const proved = changes.flatMap(({ txid, isProved }) => (isProved ? [bytesKey(txid)] : []))
+      const evaluated = changes.filter(({ appliedTopics }) => appliedTopics.size > 0)
       return {
+        ...(evaluated.length > 0 && {
+          evaluated: new Map(evaluated.map(({ txid, appliedTopics }) => [bytesKey(txid), appliedTopics]))
+        }),
         ...(gone.length + writes.length > 0 && {
           extraWrites: (batch: Batch) => {
             if (gone.length > 0) return this.#forget(batch, gone).then(() => writeAll(batch, writes))
@@ -265,6 +276,14 @@ export class OutputStore {
   /** Adds writes to the commits that store verified transactions, ancestors among them. */
   onStored(hook: StoredHook): void {
     this.#storing.push(hook)
+  }
+
+  /**
+   * Adds writes to the commits that change the transactions of a topic in a block: one enters or leaves it, or the topic
+   * evaluates one of it.
+   */
+  onBlock(hook: BlockHook): void {
+    this.#blockHooks.push(hook)
   }
 
   /** Runs the hooks of `onStored`, without a promise while they are synchronous. */

@@ -49,6 +49,12 @@ export class HeaderReads {
     return Promise.all(rows.map(({ value }) => this.#stored(active.value.codec.decode(value))))
   }
 
+  /** Hashes of the same section, without the headers. */
+  async activeHashes(from: number, to: number): Promise<Uint8Array[]> {
+    const rows = await this.#store.range(active.range([], { gte: [from], lte: [to] }))
+    return rows.map(({ value }) => active.value.codec.decode(value))
+  }
+
   /** Branch of `count` headers, or of all known ones, that ends at `last`. */
   async branchTo(
     last: ChainHeader,

@@ -146,6 +146,12 @@ export class HeaderStore {
     return this.#reads.removedSince(before)
   }
 
+  /** Hashes of up to `count` blocks of the chain of most work, from a height upwards; none if that height is not known. */
+  async hashes(from: number, count: number): Promise<Uint8Array[]> {
+    if (!isHeight(from) || from < this.start || count <= 0) return []
+    return this.#reads.activeHashes(from, Math.min(0xffffffff, from + count - 1))
+  }
+
   /** Whether the chain of most work has a block with this merkle root at this height (`ChainTracker` of the SDK). */
   async isValidRootForHeight(root: string, height: number): Promise<boolean> {
     const found = await this.header(height)
