@@ -1,5 +1,5 @@
 /** Fingerprints of sound keyspaces, written by `npm run prove`. */
 export const PROVED: readonly string[] = [
   // store of node
-  '96b2fdf40cdd92b2d62e2086eb'
+  'd9b89d4b2d81ef18bc171cc401'
 ]

@@ -27,6 +27,8 @@ import {
 } from '@quoin/primitives'
 import { type IndexDepth, Indexer, type OutputStore, Proofs, TxUpdate } from '@quoin/txo'
 import { admitOutputs, previousCoins, readOffChainValues, removeAdmissionsIn } from './admissions.ts'
+import { stampBlockIn } from './anchors/admitted.ts'
+import { type AnchorOptions, TopicAnchors } from './anchors/topic-anchors.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { LookupOutbox } from './delivery/lookup-outbox.ts'
@@ -74,6 +76,8 @@ export interface EngineOptions {
    * process on the store does.
    */
   readonly isWorker?: boolean
+  /** The chain whose blocks the topics are anchored to, and the starts of topics; no anchors are served without. */
+  readonly anchors?: AnchorOptions
   /** By lookup service: the topics whose entries it gets, and the submissions that wait for it. */
   readonly delivery?: Readonly<Record<string, DeliveryOptions>>
 }
@@ -122,6 +126,7 @@ export class Engine {
   readonly lookups: ReadonlyMap<string, AnyLookup>
   /** Deliveries to lookup services in the form of `@bsv/overlay`. */
   readonly outbox: LookupOutbox
+  readonly anchors: TopicAnchors | undefined
   /** The last error of recent submissions. */
   readonly failures = new Failures()
   readonly #context: SubmissionContext
@@ -169,6 +174,8 @@ export class Engine {
       broadcast: options.broadcast,
       topicTimeout: options.topicTimeout ?? 10_000
     }
+    this.anchors = options.anchors && new TopicAnchors(outputs.store, options.anchors)
+    outputs.onBlock(stampBlockIn)
     outputs.onForget((batch, txid) => this.#reevaluations.enqueueRemovedIn(batch, txid))
     outputs.onForget((batch, txid) => removeAdmissionsIn(outputs.store, batch, txid))
   }

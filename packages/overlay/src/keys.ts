@@ -1,7 +1,18 @@
 /** The keys of the overlay engine: admissions, the cursors of lookup services, and queues. */
 
 import { outpoint, topic, txid } from '@quoin/chain/components'
-import { alphabet, collection, hash, json, keyspace, queueOf, text, u32 } from '@quoin/keyspace'
+import {
+  alphabet,
+  bytes,
+  collection,
+  hash,
+  json,
+  keyspace,
+  queueOf,
+  single,
+  text,
+  u32
+} from '@quoin/keyspace'
 import { PROVED } from './proved.ts'
 
 const NAME = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-'
@@ -32,6 +43,21 @@ export const cursorFields = keyspace(
     })
   },
   { about: 'Fields of the cursors of a lookup service.', proved: PROVED }
+)
+
+/** Bytes of a stamp: the time of the commit and its process. */
+const STAMP = 16
+
+export const stampFields = keyspace(
+  'stamp-fields',
+  {
+    stamp: collection({
+      key: [u32('number')],
+      value: single(bytes('id', { length: STAMP })),
+      about: 'A unique id of the last commit that changed the block, or a block of the section.'
+    })
+  },
+  { about: 'Fields of the stamps of topic anchors.', proved: PROVED }
 )
 
 export const overlay = keyspace(
@@ -99,6 +125,17 @@ export const overlay = keyspace(
       key: ['q:again:admit'],
       value: queueOf(outpoint('outpoint')),
       about: 'Outputs that a spender removed from a topic, to be admitted again since it was rolled back.'
+    }),
+    sectionStamps: collection({
+      key: ['anchors:', topic('topic')],
+      value: hash(stampFields),
+      about:
+        'For each section of 256 blocks, the last commit that changed the transactions of a topic in it: anchors of unchanged sections stay valid.'
+    }),
+    blockStamps: collection({
+      key: ['anchors:', topic('topic'), ':', u32('section')],
+      value: hash(stampFields),
+      about: 'For each block of a section, the last commit that changed the transactions of a topic in it.'
     }),
     sync: collection({
       key: ['q:sync:', topic('topic'), ':', text('host', { min: 1 })],

@@ -3,7 +3,9 @@ export const PROVED: readonly string[] = [
   // cursor-fields
   'c31ce7c599e096c9261cd63c01',
   // overlay
-  'ef6480b00be56876484f2b9edc',
+  '1417d95c2c1f4b11259014118d',
+  // stamp-fields
+  'da5db14f3fc9a8288470676792',
   // store of overlay
-  '62c6ed9151b1b443b0c87d19b7'
+  'ba3a820318d883d696b1a8780d'
 ]

@@ -73,7 +73,13 @@ export class TestNode {
 
   #started(): Engine {
     const { chain, topics } = this
-    return new Engine({ outputs: new OutputStore(this.store), tracker: chain, topics, proofs: chain })
+    return new Engine({
+      outputs: new OutputStore(this.store),
+      tracker: chain,
+      topics,
+      proofs: chain,
+      anchors: { blocks: chain, startOf: () => 1 }
+    })
   }
 
   /** With nothing but what is in the store. */
