@@ -27,6 +27,7 @@ export {
   checkedTransactions,
   storedRoots
 } from './checked-transactions.ts'
+export { isExtended, parseExtended, writeExtended } from './extended-format.ts'
 export type { Finding, FindingKind } from './finding.ts'
 export { hash160, ripemd160, sha256, sha256d } from './hash.ts'
 export { Branch } from './headers/branch.ts'
@@ -52,7 +53,7 @@ export {
   HeaderStore,
   type HeaderStoreOptions
 } from './headers/header-store.ts'
-export { HttpService, type HttpServiceOptions } from './headers/http-service.ts'
+export { HttpService, type HttpServiceOptions, type ServiceResponse } from './headers/http-service.ts'
 export {
   type HeaderImport,
   type ImportOptions,

@@ -222,8 +222,12 @@ export class Queue<T = Uint8Array> {
   /** Deletes an item in any state. */
   async remove(item: T): Promise<void> {
     const batch = this.#batch()
-    encode.remove(batch.encoder, this.#key, this.#codec.encode(item))
+    this.removeIn(batch, item)
     await batch.commit()
+  }
+
+  removeIn(batch: Batch, item: T): void {
+    encode.remove(batch.encoder, this.#key, this.#codec.encode(item))
   }
 
   /** Items in a state, a page at a time: dead letters with their reasons, for instance. */

@@ -11,6 +11,8 @@ const MAX_BYTES = 16 * 1024 * 1024
 export interface HttpServiceOptions {
   /** Bearer token. */
   readonly token?: string
+  /** Sent with each request, beside the token. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Milliseconds until the last byte of an answer. */
   readonly timeout?: number
   /** Bytes of the largest answer. */
@@ -43,7 +45,10 @@ export class HttpService {
   constructor(url: string, options: HttpServiceOptions = {}) {
     this.#base = serviceUrl(url)
     this.name = `${this.#base.origin}${this.#base.pathname}`.replace(/\/$/, '')
-    this.#headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+    this.#headers = {
+      ...options.headers,
+      ...(options.token !== undefined && { authorization: `Bearer ${options.token}` })
+    }
     this.#timeout = options.timeout ?? TIMEOUT
     this.#maxBytes = options.maxBytes ?? MAX_BYTES
     this.#fetch = options.fetch ?? fetch
@@ -55,7 +60,7 @@ export class HttpService {
     question: ServiceRequest = {},
     expected: readonly number[] = []
   ): Promise<ServiceResponse> {
-    const answer = await this.#answer(path, question)
+    const answer = await this.answer(path, question)
     if ((answer.status >= 200 && answer.status < 300) || expected.includes(answer.status)) return answer
     throw this.failure(path, `answered with status ${answer.status}`, { status: answer.status })
   }
@@ -78,7 +83,8 @@ export class HttpService {
     })
   }
 
-  async #answer(path: string, { signal, body }: ServiceRequest): Promise<ServiceResponse> {
+  /** The answer of any status. */
+  async answer(path: string, { signal, body }: ServiceRequest = {}): Promise<ServiceResponse> {
     const limit = AbortSignal.timeout(this.#timeout)
     try {
       const response = await this.#fetch(`${this.#base.href.replace(/\/$/, '')}${path}`, {
