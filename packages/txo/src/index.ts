@@ -54,8 +54,11 @@ export {
 export { type OutputState, outputState } from './output-state.ts'
 export {
   type Balance,
+  type ForgetHook,
   OutputStore,
   type OutputStoreOptions,
+  type PositionHook,
+  type RollbackCause,
   type SavedOutput,
   type StoredHook
 } from './output-store.ts'

@@ -68,6 +68,22 @@ export type StoredHook = (
 /** Adds writes to a commit that changes the transactions of a topic in a block. */
 export type BlockHook = (batch: Batch, topic: Topic, height: number) => void
 
+/**
+ * Adds writes to the commit that rolls a transaction back. `cause` is the value that was given to `rollback`, and undefined
+ * when a mined rival or a reorg is the cause.
+ */
+export type ForgetHook = (batch: Batch, txid: Txid, cause?: RollbackCause) => void | Promise<void>
+
+/** Adds writes to the commit that gives a transaction a block position, or makes it unmined. */
+export type PositionHook = (batch: Batch, txid: Txid, position: BlockPosition | null) => void | Promise<void>
+
+/** Why a transaction is rolled back with its descendants. */
+export interface RollbackCause {
+  readonly txid: Txid
+  /** One sentence. */
+  readonly reason: string
+}
+
 /** An output to save. */
 export interface SavedOutput {
   readonly vout: number
@@ -108,7 +124,8 @@ export class OutputStore {
   readonly #membershipChanged: ((topics: readonly Topic[]) => void)[] = []
   readonly #storing: StoredHook[] = []
   readonly #blockHooks: BlockHook[] = []
-  readonly #forgetting: ((batch: Batch, txid: Txid) => void | Promise<void>)[] = []
+  readonly #forgetting: ForgetHook[] = []
+  readonly #positioning: PositionHook[] = []
 
   constructor(store: Store, options: OutputStoreOptions = {}) {
     this.store = store
@@ -153,7 +170,7 @@ export class OutputStore {
       const gone = [...work.records()]
         .filter(([, { before, after }]) => before && !after)
         .map(([txid]) => txid)
-      const writes = changes.flatMap(change => change.extraWrites)
+      const writes = changes.flatMap(change => [...change.extraWrites, ...this.#positionWrites(change)])
       const proved = changes.flatMap(({ txid, isProved }) => (isProved ? [bytesKey(txid)] : []))
       const evaluated = changes.filter(({ appliedTopics }) => appliedTopics.size > 0)
       return {
@@ -169,6 +186,11 @@ export class OutputStore {
         ...(proved.length > 0 && { proved: new Set(proved) })
       }
     })
+  }
+
+  #positionWrites({ txid, position }: TxUpdate): ((batch: Batch) => void | Promise<void>)[] {
+    if (position === undefined) return []
+    return this.#positioning.map(hook => batch => hook(batch, txid, position))
   }
 
   /** Saves outputs of a transaction: satoshis, events and data, and its block position. */
@@ -229,13 +251,13 @@ export class OutputStore {
    * Rolls back a transaction and its descendants in one batch: removes their writes, and makes the outputs that they
    * spent unspent. Answers the transactions.
    */
-  async rollback(txid: Txid): Promise<Txid[]> {
+  async rollback(txid: Txid, cause?: RollbackCause): Promise<Txid[]> {
     let gone: string[] = []
     const known = await this.transactions.get(txid)
     await commitMutation(this.#committing, async work => {
       const visited = await this.store.run(rollback(work, bytesKey(txid), known?.outputs.length))
       gone = visited.filter(name => work.record(name).before)
-      return { extraWrites: batch => this.#forget(batch, visited) }
+      return { extraWrites: batch => this.#forget(batch, visited, cause) }
     })
     return gone.map(txidFromMapKey)
   }
@@ -259,18 +281,23 @@ export class OutputStore {
   }
 
   /** Deletes the stored transactions and proofs, and the rows of `onForget`. */
-  async #forget(batch: Batch, txids: readonly string[]): Promise<void> {
+  async #forget(batch: Batch, txids: readonly string[], cause?: RollbackCause): Promise<void> {
     for (const name of txids) {
       const txid = txidFromMapKey(name)
       this.transactions.removeIn(batch, txid)
       batch.use(log).at('rollback').add(txid, this.#committing.now())
-      for (const forget of this.#forgetting) await forget(batch, txid)
+      for (const forget of this.#forgetting) await forget(batch, txid, cause)
     }
   }
 
   /** Adds writes to the commits that roll back a transaction, for rows outside of the index. */
-  onForget(forget: (batch: Batch, txid: Txid) => void | Promise<void>): void {
+  onForget(forget: ForgetHook): void {
     this.#forgetting.push(forget)
+  }
+
+  /** Adds writes to the commits that change the block position of a transaction. */
+  onPosition(hook: PositionHook): void {
+    this.#positioning.push(hook)
   }
 
   /** Adds writes to the commits that store verified transactions, ancestors among them. */
