@@ -4,7 +4,7 @@ import { chain } from '@quoin/chain'
 import { discoveryEvents, discoveryKeys } from '@quoin/discovery'
 import { type AnyKeyspace, KeyspaceGroup } from '@quoin/keyspace'
 import { kvEvents } from '@quoin/kvstore'
-import { overlay } from '@quoin/overlay'
+import { broadcasts, overlay } from '@quoin/overlay'
 import { storeLayouts, storeRows } from '@quoin/store'
 import {
   changeFields,
@@ -30,6 +30,7 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
   outputEvents.keyspace,
   scriptEvents.keyspace,
   overlay,
+  broadcasts,
   bsv21,
   bsv21Events.keyspace,
   kvEvents.keyspace,

@@ -1,5 +1,5 @@
 /** Fingerprints of sound keyspaces, written by `npm run prove`. */
 export const PROVED: readonly string[] = [
   // store of node
-  'd9b89d4b2d81ef18bc171cc401'
+  '76dc5fcc515f5b7f2357f52985'
 ]

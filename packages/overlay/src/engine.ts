@@ -58,7 +58,7 @@ export interface EngineOptions {
   readonly lookups?: Readonly<Record<string, AnyLookup>>
   /** The outputs of submitted transactions that are indexed beside the admitted ones; none unless given. */
   readonly index?: IndexDepth
-  /** Sends unmined transactions to the network, before they are committed. */
+  /** Gives unmined transactions to the network: `Broadcaster.offer`, for example. */
   readonly broadcast?: Broadcast
   /** Fetches proofs that replace the ones that a reorg made void. */
   readonly proofs?: ProofSource
@@ -220,6 +220,20 @@ export class Engine {
       this.failures.add(subject, topics, error)
       throw error
     }
+  }
+
+  /** Indexes the subject of a BEEF and gives it to the network, without topics. Throws as `submit` does. */
+  async relay({ beef: given, client }: Pick<SubmissionRequest, 'beef' | 'client'>): Promise<Txid> {
+    await this.#throttle.next()
+    const beef = Beef.from(given)
+    const submission = new Submission(this.#context, {
+      beef,
+      offChainValues: undefined,
+      mode: 'current-tx',
+      client
+    })
+    await this.#mutex.run(bytesKey(beef.subject), () => submission.relay())
+    return beef.subject
   }
 
   /** Submits a transaction that a source or a peer supplied. Throws when a topic fails, so that the caller retries. */

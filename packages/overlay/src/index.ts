@@ -1,6 +1,7 @@
 /** The overlay engine: topics admit outputs, lookups answer questions about them. */
 export { evictedOutputs } from './admissions.ts'
 export { type AnsweredOutput, answerBeef } from './answer.ts'
+export * from './broadcast/index.ts'
 export type { DeliveryOptions, DeliveryState, LookupDelivery } from './delivery/lookup-delivery.ts'
 export type { LookupOutbox, NamedDeliveryState } from './delivery/lookup-outbox.ts'
 export { Engine, type EngineOptions, type SubmissionRequest } from './engine.ts'

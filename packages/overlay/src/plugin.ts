@@ -34,6 +34,7 @@ import {
   registerEvents,
   scriptEvents
 } from '@quoin/txo'
+import { broadcasts } from './broadcast/keys.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { checkedService } from './hosting/module-exports.ts'
 import { overlay } from './keys.ts'
@@ -111,7 +112,14 @@ const deliveryOf = ({ topics, lookups = {} }: Partial<InstalledPlugins>): Record
   return Object.fromEntries(foreign.map(([name]) => [name, { home }]))
 }
 
-const OWN: readonly AnyKeyspace[] = [chain, outputKeys, outputEvents.keyspace, scriptEvents.keyspace, overlay]
+const OWN: readonly AnyKeyspace[] = [
+  chain,
+  outputKeys,
+  outputEvents.keyspace,
+  scriptEvents.keyspace,
+  overlay,
+  broadcasts
+]
 
 /** The keyspaces of an engine without plug-ins. */
 export const engineStore = (): KeyspaceGroup => new KeyspaceGroup('overlay', OWN, { proved: PROVED })

@@ -1,5 +1,7 @@
 /** Fingerprints of sound keyspaces, written by `npm run prove`. */
 export const PROVED: readonly string[] = [
+  // broadcasts
+  'a2f7018671f045374ce0d7bc40',
   // cursor-fields
   'c31ce7c599e096c9261cd63c01',
   // overlay
@@ -7,5 +9,5 @@ export const PROVED: readonly string[] = [
   // stamp-fields
   'da5db14f3fc9a8288470676792',
   // store of overlay
-  'ba3a820318d883d696b1a8780d'
+  '679a59a5d7bc9607c993f25530'
 ]

@@ -15,6 +15,7 @@ import {
   txidOf,
   voutOf
 } from '@quoin/primitives'
+import type { Batch } from '@quoin/store'
 import { type Indexer, type IngestPlan, type OutputStore, retryStale, TxUpdate } from '@quoin/txo'
 import {
   admitOutputs,
@@ -33,8 +34,14 @@ import { cascadeRemoval } from './topic-history.ts'
 import type { Topics } from './topics.ts'
 import type { AnyLookup, Mode, PreviousCoin } from './types.ts'
 
-/** Sends a transaction to the network; throws when the network refuses it. */
-export type Broadcast = (transaction: Transaction, beef: Uint8Array) => Promise<void>
+/**
+ * Gives a transaction to the network before it is committed; throws when the network refuses it. The result writes its part
+ * of the commit.
+ */
+export type Broadcast = (
+  transaction: Transaction,
+  beef: Beef
+) => Promise<((batch: Batch) => void | Promise<void>) | undefined | void>
 
 export interface SubmissionContext {
   readonly outputs: OutputStore
@@ -68,6 +75,8 @@ const NO_OUTPUTS: ReadonlySet<number> = new Set()
 export class Submission {
   readonly #context: SubmissionContext
   readonly #input: SubmissionInput
+  /** Attempts that other commits make stale share it: the network is told once. */
+  #broadcasting: ReturnType<Broadcast> | undefined
 
   constructor(context: SubmissionContext, input: SubmissionInput) {
     this.#context = context
@@ -105,6 +114,24 @@ export class Submission {
     const { failed } = await this.#admit(await this.#plan(), open, stored)
     for (const error of failed.values()) throw error
     return true
+  }
+
+  /** Indexes the subject and gives it to the network, without topics. */
+  relay(): Promise<void> {
+    return retryStale(async () => {
+      const plan = await this.#plan()
+      const writes = await this.#broadcast(plan)
+      const update = await this.#context.indexer.update(plan)
+      if (writes) update.addWrites(writes)
+      await this.#context.indexer.commit(plan, update)
+    })
+  }
+
+  async #broadcast({ subject, position }: IngestPlan): ReturnType<Broadcast> {
+    const { broadcast } = this.#context
+    if (!broadcast || this.#input.mode !== 'current-tx' || position) return undefined
+    this.#broadcasting ??= broadcast(subject, this.#input.beef).catch(throwBroadcastError)
+    return this.#broadcasting
   }
 
   get #isTrusted(): boolean {
@@ -165,13 +192,12 @@ export class Submission {
     admitted: Admissions,
     coins: ReadonlyMap<string, readonly PreviousCoin[]>
   ): Promise<void> {
-    const { outputs, indexer, lookups, broadcast, reevaluations } = this.#context
-    const { beef, mode, offChainValues } = this.#input
+    const { outputs, indexer, lookups, reevaluations } = this.#context
+    const { offChainValues } = this.#input
     const { subject } = plan
-    if (broadcast && mode === 'current-tx' && !plan.position) {
-      await broadcast(subject, beef.bytes).catch(throwBroadcastError)
-    }
+    const broadcastWrites = concernsTopics(admitted) ? await this.#broadcast(plan) : undefined
     const update = await indexer.update(plan)
+    if (broadcastWrites) update.addWrites(broadcastWrites)
     const removals: TxUpdate[] = []
     const next: Record<string, Admission> = {}
     const departed = new Map<string, readonly number[]>()
@@ -263,6 +289,12 @@ const steakOf = (
       topic,
       failed.has(topic) ? failureOf(failed.get(topic)) : answerOf(admitted[topic]!, evicted)
     ])
+  )
+
+/** Whether a topic admits an output or had a coin among the inputs; the network is not for transactions of no topic. */
+const concernsTopics = (admitted: Admissions): boolean =>
+  Object.values(admitted).some(
+    ({ outputsToAdmit, previousCoins }) => outputsToAdmit.length + previousCoins.length > 0
   )
 
 /** A broadcaster may throw a value of any type. */

@@ -11,6 +11,7 @@ import {
   voutOf
 } from '@quoin/primitives'
 import type { LoadedOutput, TransactionRecord } from '@quoin/txo'
+import { type BroadcastRecord, broadcasts } from './broadcast/keys.ts'
 import type { Engine } from './engine.ts'
 import { type Admissions, evictions } from './keys.ts'
 import { isQuoinTopic } from './types.ts'
@@ -22,6 +23,8 @@ export type WhyCode =
   | 'conflict'
   | 'unmined'
   | 'mined'
+  | 'broadcast'
+  | 'network-refused'
   /** Of the output. */
   | 'output-unknown'
   | 'unspent'
@@ -76,7 +79,7 @@ export const why = async (engine: Engine, outpoint: Outpoint, topic?: string): P
   const facts = await factsOf(engine, outpoint)
   const topics =
     topic === undefined ? [...new Set([...engine.topics.keys(), ...Object.keys(facts.admissions)])] : [topic]
-  const reasons = [...ofTransaction(facts), ...ofOutput(facts)]
+  const reasons = [...ofTransaction(facts), ...ofBroadcast(facts), ...ofOutput(facts)]
   for (const each of topics) reasons.push(...(await ofTopic(engine, facts, each)))
   for (const { service, reason } of await engine.undelivered(facts.txid)) {
     const because = reason === undefined ? '' : `: ${reason}`
@@ -102,22 +105,25 @@ interface Facts {
   readonly rivals: readonly Txid[]
   readonly rolledBack: number | undefined
   readonly evicted: number | undefined
+  readonly broadcast: BroadcastRecord | undefined
 }
 
 const factsOf = async (engine: Engine, outpoint: Outpoint): Promise<Facts> => {
   const { outputs } = engine
   const { store } = outputs
   const [txid, vout] = [txidOf(outpoint), voutOf(outpoint)]
-  const [transaction, record, admissions, loaded, spenders, rivals, rolledBack, evicted] = await Promise.all([
-    outputs.transactions.get(txid),
-    outputs.record(txid),
-    engine.admissions(txid),
-    outputs.loadOutput(outpoint, { includeTopics: true, includeEvents: true, includeTags: 'all' }),
-    outputs.spends([outpoint]),
-    outputs.conflicts(outpoint),
-    store.use(chain.collections.log).at('rollback').score(txid),
-    store.use(evictions).get(txid, vout)
-  ])
+  const [transaction, record, admissions, loaded, spenders, rivals, rolledBack, evicted, broadcast] =
+    await Promise.all([
+      outputs.transactions.get(txid),
+      outputs.record(txid),
+      engine.admissions(txid),
+      outputs.loadOutput(outpoint, { includeTopics: true, includeEvents: true, includeTags: 'all' }),
+      outputs.spends([outpoint]),
+      outputs.conflicts(outpoint),
+      store.use(chain.collections.log).at('rollback').score(txid),
+      store.use(evictions).get(txid, vout),
+      store.use(broadcasts.collections.record).get(txid)
+    ])
   return {
     txid,
     vout,
@@ -128,7 +134,8 @@ const factsOf = async (engine: Engine, outpoint: Outpoint): Promise<Facts> => {
     spender: spenders[0]!,
     rivals,
     rolledBack,
-    evicted
+    evicted,
+    broadcast
   }
 }
 
@@ -161,6 +168,26 @@ const ofTransaction = ({ vouts, record, rolledBack }: Facts): Reason[] => {
           details: { since: seen }
         }
       ]
+}
+
+const ofBroadcast = ({ broadcast }: Facts): Reason[] => {
+  if (!broadcast || broadcast.status === 'mined') return []
+  const { status, txStatus, at, reason, processor, competing } = broadcast
+  if (status === 'rejected') {
+    return [
+      {
+        code: 'network-refused',
+        message: `It was not kept (${timeOf(at)}): ${reason}.`,
+        details: { txStatus, at, reason, ...(competing && { competing }) }
+      }
+    ]
+  }
+  const because = reason === undefined ? '' : `: ${reason}`
+  const message =
+    status === 'queued'
+      ? `It waits to be sent to the network, since ${timeOf(at)}${because}.`
+      : `The network has it: ${txStatus} by ${processor}, since ${timeOf(at)}${because}.`
+  return [{ code: 'broadcast', message, details: { status, txStatus, at, processor, reason } }]
 }
 
 const ofOutput = ({ vout, vouts, loaded, spender, rivals, evicted }: Facts): Reason[] => {

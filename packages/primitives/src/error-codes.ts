@@ -176,8 +176,10 @@ export const ERRORS = {
   ERR_NODE_UNREACHABLE: UNREACHABLE,
   /** A node answered with an error; `details.status` and `details.code` are its own. */
   ERR_NODE_REFUSED: REMOTE,
-  /** The broadcaster did not accept a transaction. */
+  /** The network refuses a transaction for good; `details.txStatus` is its status. */
   ERR_BROADCAST: REMOTE,
+  /** No transaction processor decided on a transaction. Nothing is stored; submit it again after `details.seconds`. */
+  ERR_BROADCAST_UNAVAILABLE: UNREACHABLE,
   /** The command line is wrong. */
   ERR_USAGE: CALL,
   /** A text is not a decimal number of its number of places, or a number has no square root. */

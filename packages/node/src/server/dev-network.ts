@@ -3,7 +3,6 @@
  * mined, blocks reach the headers as from any source, and proofs reach the engine.
  */
 import {
-  Beef,
   type Bump,
   type ChainHeader,
   chain,
@@ -82,9 +81,9 @@ export class DevNetwork {
   }
 
   /** Takes a transaction and its unmined ancestors. */
-  readonly broadcast: Broadcast = async (transaction, bytes) => {
+  readonly broadcast: Broadcast = async (transaction, beef) => {
     await this.#assertHeld()
-    for (const { transaction: each, bump } of Beef.parse(bytes).transactions) {
+    for (const { transaction: each, bump } of beef.transactions) {
       if (each && !bump) await this.chain.submit(each)
     }
     await this.chain.submit(transaction)

@@ -42,6 +42,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   ERR_BEEF_EXPANSION: 413,
   ERR_RATE_LIMIT: 429,
   ERR_UNAVAILABLE: 503,
+  ERR_BROADCAST_UNAVAILABLE: 503,
   ERR_INTERPRETER_BUSY: 503,
   ERR_PLUGIN_UNAVAILABLE: 503,
   ERR_STALE_READ: 503,
@@ -66,7 +67,12 @@ const RETRY_SECONDS: Partial<Record<ErrorCode, number>> = {
 }
 
 /** Codes from 501 whose messages say nothing about the inside of the node. */
-const PUBLIC: ReadonlySet<ErrorCode> = new Set(['ERR_UNAVAILABLE', 'ERR_INTERPRETER_BUSY', 'ERR_STALE_READ'])
+const PUBLIC: ReadonlySet<ErrorCode> = new Set([
+  'ERR_BROADCAST_UNAVAILABLE',
+  'ERR_UNAVAILABLE',
+  'ERR_INTERPRETER_BUSY',
+  'ERR_STALE_READ'
+])
 
 interface ErrorBody {
   readonly status: 'error'

@@ -61,11 +61,10 @@ const submit = (dev: DevNetwork): Route =>
       409: { description: 'Another transaction spends what it does; `details.spender` names it.' }
     },
     async handle({ body }) {
-      const bytes = fromHex(body.beef)
-      const parsed = Beef.parse(bytes)
+      const parsed = Beef.parse(fromHex(body.beef))
       const transaction = parsed.find(parsed.subject)?.transaction
       if (!transaction) throw new QuoinError('ERR_BEEF_FORMAT', 'the BEEF lacks its subject transaction')
-      await dev.broadcast(transaction, bytes)
+      await dev.broadcast(transaction, parsed)
       return json({ txid: formatTxid(transaction.txid) })
     }
   })
