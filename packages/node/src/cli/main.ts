@@ -8,6 +8,7 @@ import { addDiscoveryCommands } from './discovery/commands.ts'
 import { addKeyspaceCommands } from './keyspace/commands.ts'
 import { addKvCommands } from './kv/commands.ts'
 import { addNodeCommands } from './node/commands.ts'
+import { addOperateCommands } from './operate/commands.ts'
 import { addStoreCommands } from './store/commands.ts'
 import { addTokenCommands } from './tokens/commands.ts'
 import { addVerifyCommands } from './verify/commands.ts'
@@ -21,6 +22,8 @@ const program = new Command('quoin')
     `
 Examples:
   quoin demo                           a node, a chain and some data, in one line
+  quoin init mainnet --chain headers:URL   a file of settings, checked
+  quoin doctor quoin.yaml              check the machine, the store and the services of a node
   quoin serve                          run a node on http://127.0.0.1:8080
   quoin serve deployment-info.json     run a LARS or CARS project, as it is
   quoin dev                            the same, with changed plug-ins loaded again
@@ -45,6 +48,7 @@ await addNodeCommands(program)
 await addKeyspaceCommands(program)
 addKvCommands(program)
 addDiscoveryCommands(program)
+await addOperateCommands(program)
 addStoreCommands(program)
 addTokenCommands(program)
 addVerifyCommands(program)

@@ -12,7 +12,7 @@ export interface DiskSpace {
 }
 
 /** LMDB copies pages before it frees them, and a backup or an upgrade needs the room of the store once more. */
-const MIN_FREE_BYTES = 1e9
+export const MIN_FREE_BYTES = 1e9
 
 /** Space on the file system of a path, or of the first directory above it that exists. */
 export const diskSpace = async (path: string): Promise<DiskSpace> => {
