@@ -32,7 +32,8 @@ export interface RouteRequest<
 export interface RouteResponse {
   readonly status?: number
   readonly type: string
-  readonly body: string | Uint8Array | ReadableStream<Uint8Array>
+  /** Null for a status that forbids a body, such as 304. */
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -146,6 +146,8 @@ export const ERRORS = {
   ERR_REQUEST: CALL,
   /** A body, a list or a nesting is larger than the limits allow. */
   ERR_REQUEST_LIMIT: CALL,
+  /** The content of an output is larger than the limit, or its history is longer. */
+  ERR_CONTENT_LIMIT: CALL,
   /** No route has this path and method. */
   ERR_ROUTE_NOT_FOUND: CALL,
   /** The requested resource does not exist. */

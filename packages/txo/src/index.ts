@@ -51,6 +51,17 @@ export {
   membershipEntries,
   topicsWithMembership
 } from './membership.ts'
+export { type Content, type OutputContent, readContent } from './ordinals/content.ts'
+export { OrdinalWalk } from './ordinals/ordinal-walk.ts'
+export {
+  type ContentPart,
+  contentParts,
+  LATEST,
+  ORIGIN,
+  originOf,
+  type ResolvedOrdinal,
+  resolveOrdinal
+} from './ordinals/ordinals.ts'
 export { type OutputState, outputState } from './output-state.ts'
 export {
   type Balance,

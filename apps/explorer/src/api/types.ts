@@ -54,6 +54,17 @@ export type Completeness = {
   }
 }
 
+export type ContentMetadata = {
+  readonly outpoint: string
+  readonly origin?: string
+  readonly sequence: number
+  /** Empty for an output with metadata alone. */
+  readonly contentType: string
+  readonly contentLength: number
+  readonly map?: Readonly<Record<string, unknown>>
+  readonly parent?: string
+}
+
 export type Failure = {
   readonly status: 'error'
   /** Stable: `ERR_…`. */
@@ -1158,6 +1169,33 @@ export interface Routes {
     readonly body: undefined
     readonly answer: string
   }
+  /** The media type, length and metadata of the content of an output. */
+  'GET /1sat/ordfs/metadata/{pointer}': {
+    readonly path: {
+      readonly pointer: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: ContentMetadata
+  }
+  /** HTML from the path, in base64. */
+  'GET /1sat/ordfs/preview/{html}': {
+    readonly path: {
+      readonly html: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
+  /** The content of an output, with the parts (`ordfs/stream`) that follow it in its ordinal. */
+  'GET /1sat/ordfs/stream/{outpoint}': {
+    readonly path: {
+      readonly outpoint: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: Uint8Array
+  }
   /** The documentation of a lookup service. */
   'GET /1sat/overlay/getDocumentationForLookupServiceProvider': {
     readonly path: undefined
@@ -1628,6 +1666,19 @@ export interface Routes {
     readonly query: undefined
     readonly body: undefined
     readonly answer: string
+  }
+  /** The content of an output: an inscription, a B file, or a file of a directory. */
+  'GET /content/{path}': {
+    readonly path: {
+      readonly path: string
+    }
+    readonly query: {
+      readonly map?: boolean
+      readonly parent?: boolean
+      readonly raw?: string
+    }
+    readonly body: undefined
+    readonly answer: Uint8Array
   }
   /** A transaction of the development chain with its ancestry to proofs. */
   'GET /dev/beef/{txid}': {
@@ -2408,6 +2459,22 @@ export interface Routes {
     }
     readonly body: readonly string[]
     readonly answer: readonly IndexedOutput[]
+  }
+  /** The metadata of many outputs by their pointers as given; null for an output without any. */
+  'POST /1sat/ordfs/metadata': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly outpoints: readonly string[]
+    }
+    readonly answer: Readonly<Record<string, ContentMetadata | null>>
+  }
+  /** The body, with the media type of the request. */
+  'POST /1sat/ordfs/preview': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Uint8Array
+    readonly answer: Uint8Array
   }
   /** Asks a lookup service. With `x-aggregation: yes` the outputs come with one BEEF for all of them, as bytes. */
   'POST /1sat/overlay/lookup': {

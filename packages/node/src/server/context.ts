@@ -32,6 +32,8 @@ export interface ServerOptions {
   readonly dev?: DevNetwork
   /** The BSV21 tokens of the node, if it has any. */
   readonly tokens?: NodeTokens
+  /** Where content of outputs is served, if not beside everything else; `false` for nowhere. */
+  readonly content?: false | { readonly origin?: string }
   /** The synchronisation with peers, for `/status` and the metrics. */
   readonly sync?: SyncService
   /** The roles of the process, all unless given. Without `api` it has the routes of its health only. */

@@ -14,6 +14,8 @@ export interface Limits {
   readonly defaultPage: number
   /** Events of one question. */
   readonly events: number
+  /** Bytes of the content of an output. */
+  readonly content: number
   /** Live streams at once. */
   readonly streams: number
   /** Requests per second and address, in the long run and at once; `undefined` for as many as come. */
@@ -34,6 +36,7 @@ export const LIMITS: Limits = {
   page: 1000,
   defaultPage: 100,
   events: 100,
+  content: 32 * 1024 * 1024,
   streams: 1000,
   rate: { perSecond: 200, burst: 1000 }
 }

@@ -21,7 +21,19 @@ const SEED = Number(process.env['QUOIN_SEED'] ?? 20)
 const AT_ONCE = 16
 const TOKEN = 'token'
 const OWNER = 'osmo1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqruwfv6g3'
-const FAMILIES = ['overlay', 'txo', 'beef', '1sat', 'live', 'liquidity', 'keyspace', 'health', 'admin']
+const FAMILIES = [
+  'overlay',
+  'txo',
+  'beef',
+  '1sat',
+  'chaintracks',
+  'content',
+  'live',
+  'liquidity',
+  'keyspace',
+  'health',
+  'admin'
+]
 
 let node: TestNode
 let server: Server

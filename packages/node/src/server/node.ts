@@ -116,6 +116,9 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(config.adminToken !== undefined && { adminToken: config.adminToken }),
         ...(config.arcToken !== undefined && { arcToken: config.arcToken }),
         ...(config.backups !== undefined && { backups: config.backups }),
+        content: config.content.enabled && {
+          ...(config.content.origin !== undefined && { origin: config.content.origin })
+        },
         ...(dev && { dev }),
         ...(node.tokens && { tokens: node.tokens }),
         ...(hasSources && { sync: peers }),
@@ -368,7 +371,7 @@ const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
 }
 
 const limitsOf = ({ limits, chain }: Config): Partial<Limits> => {
-  const { body, topics, page, events, streams, rate, burst } = limits
+  const { body, topics, page, events, content, streams, rate, burst } = limits
   // A proxy that adds no header makes strangers look local.
   const loopback = limits.loopback ?? chain !== 'dev'
   return {
@@ -376,6 +379,7 @@ const limitsOf = ({ limits, chain }: Config): Partial<Limits> => {
     topics,
     page,
     events,
+    content,
     streams,
     defaultPage: Math.min(LIMITS.defaultPage, page),
     rate: rate === 0 ? undefined : { perSecond: rate, burst, loopback }

@@ -43,7 +43,7 @@ export const describe = (routes: readonly Route[]): OpenApi => {
   const schemas = new Map<string, unknown>()
   const paths: Record<string, Record<string, Operation>> = {}
   for (const each of routes) {
-    const path = each.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = each.path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}')
     paths[path] = { ...paths[path], [each.method]: operationOf(each, schemas) }
   }
   return {

@@ -35,6 +35,7 @@ import { Metrics } from './metrics.ts'
 import { nodeParts, Parts } from './parts.ts'
 import { nodeQueues } from './queues.ts'
 import { RequestReader } from './request.ts'
+import { checkHost } from './routes/content/policy.ts'
 import { allRoutes } from './routes/index.ts'
 import { drain, nodeServer } from './sockets.ts'
 import { StoreWatch } from './store-watch.ts'
@@ -137,6 +138,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
 const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   const app = new Hono<Env>()
   const { rate } = context.limits
+  const { content } = context.options
   const limiter = rate && new RateLimiter(rate)
   const clients = new ClientAddresses(context.options.trustProxy ?? [])
   const warnOnce = untrustedProxies(context.logger)
@@ -200,6 +202,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
         if (context.closing.aborted && route.tag !== 'health') {
           throw new QuoinError('ERR_UNAVAILABLE', 'the server is closing', { seconds: 1 })
         }
+        if (content) checkHost(content.origin, header('host'), route)
         const client = incoming && clients.of(incoming)
         if (client?.untrustedProxy !== undefined) warnOnce(client.untrustedProxy)
         if (limiter && client) limiter.take(client, route.cost)

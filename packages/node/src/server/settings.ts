@@ -187,6 +187,27 @@ const schema = Type.Object(
         'whether the node has the topics and lookup services of SHIP and SLAP, which say who hosts which',
       default: true
     }),
+    content: Type.Object(
+      {
+        enabled: flag({
+          description: 'whether the node serves the content of outputs: /content and /1sat/ordfs',
+          default: true
+        }),
+        origin: Type.Optional(
+          text(
+            {
+              description:
+                'where content of outputs is served, apart from the pages of the node: other hosts redirect there, and it has ' +
+                'nothing else',
+              argument: 'url',
+              expects: 'an http or https URL without a path'
+            },
+            '^https?://[^\\s/?#@]+$'
+          )
+        )
+      },
+      { additionalProperties: false }
+    ),
     bsv21: Type.Object(
       {
         enabled: flag({
@@ -324,6 +345,10 @@ const schema = Type.Object(
         topics: whole(1, 10_000, { description: 'topics of a submission', default: LIMITS.topics }),
         page: whole(1, 100_000, { description: 'rows that a page may have', default: LIMITS.page }),
         events: whole(1, 10_000, { description: 'events of one question', default: LIMITS.events }),
+        content: whole(1024, 2 ** 31, {
+          description: 'bytes of the content of an output; longer content is not served',
+          default: LIMITS.content
+        }),
         streams: whole(0, 1e6, { description: 'live streams at once', default: LIMITS.streams }),
         rate: whole(0, 1e6, {
           description: 'requests a second from one address; 0 is as many as come',

@@ -6,6 +6,7 @@ import { describedRoutes } from '../openapi.ts'
 import { adminRoutes } from './admin.ts'
 import { beefRoutes } from './beef.ts'
 import { chaintracksRoutes } from './chaintracks/index.ts'
+import { contentRoutes } from './content/index.ts'
 import { devRoutes } from './dev.ts'
 import { healthRoutes } from './health.ts'
 import { keyspaceRoutes } from './keyspace.ts'
@@ -28,6 +29,7 @@ export const allRoutes = (context: Context): readonly Route[] => {
     ...mountedRoutes(context),
     ...oneSatRoutes(context),
     ...chaintracksRoutes(context),
+    ...contentRoutes(context),
     ...keyspaceRoutes(context),
     ...healthRoutes(context),
     ...devRoutes(context),

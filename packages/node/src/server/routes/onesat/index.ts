@@ -45,6 +45,7 @@ const capabilities = ({ headers, options }: Context): Route =>
         'owner',
         ...(options.tokens ? ['bsv21'] : []),
         'overlay',
+        ...(options.content === false ? [] : ['ordfs']),
         ...(headers ? ['chaintracks'] : [])
       ])
   })

@@ -313,7 +313,14 @@ describe('ChaintracksClient', () => {
 describe('OneSatServices', () => {
   it('finds what the node can do, and whether an output is there', async () => {
     const services = clientsOf(url).services
-    expect(await services.getCapabilities()).toEqual(['beef', 'txo', 'owner', 'overlay', 'chaintracks'])
+    expect(await services.getCapabilities()).toEqual([
+      'beef',
+      'txo',
+      'owner',
+      'overlay',
+      'ordfs',
+      'chaintracks'
+    ])
     const there = await services.getUtxoStatus('', undefined, change)
     expect(there).toMatchObject({ status: 'success', isUtxo: true })
     expect(await services.getUtxoStatus('', undefined, coin)).toMatchObject({ isUtxo: false })
