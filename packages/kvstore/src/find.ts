@@ -71,6 +71,15 @@ export const selects = (query: KvQuery): ((events: readonly string[]) => boolean
   }
 }
 
+/** Events of which every matching entry has one at least; undefined for a query without selectors. */
+export const anyEventOf = (query: KvQuery): string[] | undefined => {
+  const [[fixed], tags] = [eventsForAnyTag(query), tagEvents(query)]
+  if (fixed !== undefined) return [fixed]
+  return query.tagQueryMode === 'any' ? nonEmpty(tags) : nonEmpty(tags.slice(0, 1))
+}
+
+const nonEmpty = (texts: string[]): string[] | undefined => (texts.length > 0 ? texts : undefined)
+
 /** Events of every matching entry, from the selectors other than tags. */
 const eventsForAnyTag = ({ key, controller, protocolID, tags }: KvQuery): string[] => {
   if (key !== undefined && controller !== undefined) {

@@ -2,7 +2,7 @@
 
 export * from '@quoin/kvstore-client/token'
 export { type KvEntry, loadEntries } from './entries.ts'
-export { findEntries, selects } from './find.ts'
+export { anyEventOf, findEntries, selects } from './find.ts'
 export { type History, historyOf } from './history.ts'
 export { kvEvents } from './keys.ts'
 export type { KvContext } from './lookup.ts'

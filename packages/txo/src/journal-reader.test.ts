@@ -139,6 +139,26 @@ describe('the reader of a journal', () => {
     expect(next.mock.calls[0]![0].value.position).toBe(6)
   })
 
+  it('asks no filter of subscribers that a change does not touch, and knows their position', async () => {
+    const journal = new CountedJournal()
+    const asked = { events: vi.fn(() => true), topics: vi.fn(() => true) }
+    const subscriptions = [
+      journal.follow({ after: 0, events: ['b'], matches: asked.events }),
+      journal.follow({ after: 0, topics: ['b'], matches: asked.topics })
+    ]
+    const [received, never] = subscriptions.map(each => each.next())
+    await settled()
+    journal.commit(3, ['a'])
+    await settled()
+    expect([asked.events, asked.topics].map(each => each.mock.calls.length)).toEqual([0, 0])
+    expect(subscriptions.map(each => each.position)).toEqual([3, 3])
+    journal.commit(1, ['b'])
+    expect((await received!).value).toMatchObject({ position: 4 })
+    expect([asked.events, asked.topics].map(each => each.mock.calls.length)).toEqual([1, 0])
+    await subscriptions[1]!.return()
+    expect([await never, subscriptions[1]!.position]).toEqual([{ done: true, value: undefined }, 4])
+  })
+
   it('asks a filter once for each change, in order', async () => {
     const journal = new CountedJournal()
     journal.commit(PAGE + 10)

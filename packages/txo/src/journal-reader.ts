@@ -1,10 +1,11 @@
 /**
  * One reader of the journal for all subscribers of a process. It reads after commits of this process, after commits of others
- * where the store tells of them, and once a second, into a ring buffer that subscribers share: the reads of a commit do not depend on the
- * number of subscribers, and a change that no filter matches wakes none of them. A subscriber that lags behind the ring
- * reads pages of the store at its own pace.
+ * where the store tells of them, and once a second, into a ring buffer that subscribers share: neither the reads nor the filters of
+ * a commit depend on the number of subscribers that it does not touch. A subscriber that lags behind the ring reads pages of
+ * the store at its own pace.
  */
 import { Task } from '@quoin/primitives'
+import { type ChangeFilter, ChangeIndex, filterOf, passes } from './change-index.ts'
 import type { LiveChange } from './journal.ts'
 
 /** The journal in the store. */
@@ -29,9 +30,11 @@ const IDLE_POLLS = 2
 export interface FollowOptions {
   /** The position of the last change that was received; the last of the journal unless given. */
   readonly after?: number | undefined
-  /** Only changes that touch one of these events. */
+  /** Only changes that touch one of these events, or one of the topics. */
   readonly events?: Iterable<string> | undefined
-  /** Only changes for which it answers true; called once for each change, in order. */
+  /** Only changes of outputs that are or were in one of these topics, or have one of the events. */
+  readonly topics?: Iterable<string> | undefined
+  /** Of these, only changes for which it answers true; called once for each, in order. */
   readonly matches?: ((change: LiveChange) => boolean) | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -45,7 +48,7 @@ interface Run {
 export class JournalReader {
   readonly #source: JournalSource
   readonly #capacity: number
-  readonly #waiting = new Set<JournalSubscription>()
+  readonly #waiting = new ChangeIndex<JournalSubscription>()
   #ring: LiveChange[] = []
   /** Outputs and spends in the ring. */
   #rows = 0
@@ -71,6 +74,11 @@ export class JournalReader {
     return position === this.#last ? null : this.#ring[position - (this.#last - this.#ring.length)]
   }
 
+  /** The position that a waiting subscriber has reached: changes that do not touch it are not offered to it. */
+  reached(position: number): number {
+    return this.#run ? Math.max(position, this.#last) : position
+  }
+
   /** Whether it has read changes after a position. */
   isAheadOf(position: number): boolean {
     return this.#run !== undefined && position < this.#last
@@ -78,14 +86,15 @@ export class JournalReader {
 
   /** Adds a subscriber that has received all changes up to its position, and to that of the reader. */
   join(subscription: JournalSubscription, position: number): void {
-    this.#waiting.add(subscription)
+    this.#waiting.add(subscription, subscription.filter)
     this.#idlePolls = 0
     if (!this.#run) this.#start(position)
     this.#run!.keepAlive.ref()
   }
 
   leave(subscription: JournalSubscription): void {
-    if (this.#waiting.delete(subscription) && this.#waiting.size === 0) this.#run?.keepAlive.unref()
+    if (this.#waiting.delete(subscription, subscription.filter) && this.#waiting.size === 0)
+      this.#run?.keepAlive.unref()
   }
 
   #start(position: number): void {
@@ -123,7 +132,9 @@ export class JournalReader {
     }
     if (run !== this.#run) return 0
     for (const change of changes) this.#push(change)
-    for (const subscription of this.#waiting) subscription.offer(changes)
+    for (const change of changes) {
+      for (const subscription of this.#waiting.touchedBy(change)) subscription.offer(change)
+    }
     return changes.length === PAGE ? 1 : 0
   }
 
@@ -140,7 +151,7 @@ export class JournalReader {
 
   /** Rejects all that wait with an error. The next subscriber that waits starts the reader again. */
   #fail(error: unknown): void {
-    const waiting = [...this.#waiting]
+    const waiting = this.#waiting.all()
     this.#stop()
     for (const subscription of waiting) subscription.fail(error)
   }
@@ -161,6 +172,8 @@ interface Waiter {
 export class JournalSubscription implements AsyncIterableIterator<LiveChange, void, undefined> {
   readonly #reader: JournalReader
   readonly #source: JournalSource
+  /** @internal */
+  readonly filter: ChangeFilter | undefined
   readonly #matches: (change: LiveChange) => boolean
   readonly #signal: AbortSignal | undefined
   #position: number | undefined
@@ -174,12 +187,12 @@ export class JournalSubscription implements AsyncIterableIterator<LiveChange, vo
   constructor(
     reader: JournalReader,
     source: JournalSource,
-    { after, events, matches = () => true, signal }: FollowOptions
+    { after, events, topics, matches = () => true, signal }: FollowOptions
   ) {
     this.#reader = reader
     this.#source = source
-    const touched = events && new Set(events)
-    this.#matches = touched ? change => touches(change, touched) && matches(change) : matches
+    this.filter = filterOf(events, topics)
+    this.#matches = matches
     this.#position = after
     this.#signal = signal
     if (signal?.aborted) this.#close()
@@ -188,7 +201,7 @@ export class JournalSubscription implements AsyncIterableIterator<LiveChange, vo
 
   /** The last change that was received or left out by the filter; undefined before the first call of `next`. */
   get position(): number | undefined {
-    return this.#position
+    return this.#waiter ? this.#reader.reached(this.#position!) : this.#position
   }
 
   [Symbol.asyncIterator](): this {
@@ -219,16 +232,12 @@ export class JournalSubscription implements AsyncIterableIterator<LiveChange, vo
     return DONE
   }
 
-  /** @internal New changes, while it waits. */
-  offer(changes: readonly LiveChange[]): void {
+  /** @internal A change that passes the filter, while it waits. */
+  offer(change: LiveChange): void {
+    if (change.position <= this.#position!) return
+    this.#position = change.position
     try {
-      for (const change of changes) {
-        if (change.position <= this.#position!) continue
-        this.#position = change.position
-        if (!this.#matches(change)) continue
-        this.#settle({ done: false, value: change })
-        return
-      }
+      if (this.#matches(change)) this.#settle({ done: false, value: change })
     } catch (error) {
       this.fail(error)
     }
@@ -236,6 +245,7 @@ export class JournalSubscription implements AsyncIterableIterator<LiveChange, vo
 
   /** @internal */
   fail(error: unknown): void {
+    this.#position = this.position
     this.#waiter?.reject(error)
     this.#waiter = undefined
     this.#close()
@@ -248,7 +258,7 @@ export class JournalSubscription implements AsyncIterableIterator<LiveChange, vo
       if (!change) return change
       if (this.#received < this.#page.length) this.#received++
       this.#position = change.position
-      if (this.#matches(change)) return change
+      if (passes(change, this.filter) && this.#matches(change)) return change
     }
     return undefined
   }
@@ -268,12 +278,9 @@ export class JournalSubscription implements AsyncIterableIterator<LiveChange, vo
 
   readonly #close = (): void => {
     this.#isClosed = true
+    this.#position = this.position
     this.#page = []
     this.#signal?.removeEventListener('abort', this.#close)
     this.#settle(DONE)
   }
 }
-
-const touches = ({ outputs, spends }: LiveChange, events: ReadonlySet<string>): boolean =>
-  outputs.some(output => output.events.some(event => events.has(event))) ||
-  spends.some(spend => spend.events.some(event => events.has(event)))

@@ -6,7 +6,7 @@
 import type { RouteResponse } from '@quoin/http'
 import { toJson } from '@quoin/http'
 import { hasCode, QuoinError, reasonOf } from '@quoin/primitives'
-import type { JournalSubscription, LiveChange } from '@quoin/txo'
+import type { FollowOptions, JournalSubscription, LiveChange } from '@quoin/txo'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 import { checkStreamLimit, type StreamSource, sseResponse } from './sse-response.ts'
@@ -18,9 +18,8 @@ const encoder = new TextEncoder()
 
 export const Position = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-interface StreamContent {
-  /** Changes for the client. It runs in the pass of the journal's reader, once for each change. */
-  readonly matches: (change: LiveChange) => boolean
+/** `matches` runs in the pass of the journal's reader, once for each change of the events and topics. */
+interface StreamContent extends Pick<FollowOptions, 'events' | 'topics' | 'matches'> {
   /** The data of the event, the change itself unless given; undefined for no event. */
   readonly describe?: (change: LiveChange) => object | undefined | Promise<object | undefined>
 }
@@ -62,10 +61,10 @@ class SseStream {
   #lastSentId: number | undefined
   #isEnded = false
 
-  constructor(context: Context, after: number, { matches, describe = change => change }: StreamContent) {
+  constructor(context: Context, after: number, { describe = change => change, ...filter }: StreamContent) {
     this.#context = context
     this.#describe = describe
-    this.#changes = context.engine.outputs.follow({ after, matches, signal: this.#stopping.signal })
+    this.#changes = context.engine.outputs.follow({ ...filter, after, signal: this.#stopping.signal })
   }
 
   /** Nothing begins before the body is read: the body of an answer to HEAD is neither read nor cancelled. */

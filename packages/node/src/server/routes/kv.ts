@@ -2,6 +2,7 @@
 
 import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
 import {
+  anyEventOf,
   findEntries,
   historyOf,
   type KvEntry,
@@ -235,8 +236,10 @@ const following = (context: Context): Route =>
       410: { description: 'The journal no longer has the position.' }
     },
     handle({ query: { after, ...selected }, headers }) {
-      const isSelected = selects(queryOf(selected))
+      const query = queryOf(selected)
+      const isSelected = selects(query)
       return streamOf(context, headers['last-event-id'] ?? after, {
+        events: anyEventOf(query),
         matches: ({ outputs, spends }) => [...outputs, ...spends].some(({ events }) => isSelected(events)),
         describe: change => describeChange(context, change, isSelected)
       })

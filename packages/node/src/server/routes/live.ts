@@ -1,7 +1,6 @@
 /** Changes of the output store as they are committed. */
 
 import { type Route, route } from '@quoin/http'
-import type { LiveChange } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
 import { Position, streamOf } from '../journal-stream.ts'
@@ -40,25 +39,8 @@ export const liveRoutes = (context: Context): Route[] => {
       },
       async handle({ query: { events, topics, after: asked }, headers }) {
         const after = headers['last-event-id'] ?? asked
-        return streamOf(context, after, { matches: filterBy(events, topics) })
+        return streamOf(context, after, { events, topics })
       }
     })
   ]
 }
-
-const filterBy = (
-  events: readonly string[] | undefined,
-  topics: readonly string[] | undefined
-): ((change: LiveChange) => boolean) => {
-  if (!events && !topics) return () => true
-  const ofEvents = new Set(events)
-  const ofTopics = new Set(topics)
-  return ({ outputs, spends }) =>
-    [...outputs, ...spends].some(
-      ({ events, topics }) => events.some(has(ofEvents)) || topics.some(has(ofTopics))
-    ) || outputs.some(({ left }) => left?.some(has(ofTopics)))
-}
-const has =
-  (set: ReadonlySet<string>) =>
-  (text: string): boolean =>
-    set.has(text)

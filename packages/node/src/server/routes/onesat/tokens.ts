@@ -333,9 +333,7 @@ const following = (context: TokenContext): Route =>
     handle({ params: { token }, query: { after }, headers }) {
       const topic = topicOf(parseTokenId(token))
       return streamOf(context, headers['last-event-id'] ?? after, {
-        matches: ({ outputs, spends }) =>
-          outputs.some(output => isOrWasIn(output, topic)) ||
-          spends.some(({ topics }) => topics.includes(topic)),
+        topics: [topic],
         describe: change => describeChange(change, topic)
       })
     }
