@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { outpoint, txid } from '../../chain/src/components.ts'
 import { denom, tick9 } from '../../liquidity/src/components.ts'
 import { auditLayout } from './audit.ts'
-import { parseLayout } from './layout-file.ts'
+import { parseLayout } from './file/parse.ts'
 import type { Subject } from './proof/findings.ts'
 
 const COMPONENTS = { denom, tick9, outpoint, txid }

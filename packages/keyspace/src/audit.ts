@@ -1,5 +1,5 @@
 /** Audits a layout that somebody else declared: a verdict on each collection and on the pairs. */
-import type { LayoutFile } from './layout-file.ts'
+import type { LayoutFile } from './file/parse.ts'
 import { keyPattern, walkOrder } from './notation.ts'
 import type { Finding } from './proof/findings.ts'
 import { prove, type Verdict } from './proof/prove.ts'
@@ -22,7 +22,7 @@ export interface AuditReport {
 }
 
 /** Proves a layout of `parseLayout`. */
-export const auditLayout = ({ name, subjects }: LayoutFile): AuditReport => {
+export const auditLayout = ({ name, subjects }: Pick<LayoutFile, 'name' | 'subjects'>): AuditReport => {
   const { sound, findings, verdicts, orders } = prove(subjects)
   const alone = new Set(findings.flatMap(({ collections }) => (collections.length === 1 ? collections : [])))
   const together = new Set(

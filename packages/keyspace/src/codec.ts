@@ -6,6 +6,14 @@
 import { printValue, QuoinError, toHex, writeUtf8 } from '@quoin/primitives'
 import type { Language } from './language/language.ts'
 
+export type OrderName =
+  | 'numeric'
+  | 'lexicographic'
+  | 'numeric, descending'
+  | 'lexicographic, descending'
+  | 'as declared'
+  | 'as declared, descending'
+
 export interface CodecOptions<T> {
   /** The short name, as in layout files: `u64be`, `decimal`. */
   readonly name: string
@@ -14,12 +22,16 @@ export interface CodecOptions<T> {
   readonly language: Language
   /**
    * The order of words against the order of values: `bytes` when they agree; `shortlex` when a shorter word is the
-   * smaller value and words of one length agree; otherwise two values, the smaller first, whose words sort the other
-   * way.
+   * smaller value and words of one length agree; `longer first` when they agree, but a word that begins another is the
+   * greater value; otherwise two values, the smaller first, whose words sort the other way.
    */
-  readonly order: 'bytes' | 'shortlex' | readonly [T, T]
+  readonly order: 'bytes' | 'shortlex' | 'longer first' | readonly [T, T]
   /** The name of the order of values: `numeric` for numbers, otherwise `lexicographic`. */
-  readonly orderName: 'numeric' | 'lexicographic'
+  readonly orderName: OrderName
+  /** Two values with one word, of a codec that is not injective: an ambiguity of every key that has the component. */
+  readonly collision?: readonly [T, T]
+  /** Values that people recognise, some of which begin others: witnesses use them. */
+  readonly samples?: readonly T[]
   /** The value of the word `source[start..end)`. */
   read(source: Uint8Array, start: number, end: number): T
   /** The value as text for people. */
@@ -36,7 +48,9 @@ export class Codec<T> {
   readonly phrase: string
   readonly language: Language
   readonly order: CodecOptions<T>['order']
-  readonly orderName: CodecOptions<T>['orderName']
+  readonly orderName: OrderName
+  readonly collision: CodecOptions<T>['collision']
+  readonly samples: CodecOptions<T>['samples']
   readonly read: CodecOptions<T>['read']
   readonly show: CodecOptions<T>['show']
   readonly put: CodecOptions<T>['put']
@@ -46,7 +60,8 @@ export class Codec<T> {
    */
   #width: number | undefined
 
-  constructor({ name, phrase, language, order, orderName, read, show, put, text }: CodecOptions<T>) {
+  constructor(options: CodecOptions<T>) {
+    const { name, phrase, language, order, orderName, collision, samples, read, show, put, text } = options
     if (!put === !text) {
       throw new QuoinError('ERR_KEYSPACE_DECLARATION', `codec ${name} needs one of put and text`, { name })
     }
@@ -55,6 +70,8 @@ export class Codec<T> {
     this.language = language
     this.order = order
     this.orderName = orderName
+    this.collision = collision
+    this.samples = samples
     this.read = read
     this.show = show
     this.put = put

@@ -8,9 +8,9 @@ import { describe, expect, it } from 'vitest'
 import { outpoint, topic, txid } from '../../chain/src/components.ts'
 import { denom } from '../../liquidity/src/components.ts'
 import { auditLayout } from './audit.ts'
+import { parseLayout } from './file/parse.ts'
 import { bytes, collection, decimal, hex, raw, text, u32 } from './index.ts'
 import { keyspace } from './keyspace.ts'
-import { parseLayout } from './layout-file.ts'
 import type { Finding } from './proof/findings.ts'
 
 const refusal = (define: () => unknown): readonly Finding[] => {

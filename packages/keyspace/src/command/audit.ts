@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import { EXIT, paint, plural, print, printJson } from '@quoin/primitives/command'
 import { auditLayout } from '../audit.ts'
-import { type LayoutComponents, parseLayout } from '../layout-file.ts'
+import { type LayoutComponents, parseLayout } from '../file/parse.ts'
 import { PROPERTIES } from '../proof/prove.ts'
 
 /** The limit on the size of a file: 1,000 collections need about a tenth of it. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import { EXIT, endOnClosedOutput, exitHelp, finish, print, table } from '@quoin/primitives/command'
-import { LAYOUT_CODECS } from '../layout-file.ts'
+import { LAYOUT_CODECS } from '../file/parse.ts'
 import { type CommandOptions, type KeyspaceCommand, keyspaceCommands } from './commands.ts'
 import { loadModules } from './modules.ts'
 

@@ -1,7 +1,7 @@
 /** The keyspaces of a command, and their source. */
 import { QuoinError } from '@quoin/primitives'
+import type { LayoutComponents } from '../file/parse.ts'
 import type { AnyKeyspace, KeyspaceGroup } from '../keyspace.ts'
-import type { LayoutComponents } from '../layout-file.ts'
 
 export interface LoadedKeyspaces {
   readonly keyspaces: readonly AnyKeyspace[]

@@ -4,9 +4,10 @@
  */
 import { copyOf, readHex, toHex, valueError, writeHex } from '@quoin/primitives'
 import { Codec, type Component, component } from '../codec.ts'
-import { ByteSet } from '../language/byteset.ts'
 import { Language } from '../language/language.ts'
-import { any, chars, checkLength, type Length, range, repeat, seq } from '../language/pattern.ts'
+import { any, chars, checkLength, type Length, repeat } from '../language/pattern.ts'
+import { lengthPrefixedCodec, terminatedCodec } from './delimited.ts'
+import { BYTES_SAMPLES } from './samples.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
 
@@ -48,24 +49,33 @@ export const fixedBytesCodec = <T extends Uint8Array>(
     show
   })
 
-/** Raw bytes: exactly `length` of them, or any number up to the end of the key. */
+/** Bounds on a number of bytes; of hexadecimal text, half the number of digits. */
+export interface BytesOptions extends Length {
+  /** The number of bytes, if fixed. */
+  readonly length?: number
+}
+
+/** Raw bytes: exactly `length` of them, or any number within bounds, up to the end of the key. */
 export const bytes = <const N extends string>(
   name: N,
-  { length, max }: { readonly length?: number; readonly max?: number } = {}
+  { length, min = 0, max }: BytesOptions = {}
 ): Component<N, Uint8Array> => {
   onlyOne('bytes', length, max)
-  if (length !== undefined) return component(name, fixedBytesCodec('bytes', `${length} bytes`, length, toHex))
+  const fixed = length ?? (min === max ? max : undefined)
+  if (fixed !== undefined) return component(name, fixedBytesCodec('bytes', `${fixed} bytes`, fixed, toHex))
   const most = max ?? FOREVER
+  checkLength({ min, max: most })
   return component(
     name,
     new Codec<Uint8Array>({
       name: 'bytes',
       phrase: 'raw bytes',
-      language: Language.of(repeat(any, 0, most)),
+      language: Language.of(repeat(any, min, most)),
       order: 'bytes',
       orderName: 'lexicographic',
+      samples: BYTES_SAMPLES.filter(value => isBytes(value, min, most)),
       put(value, target, offset) {
-        if (!isBytes(value, 0, most)) throw valueError('bytes', value, lengths(0, most))
+        if (!isBytes(value, min, most)) throw valueError('bytes', value, lengths(min, most))
         return put(value, target, offset)
       },
       read: copyOf,
@@ -74,20 +84,13 @@ export const bytes = <const N extends string>(
   )
 }
 
-export interface HexOptions {
-  /** The number of bytes (half the number of digits), if fixed. */
-  readonly length?: number
-  /** The largest number of bytes. */
-  readonly max?: number
-}
-
 /** Bytes as lower-case hexadecimal text. */
 export const hex = <const N extends string>(
   name: N,
-  { length, max }: HexOptions = {}
+  { length, min = 0, max }: BytesOptions = {}
 ): Component<N, Uint8Array> => {
   onlyOne('hex', length, max)
-  const least = length ?? 0
+  const least = length ?? min
   const most = length ?? max ?? FOREVER
   return component(
     name,
@@ -97,6 +100,7 @@ export const hex = <const N extends string>(
       language: Language.of(repeat(repeat(chars('0123456789abcdef'), 2), least, most)),
       order: 'bytes',
       orderName: 'lexicographic',
+      samples: BYTES_SAMPLES.filter(value => isBytes(value, least, most)),
       put(value, target, offset) {
         if (!isBytes(value, least, most)) throw valueError('hex', value, lengths(least, most))
         return writeHex(value, target, offset)
@@ -117,54 +121,11 @@ export const lengthPrefixed = <const N extends string>(
 ): Component<N, Uint8Array> => {
   checkLength({ min, max })
   if (max > 255) throw valueError('length-prefixed max', max, 'at most 255')
-  return component(
-    name,
-    new Codec<Uint8Array>({
-      name: 'length-prefixed',
-      phrase: '1 byte length and bytes',
-      language: countedBytes(min, max),
-      // The longer value is the smaller one, yet its word, which begins with its length, is the greater.
-      order: max > 1 && max > min ? [new Uint8Array(max), new Uint8Array(max - 1).fill(0xff)] : 'bytes',
-      orderName: 'lexicographic',
-      put(value, target, offset) {
-        if (!isBytes(value, min, max)) throw valueError('length-prefixed', value, lengths(min, max))
-        const start = put(Uint8Array.of(value.length), target, offset)
-        return put(value, target, start)
-      },
-      read: (source, start, end) => copyOf(source, start + 1, end),
-      show: toHex
-    })
-  )
+  return component(name, lengthPrefixedCodec('u8', { min, max }))
 }
 
-/** State n > 0 expects n more bytes, and the last state is the end. A pattern would spell out every length. */
-const countedBytes = (min: number, max: number): Language => {
-  const start = Array.from({ length: max - min + 1 }, (_, i) => ({
-    set: ByteSet.of(min + i),
-    to: min + i || max + 1
-  }))
-  const counting = Array.from({ length: max }, (_, i) => [{ set: ByteSet.all, to: i || max + 1 }])
-  return Language.from(`counted{${min},${max}}`, {
-    edges: [start, ...counting, []],
-    accepting: [false, ...counting.map(() => false), true]
-  })
-}
-
-const terminatedCodec = new Codec<Uint8Array>({
-  name: 'terminated',
-  phrase: 'bytes without 00, then 00',
-  language: Language.of(seq(repeat(range(0x01, 0xff), 0, FOREVER), range(0x00, 0x00))),
-  order: 'bytes',
-  orderName: 'lexicographic',
-  put(value, target, offset) {
-    if (!(value instanceof Uint8Array)) throw valueError('terminated', value, 'bytes')
-    const end = put(Uint8Array.of(0), target, put(value, target, offset))
-    return end
-  },
-  read: (source, start, end) => copyOf(source, start, end - 1),
-  show: toHex
-})
+const TERMINATED = terminatedCodec(0x00)
 
 /** Bytes other than 00, ended by 00: anything may follow, and the order is kept. */
 export const terminated = <const N extends string>(name: N): Component<N, Uint8Array> =>
-  component(name, terminatedCodec)
+  component(name, TERMINATED)

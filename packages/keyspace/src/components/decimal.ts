@@ -4,10 +4,9 @@
  * one should use `u64`.
  */
 
-import { readAscii, valueError } from '@quoin/primitives'
-import { Codec, type Component, component } from '../codec.ts'
-import { Language } from '../language/language.ts'
-import { decimalUpTo } from '../language/pattern.ts'
+import { valueError } from '@quoin/primitives'
+import { type Codec, type Component, component } from '../codec.ts'
+import { decimalTextCodec } from './decimal-text.ts'
 
 export interface DecimalOptions {
   /** The width of the integer in bits; 64 by default. */
@@ -16,27 +15,11 @@ export interface DecimalOptions {
   readonly max?: bigint
 }
 
-const cache = new Map<bigint, Codec<bigint>>()
+const codecs = new Map<bigint, Codec<bigint>>()
 
 const decimalCodec = (max: bigint): Codec<bigint> => {
-  const known = cache.get(max)
-  if (known) return known
-  const codec = new Codec<bigint>({
-    name: 'decimal',
-    phrase: 'string encoding',
-    language: Language.of(decimalUpTo(max)),
-    order: 'shortlex',
-    orderName: 'numeric',
-    text(value) {
-      if (typeof value !== 'bigint' || value < 0n || value > max) {
-        throw valueError('decimal', value, `a bigint from 0 to ${max}`)
-      }
-      return value.toString()
-    },
-    read: (source, start, end) => BigInt(readAscii(source, start, end)),
-    show: String
-  })
-  cache.set(max, codec)
+  const codec = codecs.get(max) ?? decimalTextCodec({ bits: 256, max })
+  codecs.set(max, codec)
   return codec
 }
 

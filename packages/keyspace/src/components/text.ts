@@ -9,6 +9,7 @@ import { Codec, type Component, component } from '../codec.ts'
 import { ByteSet } from '../language/byteset.ts'
 import { Language } from '../language/language.ts'
 import { alt, word as exactly, type Length, type Pattern, repeat, set, utf8 } from '../language/pattern.ts'
+import { TEXT_SAMPLES } from './samples.ts'
 
 const isString = <T extends string>(codec: string, value: T): T => {
   if (typeof value !== 'string') throw valueError(codec, value, 'a string')
@@ -40,6 +41,19 @@ export const asciiBytes = (what: string, text: string): number[] =>
     return char.charCodeAt(0)
   })
 
+/** UTF-8 text whose words are exactly those of `pattern`. */
+export const textPatternCodec = (pattern: Pattern, length: Length = {}): Codec<string> =>
+  new Codec<string>({
+    name: 'pattern',
+    phrase: 'text',
+    language: Language.of(pattern, length),
+    order: 'bytes',
+    orderName: 'lexicographic',
+    text: value => isString('pattern', value),
+    read: readText,
+    show: quote
+  })
+
 const asciiSet = (what: string, characters: string): ByteSet => ByteSet.from(asciiBytes(what, characters))
 
 export interface TextOptions extends Length {
@@ -60,6 +74,7 @@ export const text = <const N extends string>(
       language: Language.of(utf8(asciiSet('except', except)), length),
       order: 'bytes',
       orderName: 'lexicographic',
+      samples: TEXT_SAMPLES,
       text: value => isString('text', value),
       read: readText,
       show: quote
@@ -140,6 +155,7 @@ const escapedCodec = (reserved: ByteSet): Codec<string> => {
     ),
     order: 'bytes',
     orderName: 'lexicographic',
+    samples: TEXT_SAMPLES,
     text(value) {
       let text = ''
       for (const char of isString('escaped', value)) text += mustEscape(char) ? codes.get(char)! : char

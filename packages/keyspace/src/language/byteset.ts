@@ -44,6 +44,11 @@ export class ByteSet {
     return new ByteSet(this.#words.map((word, i) => word & ~other.#words[i]!))
   }
 
+  /** The bytes with every bit flipped. */
+  get inverted(): ByteSet {
+    return ByteSet.from(Array.from(this, byte => byte ^ 0xff))
+  }
+
   /** Whether the sets share a byte. The inner loop of every product of automata. */
   intersects(other: ByteSet): boolean {
     const a = this.#words

@@ -78,6 +78,21 @@ const thompson = (pattern: Pattern): Nfa => {
         jumps[at]!.push(to)
         return to
       }
+      case 'language': {
+        const { edges, accepting } = node.language
+        const to = state()
+        const states = edges.map(state)
+        jumps[from]!.push(states[0]!)
+        edges.forEach((out, i) => {
+          if (accepting[i]) jumps[states[i]!]!.push(to)
+          for (const edge of out) {
+            const mid = state()
+            jumps[states[i]!]!.push(mid)
+            moves[mid] = { atoms: [], set: edge.set, to: states[edge.to]! }
+          }
+        })
+        return to
+      }
     }
   }
   const start = state()

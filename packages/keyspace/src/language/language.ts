@@ -68,6 +68,14 @@ export class Language {
     }))
   }
 
+  /** The words with every bit flipped: they sort the other way. */
+  get inverted(): Language {
+    return new Language(`~${this.notation}`, () => ({
+      edges: this.edges.map(out => out.map(({ set, to }) => ({ set: set.inverted, to }))),
+      accepting: this.accepting
+    }))
+  }
+
   get edges(): readonly (readonly Edge[])[] {
     return this.#automaton.edges
   }
@@ -188,6 +196,8 @@ const notationOf = (pattern: Pattern): string => {
       return `(${pattern.options.map(notationOf).join('|')})`
     case 'repeat':
       return `${notationOf(pattern.of)}{${pattern.min},${pattern.max}}`
+    case 'language':
+      return `<${pattern.language.notation}>`
   }
 }
 
@@ -207,6 +217,8 @@ const sizeOf = (pattern: Pattern): number => {
       if (size === 0) return pattern.min === 0 ? 1 : 0
       return 1 + size * (Number.isFinite(pattern.max) ? pattern.max : pattern.min + 1)
     }
+    case 'language':
+      return pattern.language.size
   }
 }
 

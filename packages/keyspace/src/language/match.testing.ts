@@ -24,6 +24,11 @@ export const matchEnds = (pattern: Pattern, text: Uint8Array, at: number): Set<n
       }
       return all
     }
+    case 'language': {
+      const { matcher } = pattern.language
+      const ends = Array.from({ length: text.length - at + 1 }, (_, i) => at + i)
+      return new Set(ends.filter(end => matcher.departs(text, at, end) === -1))
+    }
   }
 }
 

@@ -4,12 +4,14 @@
  */
 import { QuoinError } from '@quoin/primitives'
 import { ByteSet } from './byteset.ts'
+import type { Language } from './language.ts'
 
 export type Pattern =
   | { readonly kind: 'set'; readonly set: ByteSet }
   | { readonly kind: 'seq'; readonly parts: readonly Pattern[] }
   | { readonly kind: 'alt'; readonly options: readonly Pattern[] }
   | { readonly kind: 'repeat'; readonly of: Pattern; readonly min: number; readonly max: number }
+  | { readonly kind: 'language'; readonly language: Language }
 
 export const set = (bytes: ByteSet): Pattern => ({ kind: 'set', set: bytes })
 export const chars = (text: string): Pattern => set(ByteSet.chars(text))
@@ -19,6 +21,25 @@ export const alt = (...options: Pattern[]): Pattern => ({ kind: 'alt', options }
 export const repeat = (of: Pattern, min: number, max: number = min): Pattern => {
   checkLength({ min, max })
   return { kind: 'repeat', of, min, max }
+}
+
+/** The words of a language. */
+export const wordOf = (language: Language): Pattern => ({ kind: 'language', language })
+
+/** The words of a pattern, each from its end to its start. */
+export const reversed = (pattern: Pattern): Pattern => {
+  switch (pattern.kind) {
+    case 'set':
+      return pattern
+    case 'seq':
+      return seq(...pattern.parts.map(reversed).reverse())
+    case 'alt':
+      return alt(...pattern.options.map(reversed))
+    case 'repeat':
+      return { ...pattern, of: reversed(pattern.of) }
+    case 'language':
+      throw new QuoinError('ERR_KEYSPACE_DECLARATION', 'a language cannot be reversed; use a pattern')
+  }
 }
 
 /** Bounds on a length or a number of times. */

@@ -1,12 +1,30 @@
 /**
- * P1, every key decodes one way: a search for two accepting runs of one layout that differ over the same bytes. Runs
+ * P1, every key decodes one way: a search for two accepting runs of one automaton that differ over the same bytes. Runs
  * determine readings, so the pair exists exactly when some key has two readings.
  */
-import type { Layout, ParsedKey, Run } from '../layout.ts'
+import type { Edge } from '../language/language.ts'
+import type { Layout, ParsedKey } from '../layout.ts'
 import { type Effort, shortestPath } from './search.ts'
 
-export const ambiguity = (layout: Layout, effort: Effort): readonly [ParsedKey, ParsedKey] | undefined => {
-  const { size, moves, accepting, rest } = layout
+/** An automaton of live states, perhaps nondeterministic, which starts in state 0. */
+export interface RunGraph {
+  readonly size: number
+  readonly moves: readonly (readonly Edge[])[]
+  readonly accepting: readonly boolean[]
+  /** The least number of bytes to an accepting state. */
+  readonly rest: readonly number[]
+}
+
+interface TwoRuns {
+  readonly bytes: readonly number[]
+  /** The states after each byte. */
+  readonly first: readonly number[]
+  readonly second: readonly number[]
+  /** The state where the runs have met again, to be completed; undefined when both accept. */
+  readonly met: number | undefined
+}
+
+export const twoRuns = ({ size, moves, accepting, rest }: RunGraph, effort: Effort): TwoRuns | undefined => {
   // (p, q) is p * size + q; equal states before the runs part; `size * size + p` when they have met again.
   const met = size * size
   const path = shortestPath(
@@ -33,13 +51,21 @@ export const ambiguity = (layout: Layout, effort: Effort): readonly [ParsedKey, 
   )
   if (!path) return undefined
   const last = path.states.at(-1)!
-  const tail: Run = last >= met ? layout.complete(last - met) : []
-  const run = (of: (state: number) => number): Run => [
-    ...path.states.map((state, i) => ({
-      byte: path.bytes[i]!,
-      state: state >= met ? state - met : of(state)
-    })),
-    ...tail
-  ]
-  return [layout.reading(run(state => Math.floor(state / size))), layout.reading(run(state => state % size))]
+  const run = (of: (state: number) => number): number[] =>
+    path.states.map(state => (state >= met ? state - met : of(state)))
+  return {
+    bytes: path.bytes,
+    first: run(state => Math.floor(state / size)),
+    second: run(state => state % size),
+    met: last >= met ? last - met : undefined
+  }
+}
+
+export const ambiguity = (layout: Layout, effort: Effort): readonly [ParsedKey, ParsedKey] | undefined => {
+  const runs = twoRuns(layout, effort)
+  if (!runs) return undefined
+  const tail = runs.met === undefined ? [] : layout.complete(runs.met)
+  const reading = (states: readonly number[]): ParsedKey =>
+    layout.reading([...states.map((state, i) => ({ byte: runs.bytes[i]!, state })), ...tail])
+  return [reading(runs.first), reading(runs.second)]
 }

@@ -1,12 +1,13 @@
 /** The checks of each property, and their failures as text. */
 import { toHex } from '@quoin/primitives'
 import type { Component } from '../codec.ts'
-import { inWords, type Layout, type ParsedKey } from '../layout.ts'
+import { inWords, type Layout, type ParsedKey, type Part } from '../layout.ts'
+import { copyWritten } from '../scratch-buffer.ts'
 import { ambiguity } from './ambiguity.ts'
 import { notCanonical } from './canonical.ts'
 import type { OrderOfPart } from './order.ts'
 import { commonKey, strayKey } from './overlap.ts'
-import { inexactScan } from './scan.ts'
+import { inexactScan, missedKey } from './scan.ts'
 import type { Effort } from './search.ts'
 
 export type Property = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7'
@@ -24,6 +25,13 @@ export interface PromisedScan {
   /** The number of parts that the scan prefix spans, or undefined when the components do not lead the key. */
   readonly parts: number | undefined
   readonly order: 'value' | undefined
+  /** A scan unless given: a deletion by prefix, or a read of one key. */
+  readonly kind?: 'scan' | 'delete' | 'get'
+  readonly reverse?: boolean
+  /** The bound of a range: the components after the prefix, and the number of parts to the end of the bound. */
+  readonly from?: { readonly components: readonly string[]; readonly parts: number }
+  /** The bytes after the prefix to which a reverse walk seeks, instead of the end of the prefix. */
+  readonly seek?: Uint8Array
 }
 
 export interface Finding {
@@ -38,17 +46,72 @@ export interface Finding {
 
 export const twoReadings = (subject: Subject, effort: Effort): Finding[] => {
   const readings = ambiguity(subject.layout, effort)
-  if (!readings) return []
+  const collisions = subject.layout.parts.flatMap((part, i) =>
+    part.kind === 'component' && part.component.codec.collision ? [collisionOf(subject, i)] : []
+  )
+  if (!readings) return collisions
   const [first, second] = readings.map(inWords)
-  return [finding('P1', [subject], readings, `${key(readings[0])} reads as ${first} and as ${second}`)]
+  return [
+    finding('P1', [subject], readings, `${key(readings[0])} reads as ${first} and as ${second}`),
+    ...collisions
+  ]
 }
 
+/** A component that writes two values as one word. */
+const collisionOf = (subject: Subject, part: number): Finding => {
+  const { layout } = subject
+  const { name, codec } = (layout.parts[part] as Extract<Part, { kind: 'component' }>).component
+  const word = copyWritten(target => codec.write(codec.collision![0], target, 0))
+  const reading = layout.reading([
+    ...layout.shortest(0, part),
+    ...layout.word(part, [...word]),
+    ...layout.shortest(part + 1)
+  ])
+  const [first, second] = codec.collision!.map(value => `${name}=${codec.show(value) || '(empty)'}`)
+  return finding('P1', [subject], [reading, reading], `${key(reading)} reads as ${first} and as ${second}`)
+}
+
+/** The verbs of messages, by the kind of a read. */
+const VERBS = {
+  scan: { name: 'scan', also: 'also catches', other: 'catches' },
+  delete: { name: 'delete', also: 'also deletes', other: 'deletes' },
+  get: { name: 'read', also: 'also reads', other: 'reads' }
+} as const
+
 export const strayUnderScan = (subject: Subject, scan: PromisedScan, effort: Effort): Finding[] => {
-  const inexact = scan.parts === undefined ? undefined : inexactScan(subject.layout, scan.parts, effort)
+  const { components, parts, kind = 'scan', from, reverse, seek } = scan
+  if (parts === undefined || kind === 'get') return []
+  const { layout } = subject
+  const { name, also } = VERBS[kind]
+  const findings = stray(subject, components, parts, effort, `the ${name} for`, also)
+  // The end of a range down from a value is after all keys of the value, which its bytes must find exactly.
+  if (from && reverse) {
+    const all = [...components, ...from.components]
+    findings.push(...stray(subject, all, from.parts, effort, 'the range down from', 'begins with'))
+  }
+  const missed = seek && missedKey(layout, parts, seek, effort)
+  if (missed) {
+    const prefix = missed.key.subarray(0, missed.spans[parts - 1]?.end ?? 0)
+    const found = `${toHex(prefix)}${toHex(seek)}`
+    const message = `the reverse ${name} for ${named(components, missed)} seeks to ${found} and misses ${key(missed)}, which comes after it, with ${inWords(missed)}`
+    findings.push(finding('P2', [subject], [missed, missed], message, prefix))
+  }
+  return findings
+}
+
+const stray = (
+  subject: Subject,
+  components: readonly string[],
+  parts: number,
+  effort: Effort,
+  what: string,
+  also: string
+): Finding[] => {
+  const inexact = inexactScan(subject.layout, parts, effort)
   if (!inexact) return []
   const { asked, caught, prefix } = inexact
-  const [want, get] = [asked, caught].map(reading => named(scan.components, reading))
-  const message = `the scan for ${want} (prefix ${toHex(prefix)}) also catches ${get}, ${key(caught)}`
+  const [want, get] = [asked, caught].map(reading => named(components, reading))
+  const message = `${what} ${want} (prefix ${toHex(prefix)}) ${also} ${get}, ${key(caught)}`
   return [finding('P2', [subject], [asked, caught], message, prefix)]
 }
 
@@ -72,21 +135,29 @@ export const overlaps = (a: Subject, b: Subject, effort: Effort): Finding[] => {
   ]
 }
 
-/** Only the widest promised scan of `a`: it catches every key that a narrower one does. */
-const strayUnderOther = (a: Subject, b: Subject, effort: Effort): Finding[] => {
-  const leading = a.scans.flatMap(({ parts, components }) =>
-    parts === undefined ? [] : [{ parts, components }]
-  )
-  const [widest] = leading.sort((one, other) => one.parts - other.parts)
-  const stray = widest && strayKey(a.layout, widest.parts, b.layout, effort)
-  if (!stray) return []
-  const [own, other] = stray
-  const prefix = own.key.subarray(0, own.spans[widest.parts - 1]?.end ?? 0)
-  const scan = `the scan of ${a.name} for ${named(widest.components, own)} (prefix ${toHex(prefix)})`
-  return [
-    finding('P3', [a, b], stray, `${scan} catches ${key(other)} of ${b.name} with ${inWords(other)}`, prefix)
-  ]
-}
+/** Only the widest promised scan of `a`, and the widest deletion: it catches every key that a narrower one does. */
+const strayUnderOther = (a: Subject, b: Subject, effort: Effort): Finding[] =>
+  (['scan', 'delete'] as const).flatMap(kind => {
+    const leading = a.scans.flatMap(scan =>
+      scan.parts === undefined || (scan.kind ?? 'scan') !== kind ? [] : [{ ...scan, parts: scan.parts }]
+    )
+    const [widest] = leading.sort((one, other) => one.parts - other.parts)
+    const found = widest && strayKey(a.layout, widest.parts, b.layout, effort)
+    if (!found) return []
+    const [own, other] = found
+    const prefix = own.key.subarray(0, own.spans[widest.parts - 1]?.end ?? 0)
+    const { name, other: catches } = VERBS[kind]
+    const scan = `the ${name} of ${a.name} for ${named(widest.components, own)} (prefix ${toHex(prefix)})`
+    return [
+      finding(
+        'P3',
+        [a, b],
+        found,
+        `${scan} ${catches} ${key(other)} of ${b.name} with ${inWords(other)}`,
+        prefix
+      )
+    ]
+  })
 
 /** The shortest key that two collections share, as a key with two owners. */
 export const twoOwners = (overlapping: readonly Finding[]): Finding[] => {
@@ -99,10 +170,15 @@ export const twoOwners = (overlapping: readonly Finding[]): Finding[] => {
 
 /** Components that are not in the order of values although a scan claims so; each once, under the widest scan. */
 export const wrongOrders = (subject: Subject, orders: readonly OrderOfPart[]): Finding[] => {
-  const claims = subject.scans.flatMap(({ order, parts }) => (order && parts !== undefined ? [parts] : []))
+  // A range from a value needs the order of its bound alone; its later components may walk in any order.
+  const claims = subject.scans.flatMap(({ order, parts, from }) => {
+    if (parts === undefined || (!order && !from)) return []
+    return [{ begin: parts, end: order ? Number.POSITIVE_INFINITY : from!.parts }]
+  })
   return orders.flatMap((order, i) => {
     const part = subject.layout.parts[i]!
-    if (!order.value || part.kind === 'literal' || claims.every(from => i < from)) return []
+    if (!order.value || part.kind === 'literal' || claims.every(({ begin, end }) => i < begin || i >= end))
+      return []
     const { name } = part.component
     const [small, large] = order.value.map(reading => named([name], reading))
     const really = order.by === 'word' ? 'it walks as text' : 'the byte after it decides'
@@ -127,12 +203,19 @@ export const notItself = (subject: Subject, { name, codec }: Component): Finding
 }
 
 /** Two keys of the scan that no one prefix finds, since they differ in a component that the scan leaves out. */
-export const notLeading = (subject: Subject, { components, parts }: PromisedScan): Finding[] => {
-  if (parts !== undefined) return []
+export const notLeading = (
+  subject: Subject,
+  { components, parts, kind = 'scan' }: PromisedScan
+): Finding[] => {
   const { layout } = subject
-  const last = layout.parts.findLastIndex(
-    part => part.kind === 'component' && components.includes(part.component.name)
-  )
+  const count = layout.parts.filter(part => part.kind === 'component').length
+  const isGet = kind === 'get'
+  if (isGet ? components.length === count : parts !== undefined) return []
+  const last = isGet
+    ? layout.parts.length
+    : layout.parts.findLastIndex(
+        part => part.kind === 'component' && components.includes(part.component.name)
+      )
   const left = layout.parts.flatMap((part, i) =>
     part.kind === 'component' && i < last && !components.includes(part.component.name) ? [{ part, i }] : []
   )
@@ -147,7 +230,10 @@ export const notLeading = (subject: Subject, { components, parts }: PromisedScan
     ...layout.shortest(i + 1)
   ])
   const names = left.map(each => (each.part.kind === 'component' ? each.part.component.name : '')).join(', ')
-  const message = `the scan by ${components.join(', ')} leaves out ${names}, before it in the key: no one prefix finds both keys with ${named(components, one)}`
+  const by = components.join(', ') || 'nothing'
+  const message = isGet
+    ? `the read of one key by ${by} leaves out ${names}: both keys have ${named(components, one)}`
+    : `the ${VERBS[kind].name} by ${by} leaves out ${names}, before it in the key: no one prefix finds both keys with ${named(components, one)}`
   return [finding('P7', [subject], [one, other], message)]
 }
 

@@ -27,7 +27,11 @@ export const ordersOf = (layout: Layout, effort: Effort = { visited: 0 }): reado
 
 const orderOfPart = (layout: Layout, part: number, effort: Effort): OrderOfPart => {
   const word = prefixDisorder(layout, part, effort)
-  const value = valueDisorder(layout, part, effort) ?? word
+  const at = layout.parts[part]!
+  const value =
+    at.kind === 'component' && at.component.codec.order === 'longer first'
+      ? prefixDisorder(layout, part, effort, true)
+      : (valueDisorder(layout, part, effort) ?? word)
   if (!value) return { by: 'value' }
   return word ? { by: 'neither', value, word } : { by: 'word', value }
 }
@@ -87,8 +91,16 @@ const valueDisorder = (layout: Layout, part: number, effort: Effort): Disorder |
   return [key(short, short.set.max, shortTail), key(long, low, longTail)]
 }
 
-/** One word is a prefix of the other, and the bytes after it sort above the rest of the longer word. */
-const prefixDisorder = (layout: Layout, part: number, effort: Effort): Disorder | undefined => {
+/**
+ * One word is a prefix of the other, and the bytes after it sort above the rest of the longer word. With `longerFirst`
+ * the longer word is the smaller value, and they sort below.
+ */
+const prefixDisorder = (
+  layout: Layout,
+  part: number,
+  effort: Effort,
+  longerFirst = false
+): Disorder | undefined => {
   const { size, moves, accepting, rest } = layout
   const isInside = ({ to }: Edge): boolean => layout.partOf(to) === part
   const isPast = ({ to }: Edge): boolean => layout.partOf(to) > part
@@ -106,11 +118,15 @@ const prefixDisorder = (layout: Layout, part: number, effort: Effort): Disorder 
   }
   const wrongByte = (state: number): [Edge, Edge] | undefined =>
     pairs(state)
-      .filter(([e, f]) => e.set.max > f.set.min)
+      .filter(([e, f]) => (longerFirst ? e.set.min < f.set.max : e.set.max > f.set.min))
       .sort(([a, b], [c, d]) => rest[a.to]! + rest[b.to]! - rest[c.to]! - rest[d.to]!)[0]
-  /** The key with the longer word ends here while the other continues: a prefix sorts first. */
+  /** One key ends here while the other, which should come before it, continues: a prefix sorts first. */
   const wrongEnd = (state: number): Edge | undefined => {
     const [p, q] = split(state)
+    if (longerFirst) {
+      const onward = state < size ? moves[q]!.filter(isInside) : moves[q]!
+      return accepting[p] ? onward[0] : undefined
+    }
     return state >= size && accepting[q] ? moves[p]![0] : undefined
   }
   const path = shortestPath(
@@ -140,8 +156,12 @@ const prefixDisorder = (layout: Layout, part: number, effort: Effort): Disorder 
   const wrong = wrongByte(last)
   const go = (run: Run, edge: Edge, byte: number): ParsedKey =>
     layout.reading([...run, { byte, state: edge.to }, ...layout.complete(edge.to)])
-  if (wrong) return [go(short, wrong[0], wrong[0].set.max), go(long, wrong[1], wrong[1].set.min)]
   const end = wrongEnd(last)!
+  if (longerFirst) {
+    if (!wrong) return [go(long, end, end.set.sample), layout.reading(short)]
+    return [go(long, wrong[1], wrong[1].set.max), go(short, wrong[0], wrong[0].set.min)]
+  }
+  if (wrong) return [go(short, wrong[0], wrong[0].set.max), go(long, wrong[1], wrong[1].set.min)]
   return [go(short, end, end.set.sample), layout.reading(long)]
 }
 

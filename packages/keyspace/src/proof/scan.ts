@@ -3,6 +3,8 @@
  * the first `count` parts, the key another run over the same bytes and more. The key is stray when the runs differ,
  * or when it continues a part that the prefix has ended.
  */
+import { ByteSet } from '../language/byteset.ts'
+import type { Edge } from '../language/language.ts'
 import type { Layout, ParsedKey, Run } from '../layout.ts'
 import { type Effort, shortestPath } from './search.ts'
 
@@ -63,4 +65,47 @@ export const inexactScan = (layout: Layout, count: number, effort: Effort): Inex
     asked: layout.reading([...asked, ...layout.shortest(count)]),
     caught: layout.reading([...caught, ...more])
   }
+}
+
+/** A key under the prefix of `count` parts that sorts after the prefix and `seek`: a walk down from there misses it. */
+export const missedKey = (
+  layout: Layout,
+  count: number,
+  seek: Uint8Array,
+  effort: Effort
+): ParsedKey | undefined => {
+  const { size, moves, rest } = layout
+  // (state, n) is n * size + state: in the prefix for n = 0, and after n - 1 bytes that are those of `seek`.
+  const beyond = (state: number): readonly Edge[] => {
+    const [n, at] = [Math.floor(state / size), state % size]
+    if (n === 0)
+      return layout.endsPrefix(at, count)
+        ? moves[at]!.filter(({ set, to }) => isPast(to) && set.max > seek[0]!)
+        : []
+    const next = seek[n]
+    return next === undefined ? moves[at]! : moves[at]!.filter(({ set }) => set.max > next)
+  }
+  const isPast = (to: number): boolean => layout.partOf(to) >= count
+  const path = shortestPath(
+    0,
+    (state, emit) => {
+      const [n, at] = [Math.floor(state / size), state % size]
+      for (const { set, to } of moves[at]!) {
+        if (n === 0 && !isPast(to)) emit(to, set, set)
+        const follows = n > 0 || (layout.endsPrefix(at, count) && isPast(to))
+        if (follows && n < seek.length && set.has(seek[n]!))
+          emit((n + 1) * size + to, set, ByteSet.of(seek[n]!))
+      }
+    },
+    state => {
+      const [edge] = beyond(state)
+      return edge ? 1 + rest[edge.to]! : Number.POSITIVE_INFINITY
+    },
+    effort
+  )
+  if (!path) return undefined
+  const last = path.states.at(-1) ?? 0
+  const [edge] = beyond(last)
+  const run = path.states.map((state, i) => ({ byte: path.bytes[i]!, state: state % size }))
+  return layout.reading([...run, { byte: edge!.set.max, state: edge!.to }, ...layout.complete(edge!.to)])
 }
