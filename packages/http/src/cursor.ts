@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { Type } from './typebox.ts'
 
 /** The schema of the cursor at the end of a page. */
 export const Cursor = Type.Union([Type.String(), Type.Null()], {

@@ -1,9 +1,9 @@
 /** Routes for the concentrated liquidity in a node's store, read only. */
 
 import { Cursor, JSON_TYPE, json, type Route, route } from '@quoin/http'
+import { Type } from '@quoin/http/typebox'
 import { fromHex, hasCode, QuoinError } from '@quoin/primitives'
 import type { Store } from '@quoin/store'
-import { Type } from '@sinclair/typebox'
 import type { Coin, Liquidity, Pool, Position } from '../index.ts'
 import {
   CoinText,

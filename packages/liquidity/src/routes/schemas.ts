@@ -1,5 +1,5 @@
 /** Schemas of requests and responses for concentrated liquidity. */
-import { Type } from '@sinclair/typebox'
+import { Type } from '@quoin/http/typebox'
 
 export const Id = Type.String({ pattern: '^(0|[1-9][0-9]{0,19})$', description: 'A number as text.' })
 export const Tick = Type.String({ pattern: '^(0|-?[1-9][0-9]{0,18})$' })

@@ -1,5 +1,4 @@
 /** A lookup service of this process behind the interface of a hosted one: bytes become scripts and arrays of numbers. */
-import { LockingScript, UnlockingScript } from '@bsv/sdk/script'
 import type { HostedLookup, LookupService, OutputAdmittedByTopic, OutputSpent } from '../types.ts'
 
 export const byteLookup = (service: LookupService | HostedLookup): HostedLookup => {
@@ -12,24 +11,27 @@ export const byteLookup = (service: LookupService | HostedLookup): HostedLookup 
     getMetaData: () => service.getMetaData(),
     lookup: question => service.lookup(question),
     outputAdmittedByTopic: async payload =>
-      service.outputAdmittedByTopic(sdkPayload(payload) as unknown as OutputAdmittedByTopic),
-    outputSpent: async payload => service.outputSpent?.(sdkPayload(payload) as unknown as OutputSpent),
+      service.outputAdmittedByTopic((await sdkPayload(payload)) as unknown as OutputAdmittedByTopic),
+    outputSpent: async payload =>
+      service.outputSpent?.((await sdkPayload(payload)) as unknown as OutputSpent),
     outputNoLongerRetainedInHistory: async (txid, outputIndex, topic) =>
       service.outputNoLongerRetainedInHistory?.(txid, outputIndex, topic),
     outputEvicted: async (txid, outputIndex) => service.outputEvicted(txid, outputIndex)
   }
 }
 
-const sdkPayload = (payload: object): Record<string, unknown> =>
-  Object.fromEntries(
+/** The SDK is loaded for services of its interface alone: it is a fifth of the start of a node. */
+const sdkPayload = async (payload: object): Promise<Record<string, unknown>> => {
+  const { LockingScript, UnlockingScript } = await import('@bsv/sdk/script')
+  const sdkValue = (name: string, bytes: number[]): unknown => {
+    if (name === 'lockingScript') return LockingScript.fromBinary(bytes)
+    if (name === 'unlockingScript') return UnlockingScript.fromBinary(bytes)
+    return bytes
+  }
+  return Object.fromEntries(
     Object.entries(payload).map(([name, value]) => [
       name,
-      value instanceof Uint8Array ? sdkValue(name, value) : value
+      value instanceof Uint8Array ? sdkValue(name, [...value]) : value
     ])
   )
-
-const sdkValue = (name: string, bytes: Uint8Array): unknown => {
-  if (name === 'lockingScript') return LockingScript.fromBinary([...bytes])
-  if (name === 'unlockingScript') return UnlockingScript.fromBinary([...bytes])
-  return [...bytes]
 }

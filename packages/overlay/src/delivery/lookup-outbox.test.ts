@@ -208,8 +208,9 @@ describe('a service', () => {
     const engine = opened()
     const a = await mint(chain)
     await submit(engine, a, 'tm_ones')
+    // A submission waits for the services of its own topics.
     await submit(engine, await paid(a, [0]), 'tm_other')
-    expect(service.calls).toEqual([called('admitted', a), called('spent', a)])
+    await expect.poll(() => service.calls).toEqual([called('admitted', a), called('spent', a)])
   })
 
   it('hears that a coin is live again when a reorg replaces its spender', async () => {
