@@ -126,6 +126,7 @@ export class Engine {
   readonly lookups: ReadonlyMap<string, AnyLookup>
   /** Deliveries to lookup services in the form of `@bsv/overlay`. */
   readonly outbox: LookupOutbox
+  /** The anchors of topics, if the engine has a chain for them. */
   readonly anchors: TopicAnchors | undefined
   /** The last error of recent submissions. */
   readonly failures = new Failures()
@@ -174,7 +175,12 @@ export class Engine {
       broadcast: options.broadcast,
       topicTimeout: options.topicTimeout ?? 10_000
     }
-    this.anchors = options.anchors && new TopicAnchors(outputs.store, options.anchors)
+    if (options.anchors) {
+      const { blocks, start, starts = {} } = options.anchors
+      this.anchors = new TopicAnchors(outputs.store, blocks, topic =>
+        Object.hasOwn(starts, topic) ? starts[topic] : (this.topics.startOf(topic) ?? start)
+      )
+    }
     outputs.onBlock(stampBlockIn)
     outputs.onForget((batch, txid) => this.#reevaluations.enqueueRemovedIn(batch, txid))
     outputs.onForget((batch, txid) => removeAdmissionsIn(outputs.store, batch, txid))

@@ -1,5 +1,6 @@
 /** The overlay engine: topics admit outputs, lookups answer questions about them. */
 export { evictedOutputs } from './admissions.ts'
+export * from './anchors/index.ts'
 export { type AnsweredOutput, answerBeef } from './answer.ts'
 export * from './broadcast/index.ts'
 export type { DeliveryOptions, DeliveryState, LookupDelivery } from './delivery/lookup-delivery.ts'

@@ -1,6 +1,6 @@
 /** The topics of an engine by name: single ones, and families, such as one topic per token, made at the first request. */
 import { QuoinError } from '@quoin/primitives'
-import type { AnyTopic } from './types.ts'
+import { type AnyTopic, isQuoinTopic } from './types.ts'
 
 export interface TopicFamily {
   /** The topic of this name; undefined if it is not of the family. */
@@ -30,6 +30,12 @@ export class Topics {
 
   has(name: string): boolean {
     return this.get(name) !== undefined
+  }
+
+  /** The height from which on a topic declares to be anchored. */
+  startOf(name: string): number | undefined {
+    const topic = this.get(name)
+    return topic && isQuoinTopic(topic) ? topic.anchoredFrom : undefined
   }
 
   /** Throws unless there is a topic of this name that accepts submissions. */

@@ -71,6 +71,11 @@ export interface Admittance {
 
 /** A topic in Quoin's form. */
 export interface QuoinTopic extends Documentation {
+  /**
+   * The first height of the topic's anchors: no transaction below it is part of the history that nodes compare. Part of
+   * the definition of the topic, as its rules are.
+   */
+  readonly anchoredFrom?: number
   admit(candidate: Candidate): MaybePromise<Admittance>
   /** Outputs that the topic needs to evaluate the transaction. */
   needs?(candidate: Candidate): MaybePromise<readonly Outpoint[]>

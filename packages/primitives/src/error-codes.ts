@@ -168,6 +168,8 @@ export const ERRORS = {
   ERR_SYNC_REQUEST: CALL,
   /** A request is of another version of the sync protocol; `details.currentVersion` is the supported one. */
   ERR_GASP_VERSION_MISMATCH: CALL,
+  /** The topic has no anchors on this node, for want of a start or of a chain. */
+  ERR_ANCHORS_UNSUPPORTED: CALL,
   /** The answer of a peer is invalid, or a refusal. */
   ERR_SYNC_PEER: REMOTE,
   /** A peer is unreachable, too slow or overloaded. */

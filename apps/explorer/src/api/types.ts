@@ -2742,6 +2742,44 @@ export interface Routes {
       }[]
     }
   }
+  /** The transactions that a topic admitted from a block, in block order (BRC-136). */
+  'POST /requestAdmittedList': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly blockHeight: number
+      /** In display order. */
+      readonly blockHash?: string
+    }
+    readonly answer: {
+      /** The name of a topic. */
+      readonly topic: string
+      readonly blockHeight: number
+      /** In display order. */
+      readonly blockHash?: string
+      readonly admitted: readonly {
+        /** As people see it, 64 digits. */
+        readonly txid: string
+        readonly blockIndex: number
+      }[]
+    }
+  }
+  /** One BUMP of admitted transactions of a block (BRC-136). */
+  'POST /requestCompoundMerklePath': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly blockHeight: number
+      readonly txids: readonly string[]
+    }
+    readonly answer: {
+      /** The name of a topic. */
+      readonly topic: string
+      readonly blockHeight: number
+      readonly txids: readonly string[]
+      readonly merklePath: string
+    }
+  }
   /** A transaction of the ancestry of an output, with its proof if it has one. */
   'POST /requestForeignGASPNode': {
     readonly path: undefined
@@ -2759,6 +2797,22 @@ export interface Routes {
       readonly rawTx: string
       readonly outputIndex: number
       readonly proof?: string
+    }
+  }
+  /** Raw transactions by txid, without a topic (BRC-136). */
+  'POST /requestRawTransactions': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly txids: readonly string[]
+    }
+    readonly answer: {
+      readonly transactions: readonly {
+        /** As people see it, 64 digits. */
+        readonly txid: string
+        readonly rawTx: string
+      }[]
+      readonly missing: readonly string[]
     }
   }
   /** The live outputs of a topic, in the order in which they came into it, from a score on. */
@@ -2790,6 +2844,47 @@ export interface Routes {
         }[]
         readonly last: number
       }
+    }
+  }
+  /** The anchors of up to 1024 heights, both ends included (BRC-136). */
+  'POST /requestTopicAnchorRange': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      readonly fromHeight: number
+      readonly toHeight: number
+    }
+    readonly answer: {
+      /** The name of a topic. */
+      readonly topic: string
+      readonly anchors: readonly {
+        readonly blockHeight: number
+        /** In display order. */
+        readonly blockHash: string
+        /** The merkle root over the admitted txids of the block, zero without any. */
+        readonly basmRoot: string
+        readonly admittedCount: number
+        /** The hash of the anchor before, the block hash and the root. */
+        readonly tac: string
+      }[]
+    }
+  }
+  /** The last anchor of a topic; height -1 without any (BRC-136). */
+  'POST /requestTopicAnchorTip': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Readonly<Record<string, never>>
+    readonly answer: {
+      /** The name of a topic. */
+      readonly topic: string
+      readonly blockHeight: number
+      /** In display order. */
+      readonly blockHash?: string
+      /** The merkle root over the admitted txids of the block, zero without any. */
+      readonly basmRoot?: string
+      readonly admittedCount?: number
+      /** In display order. */
+      readonly tac: string
     }
   }
   /** Transactions of a topic in one BEEF, each with the unproved ancestors that the topic does not list. An extension of GASP for `quoin bootstrap` and the sync between Quoin nodes. */

@@ -18,7 +18,7 @@ import { nearest } from './nearest-word.ts'
 import { moduleSpecs, parsePlugins, pluginProblems, pluginsRelativeTo } from './plugin-settings.ts'
 import { rolesProblem, storeOfReader } from './roles.ts'
 import { HIDDEN, withoutPassword, withoutSecrets } from './secrets.ts'
-import { type Config, SETTINGS, type Setting } from './settings.ts'
+import { type Config, SETTINGS, type Setting, TOPIC_PATTERN } from './settings.ts'
 
 export interface ConfigSources {
   /** The path of a YAML file; `QUOIN_CONFIG` unless given. */
@@ -257,6 +257,7 @@ const parseText = ({ key, schema }: Setting, text: string): unknown => {
   if (schema['type'] === 'array') return list
   if (schema['type'] === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   if (key === 'index') return text === 'all' || text === 'off' ? text : list
+  if (key === 'anchors') return parseHeights(list) ?? text
   if (key !== 'peers') return text
   const peers = new Map<string, string[]>()
   for (const each of list) {
@@ -266,6 +267,14 @@ const parseText = ({ key, schema }: Setting, text: string): unknown => {
     peers.set(topic, [...(peers.get(topic) ?? []), each.slice(at + 1)])
   }
   return Object.fromEntries(peers)
+}
+
+/** Heights by topic; undefined if one is malformed. */
+const parseHeights = (list: readonly string[]): Record<string, number> | undefined => {
+  const pairs = list.map(each => /^([^=]+)=(\d{1,10})$/.exec(each))
+  return pairs.every(pair => pair !== null)
+    ? Object.fromEntries(pairs.map(([, topic, height]) => [topic!, Number(height)]))
+    : undefined
 }
 
 /** Text that is not JSON stays text, to be refused. */
@@ -286,7 +295,9 @@ const check = ({ key, schema, expects, secret }: Setting, { value, source }: Giv
 
 /** A record with a pattern says nothing of the keys that do not fit it. */
 const hasOnlyPatterns = (key: string, value: unknown): boolean =>
-  key !== 'peers' || Object.keys(value as object).every(topic => /^tm_[A-Za-z0-9_.-]{1,125}$/.test(topic))
+  !['peers', 'anchors'].includes(key) || Object.keys(value as object).every(topic => TOPIC.test(topic))
+
+const TOPIC = new RegExp(TOPIC_PATTERN)
 
 const short = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value))

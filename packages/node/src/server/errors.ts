@@ -42,6 +42,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   ERR_BEEF_LIMIT: 413,
   ERR_BEEF_EXPANSION: 413,
   ERR_RATE_LIMIT: 429,
+  ERR_ANCHORS_UNSUPPORTED: 501,
   ERR_UNAVAILABLE: 503,
   ERR_BROADCAST_UNAVAILABLE: 503,
   ERR_INTERPRETER_BUSY: 503,
@@ -70,6 +71,7 @@ const RETRY_SECONDS: Partial<Record<ErrorCode, number>> = {
 /** Codes from 501 whose messages say nothing about the inside of the node. */
 const PUBLIC: ReadonlySet<ErrorCode> = new Set([
   'ERR_BROADCAST_UNAVAILABLE',
+  'ERR_ANCHORS_UNSUPPORTED',
   'ERR_UNAVAILABLE',
   'ERR_INTERPRETER_BUSY',
   'ERR_STALE_READ'

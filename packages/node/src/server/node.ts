@@ -36,6 +36,7 @@ import { checkLayouts, claimLayouts, openStore, type Store, type TaskLease } fro
 import { OutputStore } from '@quoin/txo'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
 import { mountedRoutes } from '../optional-packages.ts'
+import { ANCHOR_STARTS } from './anchor-starts.ts'
 import { networkOf } from './config.ts'
 import { DevNetwork } from './dev-network.ts'
 import { diskPart } from './disk.ts'
@@ -218,6 +219,9 @@ const open = async (
     tracker,
     ...installed,
     index: Array.isArray(config.index) ? { tags: config.index } : config.index === 'all',
+    ...(chain.headers && {
+      anchors: { blocks: chain.headers, start: ANCHOR_STARTS[networkOf(config)], starts: config.anchors }
+    }),
     ...(chain.dev && { broadcast: chain.dev.broadcast }),
     ...(chain.proofs && { proofs: chain.proofs }),
     topicTimeout: config.limits.topicTimeout,

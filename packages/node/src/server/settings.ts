@@ -52,6 +52,7 @@ const token = (description: string) =>
     )
   )
 
+export const TOPIC_PATTERN = '^tm_[A-Za-z0-9_.-]{1,125}$'
 const URL_PATTERN = '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$'
 
 const schema = Type.Object(
@@ -139,7 +140,7 @@ const schema = Type.Object(
       )
     ),
     peers: Type.Record(
-      Type.String({ pattern: '^tm_[A-Za-z0-9_.-]{1,125}$' }),
+      Type.String({ pattern: TOPIC_PATTERN }),
       Type.Array(Type.String({ pattern: URL_PATTERN })),
       {
         description: 'nodes to sync topics with',
@@ -160,6 +161,17 @@ const schema = Type.Object(
         })
       },
       { additionalProperties: false }
+    ),
+    anchors: Type.Record(
+      Type.String({ pattern: TOPIC_PATTERN }),
+      Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+      {
+        description:
+          'the first heights of the anchors of topics (BRC-136), in place of the ones that topics declare: the same as on the nodes that they are compared with',
+        argument: 'topic=height',
+        expects: 'the names of topics (tm_…), each with a height',
+        default: {}
+      }
     ),
     index: Type.Union(
       [

@@ -136,7 +136,7 @@ describe('the anchors of a topic', () => {
       outputs: new OutputStore(node.store),
       tracker: chain,
       topics: node.topics,
-      anchors: { blocks: chain, startOf: () => 1 }
+      anchors: { blocks: chain, start: 1 }
     })
     const [first, second] = await minted(2)
     chain.mine()
@@ -170,12 +170,11 @@ describe('the anchors of a topic', () => {
   it('begin at the start of the topic, and are none without one', async () => {
     const store = await openStore('memory:')
     chain.mine(5)
-    const starts: Record<string, number | undefined> = { tm_late: 3, tm_future: 6 }
     const engine = new Engine({
       outputs: new OutputStore(store),
       tracker: chain,
-      topics: { tm_late: ones(true), tm_future: ones(true), tm_none: ones(true) },
-      anchors: { blocks: chain, startOf: topic => starts[topic] }
+      topics: { tm_late: { ...ones(true), anchoredFrom: 3 }, tm_future: ones(true), tm_none: ones(true) },
+      anchors: { blocks: chain, starts: { tm_future: 6 } }
     })
     const heights = async (topic: string): Promise<number[]> =>
       (await engine.anchors!.range(topic as Topic, 0, 100)).map(({ height }) => height)

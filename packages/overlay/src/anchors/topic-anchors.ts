@@ -18,9 +18,12 @@ export interface BlockHashes {
 }
 
 export interface AnchorOptions {
+  /** The chain whose blocks the topics are anchored to. */
   readonly blocks: BlockHashes
-  /** The first height of a topic's anchors; undefined for a topic without anchors. Nodes that compare anchors agree on it. */
-  readonly startOf: (topic: string) => number | undefined
+  /** The first height of the anchors of topics that declare none; such topics have no anchors without it. */
+  readonly start?: number | undefined
+  /** Starts by topic, before the ones that topics declare. Nodes that compare anchors have the same starts. */
+  readonly starts?: Readonly<Record<string, number>> | undefined
 }
 
 /** Blocks with admitted transactions that are kept in memory for all topics together. */
@@ -36,7 +39,8 @@ export class TopicAnchors {
   readonly #chains = new Map<Topic, readonly Section[]>()
   readonly #mutex = new KeyedMutex()
 
-  constructor(store: Store, { blocks, startOf }: AnchorOptions) {
+  /** @param startOf The first height of a topic's anchors; undefined for a topic without anchors. */
+  constructor(store: Store, blocks: BlockHashes, startOf: (topic: string) => number | undefined) {
     this.#store = store
     this.#blocks = blocks
     this.#startOf = startOf

@@ -78,7 +78,7 @@ export class TestNode {
       tracker: chain,
       topics,
       proofs: chain,
-      anchors: { blocks: chain, startOf: () => 1 }
+      anchors: { blocks: chain, start: 1 }
     })
   }
 

@@ -7,6 +7,7 @@
  */
 import { Beef } from '@quoin/chain'
 import { type Outpoint, parseOutpoint, parseTxid, QuoinError, type Txid } from '@quoin/primitives'
+import { attempt, fieldsOf, isCount, isHex, isScore, isVout, malformed, nonsense } from './fields.ts'
 
 export const VERSION = 1
 /** The most rows of one answer. */
@@ -67,8 +68,6 @@ export interface GraphNode {
   /** A BUMP, in hexadecimal. */
   readonly proof?: string
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Parses a request; refused with `ERR_GASP_VERSION_MISMATCH` or `ERR_SYNC_REQUEST`. */
 export const readSyncRequest = (given: unknown): SyncRequest & { readonly limit: number } => {
@@ -182,36 +181,4 @@ export const readGraphNode = (
   if (proof === undefined || proof === null || proof === '') return { rawTx, proof: undefined }
   if (!isHex(proof)) throw nonsense('proof', 'hexadecimal')
   return { rawTx, proof }
-}
-
-type Refusal = (field: string, expected: string) => QuoinError
-
-const fieldsOf = (given: unknown, refusal: Refusal): Fields => {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw refusal('body', 'an object')
-  return given as Fields
-}
-
-const malformed: Refusal = (field, expected) =>
-  new QuoinError('ERR_SYNC_REQUEST', `${field} is not ${expected}`, { field })
-
-const nonsense: Refusal = (field, expected) =>
-  new QuoinError('ERR_SYNC_PEER', `the peer sent a malformed answer: ${field} is not ${expected}`, {
-    field
-  })
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
-const isScore = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0
-const isVout = (value: unknown): value is number => isCount(value) && value <= 0xffffffff
-const isHex = (value: unknown): value is string =>
-  typeof value === 'string' && value.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(value)
-
-const attempt = <T>(read: () => T): T | undefined => {
-  try {
-    return read()
-  } catch (error) {
-    // The caller reports the field with its own error.
-    if (error instanceof QuoinError) return undefined
-    throw error
-  }
 }

@@ -4,6 +4,7 @@ import type { Route } from '@quoin/http'
 import type { Context } from '../context.ts'
 import { describedRoutes } from '../openapi.ts'
 import { adminRoutes } from './admin.ts'
+import { anchorRoutes } from './anchors.ts'
 import { beefRoutes } from './beef.ts'
 import { chaintracksRoutes } from './chaintracks/index.ts'
 import { contentRoutes } from './content/index.ts'
@@ -22,6 +23,7 @@ export const allRoutes = (context: Context): readonly Route[] => {
   const routes = [
     ...overlayRoutes(context),
     ...syncRoutes(context),
+    ...anchorRoutes(context),
     ...txoRoutes(context),
     ...beefRoutes(context),
     ...liveRoutes(context),
