@@ -76,8 +76,13 @@ export class OrdinalWalk {
     let left = satoshisOf(transaction.outputs.slice(0, voutOf(outpoint)))
     for (let from = 0; from < inputs.length; from += SLICE) {
       const slice = inputs.slice(from, from + SLICE)
-      const amounts = await this.#satoshis(slice, outpoint)
+      const amounts = await this.#satoshis(slice)
       for (const [i, amount] of amounts.entries()) {
+        if (amount === undefined) {
+          const least = await this.#leastOf(transaction, from + i)
+          if (least > Math.max(left, 1)) return undefined
+          return incomplete(outpoint, txidOf(slice[i]!))
+        }
         // An input without satoshis moves none, whichever side of the offset it is on.
         if (amount === 0) continue
         if (left === 0) return amount === 1 ? slice[i] : undefined
@@ -101,7 +106,10 @@ export class OrdinalWalk {
     )
     let left = 0
     for (let from = 0; from < before.length; from += SLICE) {
-      for (const amount of await this.#satoshis(before.slice(from, from + SLICE), outpoint)) left += amount
+      const slice = before.slice(from, from + SLICE)
+      for (const [i, amount] of (await this.#satoshis(slice)).entries()) {
+        left += amount ?? incomplete(outpoint, txidOf(slice[i]!))
+      }
     }
     for (const [vout, { satoshis }] of transaction.outputs.entries()) {
       if (satoshis === 0) continue
@@ -118,17 +126,26 @@ export class OrdinalWalk {
     return found ?? incomplete(from, txid)
   }
 
-  async #satoshis(outpoints: readonly Outpoint[], from: Outpoint): Promise<number[]> {
+  /** The satoshis of outputs; undefined for one that is not stored, as the coins of a mined transaction often are not. */
+  async #satoshis(outpoints: readonly Outpoint[]): Promise<(number | undefined)[]> {
     const indexed = await this.#outputs.satoshis(outpoints)
     return Promise.all(
       outpoints.map(async (outpoint, i) => {
         const amount = indexed[i]
         // Ancestors that are stored for proofs are not indexed.
         return amount === null || amount === undefined
-          ? ((await this.output(outpoint))?.satoshis ?? incomplete(from, txidOf(outpoint)))
+          ? (await this.output(outpoint))?.satoshis
           : Number(amount)
       })
     )
+  }
+
+  /** The least that the only unknown input of a transaction can hold: what the others lack of its outputs. */
+  async #leastOf(transaction: Transaction, unknown: number): Promise<number> {
+    const others = spentBy(transaction).filter((_, i) => i !== unknown)
+    const amounts = await this.#satoshis(others)
+    if (amounts.includes(undefined)) return 0
+    return satoshisOf(transaction.outputs) - amounts.reduce<number>((sum, amount) => sum + amount!, 0)
   }
 
   #count(inputs: number): void {

@@ -180,6 +180,25 @@ describe('an ordinal', () => {
     })
   })
 
+  it('begins where its only unknown input must hold more than 1 satoshi', async () => {
+    const change = { satoshis: 900 }
+    const [minted] = await save(outputs, made([], [{ satoshis: 1 }, change]))
+    expect(await walk().previous(minted!)).toBe(undefined)
+    // The satoshi of the known input comes first, and the coin that pays is not needed.
+    const unknown = made([], [{ satoshis: 500 }])
+    const paid = made([minted!, makeOutpoint(unknown.txid, 0)], [{ satoshis: 1 }, change])
+    const [moved] = await save(outputs, paid)
+    expect(named(await walk().previous(moved!))).toBe(named(minted))
+    expect(named(await walk().next(minted!))).toBe(named(moved))
+    const [behind, after] = await save(
+      outputs,
+      made([makeOutpoint(unknown.txid, 1), moved!], [{ satoshis: 1 }, { satoshis: 1 }])
+    )
+    await expect(walk().previous(behind!)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+    await expect(walk().previous(after!)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+    await expect(walk().next(moved!)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+  })
+
   it('says which transaction its history lacks', async () => {
     const [orphan] = await save(outputs, made([], [{ satoshis: 1 }]))
     await expect(originOf(walk(), orphan!)).rejects.toMatchObject({
