@@ -2,7 +2,7 @@
  * The health of an advertised host, as its `/health` has it. A host that fails `DOWN_AFTER` checks in a row is down: answers
  * leave it out until a check succeeds.
  */
-import { fetchReasonOf, QuoinError } from '@quoin/primitives'
+import { fetchReasonOf, QuoinError, readBody } from '@quoin/primitives'
 import type { HostRecord } from './keys.ts'
 
 /** Consecutive failures, as in overlay-express. */
@@ -36,7 +36,8 @@ export const checkHost = async (
       await response.body?.cancel()
       return `/health answers with status ${response.status}`
     }
-    return isHealthy(parsed(await readBounded(response))) ? undefined : '/health says that it is not ready'
+    const body = await readBody(response, MAX_BYTES, tooLong)
+    return isHealthy(parsed(body)) ? undefined : '/health says that it is not ready'
   } catch (error) {
     signal?.throwIfAborted()
     if (limit.aborted) return `no answer within ${timeout} ms`
@@ -51,24 +52,15 @@ const isHealthy = (report: unknown): boolean => {
   return (status === 'ok' && ready !== false) || (ready === true && live !== false)
 }
 
-const parsed = (text: string): unknown => {
+const tooLong = (most: number): QuoinError =>
+  new QuoinError('ERR_SOURCE_FORMAT', `/health has more than ${most} bytes`)
+
+const parsed = (body: Uint8Array): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(new TextDecoder().decode(body))
   } catch {
     return undefined
   }
-}
-
-const readBounded = async ({ body }: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > MAX_BYTES)
-      throw new QuoinError('ERR_SOURCE_FORMAT', `/health has more than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
 /** Whether a host is to be checked: a host that is down is asked less often, down to once a day. */

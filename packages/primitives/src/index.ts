@@ -37,6 +37,7 @@ export { memoize } from './memoize.ts'
 export { KeyedMutex } from './mutex.ts'
 export { OP } from './opcodes.ts'
 export { Reader } from './reader.ts'
+export { readBody } from './response-body.ts'
 export {
   buildScript,
   type Chunk,

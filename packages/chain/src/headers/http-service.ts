@@ -2,7 +2,7 @@
  * HTTP requests to a chain service, bounded in time and size: each failure is an `ERR_CHAIN_SOURCE` with the service's
  * address and the reason.
  */
-import { fetchReasonOf, QuoinError } from '@quoin/primitives'
+import { fetchReasonOf, QuoinError, readBody } from '@quoin/primitives'
 
 const TIMEOUT = 30_000
 /** Many times the largest legitimate answer. */
@@ -93,7 +93,9 @@ export class HttpService {
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
         ...(body !== undefined && { body: JSON.stringify(body) })
       })
-      const bytes = await this.#read(path, response)
+      const bytes = await readBody(response, this.#maxBytes, most =>
+        this.failure(path, `answered with more than ${most} bytes`)
+      )
       const type = (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
       return { status: response.status, type, bytes }
     } catch (error) {
@@ -105,21 +107,6 @@ export class HttpService {
         : `cannot be reached: ${fetchReasonOf(error)}`
       throw this.failure(path, reason, { cause: error })
     }
-  }
-
-  /** Reads at most `maxBytes`, for any stated length. */
-  async #read(path: string, { body }: Response): Promise<Uint8Array> {
-    const chunks: Uint8Array[] = []
-    let length = 0
-    if (body) {
-      for await (const chunk of body) {
-        length += chunk.length
-        if (length > this.#maxBytes)
-          throw this.failure(path, `answered with more than ${this.#maxBytes} bytes`)
-        chunks.push(chunk)
-      }
-    }
-    return new Uint8Array(Buffer.concat(chunks))
   }
 }
 

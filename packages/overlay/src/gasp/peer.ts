@@ -1,6 +1,6 @@
 /** The client side of sync: a peer over HTTP, in the protocol of `@bsv/overlay`, or in the same process. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffDelay, fetchReasonOf, formatTxid, isRetryable, QuoinError } from '@quoin/primitives'
+import { backoffDelay, fetchReasonOf, formatTxid, isRetryable, QuoinError, readBody } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
 import { changesOf } from './peer-changes.ts'
 import { foreignNode, syncResponse } from './serve.ts'
@@ -129,20 +129,8 @@ export const localPeer = (name: string, engine: Engine): Peer => {
   }
 }
 
-/** Reads up to `maxBytes`, whatever length the peer declares. */
-const readAnswer = async (name: string, { body }: Response, maxBytes: number): Promise<Uint8Array> => {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  if (body) {
-    for await (const chunk of body) {
-      length += chunk.length
-      if (length > maxBytes) throw failure(name, `answered with more than ${maxBytes} bytes`)
-      chunks.push(chunk)
-    }
-  }
-  const [first] = chunks
-  return chunks.length === 1 ? first! : new Uint8Array(Buffer.concat(chunks))
-}
+const readAnswer = (name: string, response: Response, maxBytes: number): Promise<Uint8Array> =>
+  readBody(response, maxBytes, () => failure(name, `answered with more than ${maxBytes} bytes`))
 
 const decoder = new TextDecoder()
 
