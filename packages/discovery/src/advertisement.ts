@@ -46,6 +46,25 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  */
 export const isAdvertisableName = (name: string): boolean => NAME.test(name)
 
+/**
+ * Why a name cannot be advertised; undefined of one that can.
+ *
+ * @example
+ * nameProblem('tm_bsv21') // 'it has digits'
+ */
+export const nameProblem = (name: string): string | undefined => {
+  if (isAdvertisableName(name)) return undefined
+  if (!/^(tm|ls)_/.test(name)) return 'it does not begin with tm_ or ls_'
+  if (name.length > 50) return 'it has more than 50 characters'
+  if (/[0-9]/.test(name)) return 'it has digits'
+  if (/[A-Z]/.test(name)) return 'it has capitals'
+  return 'it is not words of lower-case letters with single underscores between them'
+}
+
+/** The ways of an operator with a name that cannot be advertised. */
+export const REFUSED_NAME_ADVICE =
+  'Give a plug-in another name ([name=]module); or tell clients the address: hostOverrides of LookupResolver, peers of nodes.'
+
 /** Parses and verifies a locking script as an advertisement of a protocol. */
 export const parseAdvertisement = (script: Uint8Array, protocol: Protocol): Advertisement | Refusal => {
   const decoded = decodePushDrop(script)

@@ -12,7 +12,7 @@ import {
 } from '@bsv/sdk'
 import { QuoinError } from '@quoin/primitives'
 import { isAdvertisableName, type Protocol, parseAdvertisement } from './advertisement.ts'
-import { isAdvertisable } from './uri.ts'
+import { canonicalUri, isAdvertisable } from './uri.ts'
 
 /** The methods that advertisements need. */
 export type AdvertiserWallet = Pick<
@@ -68,7 +68,7 @@ export const planAdvertisements = (
   found: readonly FoundAdvertisement[]
 ): AdvertisementPlan => {
   const served = names.filter(name => !DISCOVERY.includes(name))
-  const own = found.filter(({ domain }) => domain === uri)
+  const own = found.filter(({ domain }) => canonicalUri(domain) === canonicalUri(uri))
   return {
     missing: served.filter(name => isAdvertisableName(name) && !own.some(each => each.name === name)),
     current: own.filter(({ name }) => served.includes(name)),

@@ -3,9 +3,13 @@
 export {
   type Advertisement,
   isAdvertisableName,
+  nameProblem,
+  PROTOCOLS,
   type Protocol,
   parseAdvertisement,
-  type Refusal
+  REFUSED_NAME_ADVICE,
+  type Refusal,
+  readAdvertisement
 } from './advertisement.ts'
 export {
   type AdvertisementPlan,
@@ -18,6 +22,7 @@ export {
   type TaggedBeef
 } from './advertiser.ts'
 export { BAN_TYPES, type BanType, ban, banList, unban } from './bans.ts'
+export { HostClient, type HostClientOptions } from './host-client.ts'
 export { checkHost, DOWN_AFTER } from './host-health.ts'
 export { checkHosts, hostRecords, type JanitorOptions, type JanitorReport } from './janitor.ts'
 export { type Ban, discoveryEvents, discoveryKeys, type HostRecord } from './keys.ts'

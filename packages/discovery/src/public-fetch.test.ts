@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fetchReasonOf } from '@quoin/primitives'
 import { afterEach, describe, expect, it } from 'vitest'
 import { isPublicAddress } from './public-address.ts'
 import { publicFetch, type ResolveHost } from './public-fetch.ts'
@@ -18,6 +19,9 @@ const serve = async (answer: RequestListener): Promise<number> => {
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   return (server.address() as AddressInfo).port
 }
+
+const reasonOf = (response: Promise<Response>): Promise<string> =>
+  response.then(() => 'no error', fetchReasonOf)
 
 const to =
   (...addresses: readonly string[]): ResolveHost =>
@@ -67,10 +71,7 @@ describe('a request to an address of a stranger', () => {
     'http://0x7f.1:1',
     'http://169.254.169.254/latest/meta-data'
   ])('%s is refused before a connection', async url => {
-    await expect(publicFetch()(url)).rejects.toMatchObject({
-      code: 'ERR_SOURCE_REFUSED',
-      message: expect.stringContaining('is not a public address')
-    })
+    await expect(reasonOf(publicFetch()(url))).resolves.toContain('is not a public address')
   })
 
   it('is refused when one address of the name is private', async () => {
@@ -80,7 +81,7 @@ describe('a request to an address of a stranger', () => {
       response.end()
     })
     const get = publicFetch({ resolve: to('93.184.216.34', '127.0.0.1') })
-    await expect(get(`http://node.example.com:${port}`)).rejects.toThrow(
+    expect(await reasonOf(get(`http://node.example.com:${port}`))).toBe(
       'node.example.com is 127.0.0.1, which is not a public address; the setting privateHosts permits it'
     )
     expect(asked).toBe(0)
@@ -125,7 +126,7 @@ describe('a request to an address of a stranger', () => {
       response.writeHead(302, { location: 'http://169.254.169.254/' })
       response.end()
     })
-    await expect(publicFetch({ allowPrivate: true })(`http://127.0.0.1:${port}`)).rejects.toThrow(
+    expect(await reasonOf(publicFetch({ allowPrivate: true })(`http://127.0.0.1:${port}`))).toContain(
       'redirects, which is not followed'
     )
   })

@@ -7,7 +7,6 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
-import { QuoinError } from '@quoin/primitives'
 import { isPublicAddress } from './public-address.ts'
 
 /** All addresses of a host name. */
@@ -34,7 +33,7 @@ const BODILESS = new Set([204, 205, 304])
  *
  * @example
  * const get = publicFetch()
- * await get('http://127.0.0.1:1') // throws: 127.0.0.1 is not a public address
+ * await get('http://127.0.0.1:1') // throws TypeError: fetch failed, since 127.0.0.1 is not a public address
  */
 export const publicFetch = ({
   allowPrivate = false,
@@ -51,14 +50,12 @@ export const publicFetch = ({
       else done(null, first.address, first.family)
     })
 
-  return async (input, init = {}) => {
-    const url = new URL(String(input instanceof Request ? input.url : input))
+  const send = async (url: URL, init: RequestInit): Promise<Response> => {
     const literal = url.hostname.replace(/^\[|\]$/g, '')
     // No name is resolved for an address.
     if (!allowPrivate && isIP(literal) && !isPublicAddress(literal)) throw notPublic(literal, literal)
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     const answer = await new Promise<IncomingMessage>((resolved, rejected) => {
-      const request = send(url, {
+      const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
         method: init.method ?? 'GET',
         headers: { 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(init.headers)) },
         lookup: guarded,
@@ -70,26 +67,43 @@ export const publicFetch = ({
       request.once('error', rejected)
       request.end(init.body ?? undefined)
     })
-    const status = answer.statusCode ?? 0
-    const isRedirect = status >= 300 && status < 400 && status !== 304
-    if (isRedirect || status < 200 || status > 599) {
-      answer.destroy()
-      const reason = isRedirect ? 'redirects, which is not followed' : `answers with status ${status}`
-      throw new QuoinError('ERR_SOURCE_REFUSED', `${url.origin} ${reason}`, { code: status })
+    return responseOf(url, answer)
+  }
+
+  return async (input, init = {}) => {
+    const url = new URL(String(input instanceof Request ? input.url : input))
+    try {
+      return await send(url, init)
+    } catch (cause) {
+      init.signal?.throwIfAborted()
+      // The error of `fetch`.
+      throw new TypeError('fetch failed', { cause })
     }
-    const headers = new Headers()
-    for (const [name, value] of Object.entries(answer.headers)) {
-      for (const each of [value ?? []].flat()) headers.append(name, each)
-    }
-    if (BODILESS.has(status)) answer.resume()
-    const body = BODILESS.has(status) ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
-    return new Response(body, { status, headers })
   }
 }
 
-const notPublic = (address: string, hostname: string): QuoinError =>
-  new QuoinError(
-    'ERR_SOURCE_REFUSED',
-    `${hostname === address ? address : `${hostname} is ${address}, which`} is not a public address; the setting privateHosts permits it`,
-    { code: 'private-address', address }
+const responseOf = (url: URL, answer: IncomingMessage): Response => {
+  const status = answer.statusCode ?? 0
+  const isRedirect = status >= 300 && status < 400 && status !== 304
+  if (isRedirect || status < 200 || status > 599) {
+    answer.destroy()
+    throw new Error(
+      isRedirect
+        ? `${url.origin} redirects, which is not followed`
+        : `${url.origin} answers with status ${status}`
+    )
+  }
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(answer.headers)) {
+    for (const each of [value ?? []].flat()) headers.append(name, each)
+  }
+  if (!BODILESS.has(status))
+    return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers })
+  answer.resume()
+  return new Response(null, { status, headers })
+}
+
+const notPublic = (address: string, hostname: string): Error =>
+  new Error(
+    `${hostname === address ? address : `${hostname} is ${address}, which`} is not a public address; the setting privateHosts permits it`
   )

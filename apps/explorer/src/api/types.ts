@@ -1389,6 +1389,18 @@ export interface Routes {
       readonly spendTxid: string | null
     }
   }
+  /** The banned hosts and advertisements, which answers leave out. */
+  'GET /admin/bans': {
+    readonly path: undefined
+    readonly query: {
+      readonly type?: 'domain' | 'outpoint'
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
   /** The network, where its headers begin, and the last. */
   'GET /admin/headers': {
     readonly path: undefined
@@ -1404,6 +1416,16 @@ export interface Routes {
     readonly path: {
       readonly height: number
     }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** The advertised hosts that were checked, with their health. */
+  'GET /admin/hosts': {
+    readonly path: undefined
     readonly query: undefined
     readonly body: undefined
     readonly answer: {
@@ -2599,6 +2621,22 @@ export interface Routes {
       readonly data: unknown
     }
   }
+  /** Bans a host or an advertisement. */
+  'POST /admin/ban': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** `domain`: a host, in any spelling and for any scheme; `outpoint`: one advertisement. */
+      readonly type: 'domain' | 'outpoint'
+      /** A URI as https://node.example.com, a host name, or an outpoint. */
+      readonly value: string
+      readonly reason?: string
+    }
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
   /** Takes an output out of all topics, and everything known of it. */
   'POST /admin/evict': {
     readonly path: undefined
@@ -2636,6 +2674,16 @@ export interface Routes {
       readonly data: unknown
     }
   }
+  /** Asks each advertised host for its health, once. */
+  'POST /admin/janitor': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
   /** Delivers the changes of topics to a lookup service again, from a position of their logs. */
   'POST /admin/lookups/{service}/replay': {
     readonly path: {
@@ -2662,6 +2710,21 @@ export interface Routes {
     readonly body: {
       /** A txid, an outpoint, or an entry of a membership log, as the list of items has it. */
       readonly item?: string
+    }
+    readonly answer: {
+      readonly status: 'success'
+      readonly data: unknown
+    }
+  }
+  /** Lifts a ban. */
+  'POST /admin/unban': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: {
+      /** `domain`: a host, in any spelling and for any scheme; `outpoint`: one advertisement. */
+      readonly type: 'domain' | 'outpoint'
+      /** A URI as https://node.example.com, a host name, or an outpoint. */
+      readonly value: string
     }
     readonly answer: {
       readonly status: 'success'

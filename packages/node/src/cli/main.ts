@@ -28,6 +28,8 @@ Examples:
   quoin serve deployment-info.json     run a LARS or CARS project, as it is
   quoin dev                            the same, with changed plug-ins loaded again
   quoin lookups                        say how far each lookup service of a node is
+  quoin advertise status --uri …       say whether clients find the node by SHIP and SLAP
+  quoin hosts                          say how advertised hosts do; check them, ban them
   quoin kv set name Ty                 an entry of the key-value store, beside quoin demo
   quoin dev-wallet                     a BRC-100 wallet to develop with
   quoin keyspace check                 prove every key layout that Quoin ships

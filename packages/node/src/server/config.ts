@@ -10,10 +10,12 @@ import { QuoinError, reasonOf } from '@quoin/primitives'
 
 import { Value } from '@sinclair/typebox/value'
 import { type Document, LineCounter, parseDocument } from 'yaml'
+import { isWalletUrl } from '../wallet/open-wallet.ts'
 import { isTrustedProxy, TRUST_PROXY_EXPECTS } from './client-address.ts'
 import { hydrationProblems, knexRelativeTo } from './databases.ts'
 import { type DeploymentInfo, readDeploymentInfo } from './deployment/deployment-info.ts'
 import { deploymentEnvironment, type VariableUse } from './deployment/environment.ts'
+import { discoveryProblems } from './discovery/settings.ts'
 import { nearest } from './nearest-word.ts'
 import { moduleSpecs, parsePlugins, pluginProblems, pluginsRelativeTo } from './plugin-settings.ts'
 import { rolesProblem, storeOfReader } from './roles.ts'
@@ -211,6 +213,8 @@ const readText = (path: string): string => {
 const relativeTo = (file: string, key: string, value: unknown): unknown => {
   const place = (path: string): string => (isAbsolute(path) ? path : resolve(dirname(file), path))
   if (key === 'backups' && typeof value === 'string') return place(value)
+  if (key === 'advertise.wallet' && typeof value === 'string')
+    return isWalletUrl(value) ? value : place(value)
   if (key === 'plugins') return pluginsRelativeTo(file, value)
   if (key === 'knex') return knexRelativeTo(dirname(resolve(file)), value)
   const [, scheme, path] =
@@ -258,6 +262,7 @@ const parseText = ({ key, schema }: Setting, text: string): unknown => {
   if (schema['type'] === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   if (key === 'index') return text === 'all' || text === 'off' ? text : list
   if (key === 'anchors') return parseHeights(list) ?? text
+  if (key === 'index' || key === 'sync.discover') return text === 'all' || text === 'off' ? text : list
   if (key !== 'peers') return text
   const peers = new Map<string, string[]>()
   for (const each of list) {
@@ -364,6 +369,7 @@ const checkTogether = (config: Config, sourceOf: (key: string) => string): Probl
       message: `trustProxy has ${short(proxies)}; expected ${TRUST_PROXY_EXPECTS}`
     })
   }
+  problems.push(...discoveryProblems(config).map(each => ({ ...each, source: sourceOf(each.setting) })))
   const roles = rolesProblem(config.roles, config)
   if (roles !== undefined) {
     problems.push({

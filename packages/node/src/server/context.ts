@@ -5,10 +5,11 @@ import type { AnyKeyspace } from '@quoin/keyspace'
 import type { Engine, Logger, PluginHost, SyncService } from '@quoin/overlay'
 import type { Store, TaskLease } from '@quoin/store'
 import type { DevNetwork } from './dev-network.ts'
+import type { DiscoveryTasks } from './discovery/index.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Part, Parts } from './parts.ts'
-import type { NodeQueue } from './queues.ts'
+import type { NodeQueues } from './queues.ts'
 import type { Role } from './roles.ts'
 import type { StoreWatch } from './store-watch.ts'
 import type { LeaseName } from './task-leases.ts'
@@ -36,6 +37,8 @@ export interface ServerOptions {
   readonly content?: false | { readonly origin?: string }
   /** The synchronisation with peers, for `/status` and the metrics. */
   readonly sync?: SyncService
+  /** The advertiser and the janitor. */
+  readonly discovery?: DiscoveryTasks
   /** The roles of the process, all unless given. Without `api` it has the routes of its health only. */
   readonly roles?: readonly Role[]
   /** Whether the process reads the store beside the process that writes to it. */
@@ -68,7 +71,7 @@ export interface Context {
   readonly parts: Parts
   readonly store: StoreWatch
   /** By name, for the operator. */
-  readonly queues: ReadonlyMap<string, NodeQueue>
+  readonly queues: NodeQueues
   /** Unix milliseconds. */
   readonly started: number
   /** Aborted when the server begins to close. */

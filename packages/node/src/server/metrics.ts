@@ -7,7 +7,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { measureOperation } from './operator-metrics.ts'
 import type { NamedState, Parts } from './parts.ts'
 import { pluginLabel } from './plugin-parts.ts'
-import type { NodeQueue } from './queues.ts'
+import type { NodeQueues } from './queues.ts'
 import type { NodeTokens } from './tokens.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -17,7 +17,7 @@ export interface MetricSources {
   readonly headers: HeaderStore | undefined
   readonly sync: SyncService | undefined
   readonly plugins: Pick<PluginHost, 'states'> | undefined
-  readonly queues: ReadonlyMap<string, NodeQueue>
+  readonly queues: NodeQueues
   readonly parts: Parts
   readonly tokens: NodeTokens | undefined
   readonly backups: string | undefined
@@ -101,8 +101,11 @@ export class Metrics {
       labelNames: ['queue', 'state'],
       registers,
       async collect() {
-        for (const [queue, each] of queues) {
-          const { age: _, ...counts } = await each.stats()
+        const all = await Promise.all(
+          [...queues()].map(async ([queue, each]) => [queue, await each.stats()] as const)
+        )
+        this.reset()
+        for (const [queue, { age: _, ...counts }] of all) {
           for (const [state, count] of Object.entries(counts)) this.set({ queue, state }, count)
         }
       }
@@ -113,7 +116,11 @@ export class Metrics {
       labelNames: ['queue'],
       registers,
       async collect() {
-        for (const [queue, each] of queues) this.set({ queue }, (await each.stats()).age ?? 0)
+        const all = await Promise.all(
+          [...queues()].map(async ([queue, each]) => [queue, await each.stats()] as const)
+        )
+        this.reset()
+        for (const [queue, { age }] of all) this.set({ queue }, age ?? 0)
       }
     })
     new Gauge({
@@ -190,7 +197,9 @@ export class Metrics {
         labelNames,
         registers,
         async collect() {
-          for (const state of await parts.states()) {
+          const all = await parts.states()
+          this.reset()
+          for (const state of all) {
             const value = of(state)
             if (value !== undefined) this.set({ part: state.name }, value)
           }
@@ -275,7 +284,10 @@ export class Metrics {
       labelNames,
       registers,
       async collect() {
-        for (const { topic, peer, lag } of await sync.status()) this.set({ topic, peer }, lag)
+        const all = await sync.status()
+        // Without the peers that are none any more.
+        this.reset()
+        for (const { topic, peer, lag } of all) this.set({ topic, peer }, lag)
       }
     })
     new Gauge({
@@ -284,7 +296,9 @@ export class Metrics {
       labelNames: [...labelNames, 'state'],
       registers,
       async collect() {
-        for (const { topic, peer, queued, dead } of await sync.status()) {
+        const all = await sync.status()
+        this.reset()
+        for (const { topic, peer, queued, dead } of all) {
           this.set({ topic, peer, state: 'queued' }, queued)
           this.set({ topic, peer, state: 'dead' }, dead)
         }

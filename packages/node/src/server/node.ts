@@ -39,6 +39,7 @@ import { mountedRoutes } from '../optional-packages.ts'
 import { ANCHOR_STARTS } from './anchor-starts.ts'
 import { networkOf } from './config.ts'
 import { DevNetwork } from './dev-network.ts'
+import { DiscoveryTasks } from './discovery/index.ts'
 import { diskPart } from './disk.ts'
 import { HeaderSync } from './header-sync.ts'
 import { LIMITS, type Limits } from './limits.ts'
@@ -59,6 +60,8 @@ export interface NodeOptions {
   /** Plug-ins beside the ones that the configuration names. */
   readonly plugins?: readonly Plugin[]
   readonly logger?: Logger
+  /** Connects to hosts that others advertise, instead of `publicFetch`. */
+  readonly fetch?: typeof fetch
 }
 
 /** A node without its server: for work on its store. */
@@ -95,7 +98,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     if (hasSources) closing.add(await follow(chain, engine, config, logger))
     const proofs = hasSources ? watchProofs(chain, engine, logger) : undefined
     if (proofs) closing.add(() => proofs.close())
-    const hasPeers = hasSources && Object.keys(config.peers).length > 0
+    const hasPeers = hasSources && (Object.keys(config.peers).length > 0 || config.sync.discover !== 'off')
     const peersLease = taskLease(node.store, 'peers', logger)
     closing.add(() => peersLease.close())
     const peers = new SyncService(engine, {
@@ -106,6 +109,10 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
       gate: peersLease
     })
     closing.add(() => peers.stop())
+    const discovered = config.discovery
+      ? new DiscoveryTasks(config, { engine, sync: peers, peersLease, logger, fetch: options.fetch })
+      : undefined
+    if (discovered) closing.add(() => discovered.close())
     const { path } = (await node.store.stats()).details
     const server = createServer({
       engine,
@@ -123,15 +130,18 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(dev && { dev }),
         ...(node.tokens && { tokens: node.tokens }),
         ...(hasSources && { sync: peers }),
+        ...(discovered && { discovery: discovered }),
         roles,
         isReadOnly: isReadOnly(config.store),
         leases: {
           ...(hasSources && chain.lease && { chain: chain.lease }),
           ...(hasPeers && { peers: peersLease }),
+          ...(hasSources && discovered?.lease && { discovery: discovered.lease }),
           ...(hasSources && node.tokens?.lease && { sources: node.tokens.lease })
         },
         ...(node.plugins && { plugins: node.plugins }),
         parts: [
+          ...(hasSources ? (discovered?.parts ?? []) : []),
           ...signatureParts(logger),
           ...(typeof path === 'string' ? [diskPart(path)] : []),
           ...(node.store.isShared || isReadOnly(config.store)
@@ -157,6 +167,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
       await peersLease.start()
       peers.start()
     }
+    if (hasSources) await discovered?.start(url)
     logger.info('listening', { url, store: node.store.engine, chain: config.chain })
     closing.last(() => logger.info('closed'))
     return { ...node, url, port }

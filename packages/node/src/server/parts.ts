@@ -33,16 +33,17 @@ export interface NamedState extends PartState {
 const PATIENCE_MS = 5000
 
 export class Parts {
-  readonly #parts: readonly Part[]
+  readonly #parts: () => readonly Part[]
   #asking: Promise<NamedState[]> | undefined
 
-  constructor(parts: readonly Part[]) {
+  /** The parts are named at each reading: peers of topics come and go. */
+  constructor(parts: () => readonly Part[]) {
     this.#parts = parts
   }
 
   /** The states of all parts. Concurrent callers share one reading. */
   states(): Promise<NamedState[]> {
-    this.#asking ??= Promise.all(this.#parts.map(stateOf)).finally(() => {
+    this.#asking ??= Promise.all(this.#parts().map(stateOf)).finally(() => {
       this.#asking = undefined
     })
     return this.#asking

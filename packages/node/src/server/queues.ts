@@ -25,10 +25,18 @@ export interface NodeQueue {
   remove(item: string): Promise<void>
 }
 
-export const nodeQueues = (
-  { outputs: { store }, outbox, lookups }: Engine,
-  sync: SyncService | undefined
-): ReadonlyMap<string, NodeQueue> => {
+/** The queues by name, at each call: peers of topics come and go. */
+export type NodeQueues = () => ReadonlyMap<string, NodeQueue>
+
+export const nodeQueues = (engine: Engine, sync: SyncService | undefined): NodeQueues => {
+  const own = ownQueues(engine)
+  return () => new Map([...own, ...syncQueues(sync)])
+}
+
+const syncQueues = (sync: SyncService | undefined): [string, NodeQueue][] =>
+  (sync?.queues ?? []).map(({ topic, peer, queue }) => [`sync:${topic}:${peer}`, ofOutpoints(queue)])
+
+const ownQueues = ({ outputs: { store }, outbox, lookups }: Engine): ReadonlyMap<string, NodeQueue> => {
   const { failedDeliveries, judgeAgain, admitAgain } = overlay.collections
   return new Map<string, NodeQueue>([
     ...Array.from(
@@ -41,10 +49,7 @@ export const nodeQueues = (
     ),
     ['again:judge', ofTxids(store.queueAt(judgeAgain, []))],
     ['again:admit', ofOutpoints(store.queueAt(admitAgain, []))],
-    ...(lookups.has('ls_bsv21') ? [['bsv21', ofTxids(discoveryQueue(store))] as const] : []),
-    ...(sync?.queues ?? []).map(
-      ({ topic, peer, queue }) => [`sync:${topic}:${peer}`, ofOutpoints(queue)] as const
-    )
+    ...(lookups.has('ls_bsv21') ? [['bsv21', ofTxids(discoveryQueue(store))] as const] : [])
   ])
 }
 

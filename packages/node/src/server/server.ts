@@ -87,7 +87,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
   const queues = nodeQueues(engine, options.sync)
   const logger = options.logger ?? SILENT
   const store = new StoreWatch(engine.outputs.store, logger, options.isReadOnly ?? false)
-  const parts = new Parts(nodeParts({ engine, headers, options, store, closing: closing.signal }))
+  const parts = new Parts(() => nodeParts({ engine, headers, options, store, closing: closing.signal }))
   const context: Context = {
     engine,
     headers,

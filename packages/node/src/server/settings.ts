@@ -158,7 +158,25 @@ const schema = Type.Object(
         live: flag({
           description: 'whether the changes of peers are synced when they commit them, beside the interval',
           default: true
-        })
+        }),
+        discover: Type.Union(
+          [
+            Type.Literal('all'),
+            Type.Literal('off'),
+            Type.Array(Type.String({ pattern: '^tm_[A-Za-z0-9_.-]{1,125}$' }), {
+              minItems: 1,
+              uniqueItems: true
+            })
+          ],
+          {
+            description:
+              'topics that are synced with the hosts that advertise them in tm_ship of this node, up to 8 of a topic, beside ' +
+              'peers: all, off, or names',
+            argument: 'topics',
+            expects: 'all, off, or a list of names of topics (tm_…)',
+            default: 'off'
+          }
+        )
       },
       { additionalProperties: false }
     ),
@@ -220,6 +238,63 @@ const schema = Type.Object(
       },
       { additionalProperties: false }
     ),
+    advertise: Type.Object(
+      {
+        uri: Type.Optional(
+          text(
+            {
+              description:
+                'the public address of the node, under which a process of it keeps its topics and lookup services ' +
+                'advertised by SHIP and SLAP; not advertised unless set',
+              argument: 'uri',
+              expects: 'https and a host name that is not localhost, as https://node.example.com'
+            },
+            '^https://[^\\s/?#@]+/?$'
+          )
+        ),
+        wallet: Type.Optional(
+          text(
+            {
+              description:
+                'the wallet that pays for advertisements and signs them: the URL of a BRC-100 wallet, or with the chain dev ' +
+                'the file of a development wallet',
+              argument: 'place',
+              expects: 'an http or https URL, or the path of a file'
+            },
+            '^[^\\0]+$'
+          )
+        ),
+        to: Type.Array(Type.String({ pattern: URL_PATTERN }), {
+          description: 'trackers that get the advertisements too, and again when they lost them',
+          argument: 'url',
+          expects: 'a list of http or https URLs',
+          default: []
+        }),
+        interval: whole(10, 604_800, {
+          description:
+            'seconds between comparisons of the advertisements with the topics and lookup services of the node',
+          default: 3600
+        })
+      },
+      { additionalProperties: false }
+    ),
+    janitor: Type.Object(
+      {
+        interval: whole(0, 604_800, {
+          description:
+            'seconds between requests to /health of each host that is advertised in tm_ship and tm_slap of this node; ' +
+            'hosts that fail three in a row are left out of answers. 0 asks none',
+          default: 0
+        })
+      },
+      { additionalProperties: false }
+    ),
+    privateHosts: flag({
+      description:
+        'whether advertised hosts may have private addresses when the janitor or the sync connects to them, as in a ' +
+        'network of one operator',
+      default: false
+    }),
     bsv21: Type.Object(
       {
         enabled: flag({

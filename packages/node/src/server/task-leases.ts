@@ -2,8 +2,11 @@
 import { type Logger, overlay } from '@quoin/overlay'
 import { type Store, TaskLease } from '@quoin/store'
 
-/** `chain`: headers, reorgs and proofs. `peers`: the sync of topics. `sources`: the sources of tokens. */
-export type LeaseName = 'chain' | 'peers' | 'sources'
+/**
+ * `chain`: headers, reorgs and proofs. `peers`: the sync of topics. `sources`: the sources of tokens. `discovery`: the
+ * advertiser and the janitor.
+ */
+export type LeaseName = 'chain' | 'peers' | 'sources' | 'discovery'
 
 export const taskLease = (store: Store, name: LeaseName, logger: Logger): TaskLease =>
   new TaskLease(store, {

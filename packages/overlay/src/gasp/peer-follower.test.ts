@@ -169,3 +169,46 @@ it('says of a peer that hangs that it is stalled, of one that answers wrongly wh
   await expect.poll(status).toMatchObject({ state: 'working', lastError: undefined })
   expect(await members(b)).toBe(1)
 })
+
+it('syncs with peers that are discovered while it runs, and not with those that are discovered no more', async () => {
+  const listings = { first: 0, second: 0 }
+  const peerOf = (name: 'first' | 'second'): Peer => {
+    const peer = localPeer(name, a.engine)
+    return {
+      ...peer,
+      syncResponse: (...request) => {
+        listings[name]++
+        return peer.syncResponse(...request)
+      }
+    }
+  }
+  service = new SyncService(b.engine, { peers: {}, interval: 10, live: false })
+  service.start()
+  await minted()
+  service.setDiscovered({ [TOPIC]: [peerOf('first')] })
+  await expect.poll(() => members(b), { timeout: 5000 }).toBe(1)
+  const before = await service.status()
+  service.setDiscovered({ [TOPIC]: [peerOf('first'), peerOf('second')] })
+  await expect.poll(() => listings.second, { timeout: 5000 }).toBeGreaterThan(0)
+  expect((await service.status()).map(({ peer }) => peer)).toEqual(['first', 'second'])
+  expect((await service.status())[0]!.since).toBe(before[0]!.since)
+  service.setDiscovered({ [TOPIC]: [peerOf('second')] })
+  const left = listings.first
+  const [rounds] = [listings.second]
+  await expect.poll(() => listings.second, { timeout: 5000 }).toBeGreaterThan(rounds + 3)
+  // One listing may have been on its way.
+  expect(listings.first).toBeLessThanOrEqual(left + 1)
+  expect(service.queues.map(({ peer }) => peer)).toEqual(['second'])
+  service.setDiscovered({})
+  expect(await service.status()).toEqual([])
+})
+
+it('does not sync twice with a configured peer that is discovered too', async () => {
+  service = new SyncService(b.engine, {
+    peers: { [TOPIC]: [localPeer('a', a.engine)] },
+    interval: HOUR,
+    live: false
+  })
+  service.setDiscovered({ [TOPIC]: [localPeer('a', a.engine), localPeer('c', a.engine)] })
+  expect((await service.status()).map(({ peer }) => peer)).toEqual(['a', 'c'])
+})

@@ -57,6 +57,8 @@ export interface SyncStatus {
 class Pair {
   readonly sync: TopicSync
   readonly health: SourceHealth
+  /** Aborted when the peer is no longer one of the topic. */
+  readonly removed = new AbortController()
   running = false
   lastRun: number | undefined
   /** Whether the peer has changed since the start of the last run. */
@@ -73,7 +75,8 @@ class Pair {
     this.sync = new TopicSync(engine, topic, observed(peer, this.health), options)
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  async run(stopped: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([stopped, this.removed.signal])
     this.running = true
     this.isChanged = false
     this.lastRun = Date.now()
@@ -114,47 +117,99 @@ class Pair {
 const STREAM_TOPICS = 50
 
 export class SyncService {
-  readonly #topics: readonly (readonly Pair[])[]
+  readonly #engine: Engine
+  readonly #options: SyncServiceOptions
+  /** The configured peers, and the discovered ones after them. */
+  readonly #configured: ReadonlyMap<string, readonly Pair[]>
+  #discovered: ReadonlyMap<string, readonly Pair[]> = new Map()
   readonly #interval: number
   readonly #jitter: number
   readonly #gate: TaskGate | undefined
   readonly #live: boolean
   #tasks: Tasks | undefined
+  readonly #byTopic = new Map<string, Task>()
 
   constructor(engine: Engine, options: SyncServiceOptions) {
     const { peers, interval = 60_000, jitter = 0.2, live = true } = options
+    this.#engine = engine
+    this.#options = options
     this.#interval = interval
     this.#jitter = jitter
     this.#gate = options.gate
     this.#live = live
-    this.#topics = Object.entries(peers).map(([topic, all]) =>
-      all.map(peer => {
-        const other = typeof peer === 'string' ? httpPeer(peer, options) : peer
-        return new Pair(engine, topic, other, options)
-      })
+    this.#configured = new Map(
+      Object.entries(peers).map(([topic, all]) => [topic, all.map(peer => this.#pair(topic, peer))])
     )
+  }
+
+  #pair(topic: string, peer: string | Peer): Pair {
+    const other = typeof peer === 'string' ? httpPeer(peer, this.#options) : peer
+    return new Pair(this.#engine, topic, other, this.#options)
+  }
+
+  /** All pairs, by topic. */
+  #pairsOf(topic: string): readonly Pair[] {
+    return [...(this.#configured.get(topic) ?? []), ...(this.#discovered.get(topic) ?? [])]
+  }
+
+  get #pairs(): readonly Pair[] {
+    return [...this.#configured.values(), ...this.#discovered.values()].flat()
   }
 
   start(): void {
     if (this.#tasks) return
     const tasks = new Tasks()
     this.#tasks = tasks
-    const byTopic = new Map<string, Task>()
-    for (const pairs of this.#topics) {
-      const { topic } = pairs[0]!.sync
-      const task = tasks.add({
-        name: `sync ${topic}`,
-        interval: this.#interval,
-        jitter: this.#jitter,
-        gate: this.#gate,
-        work: async signal => {
-          for (const pair of pairs) if (!signal.aborted && this.#isDue(pair)) await pair.run(signal)
-        }
-      })
-      byTopic.set(topic, task)
-    }
-    for (const follower of this.#live ? this.#followers(byTopic) : []) tasks.add(follower.task)
+    for (const topic of new Set([...this.#configured.keys(), ...this.#discovered.keys()]))
+      this.#addTask(topic)
+    for (const follower of this.#live ? this.#followers(this.#byTopic) : []) tasks.add(follower.task)
     tasks.start()
+  }
+
+  #addTask(topic: string): Task {
+    const task = this.#tasks!.add({
+      name: `sync ${topic}`,
+      interval: this.#interval,
+      jitter: this.#jitter,
+      gate: this.#gate,
+      work: async signal => {
+        for (const pair of this.#pairsOf(topic)) {
+          if (!signal.aborted && !pair.removed.signal.aborted && this.#isDue(pair)) await pair.run(signal)
+        }
+      }
+    })
+    this.#byTopic.set(topic, task)
+    return task
+  }
+
+  /**
+   * Replaces the discovered peers of topics, which are synced with at the interval. Peers that stay keep their state; a
+   * configured peer is not added again.
+   */
+  setDiscovered(peers: Readonly<Record<string, readonly Peer[]>>): void {
+    const before = this.#discovered
+    this.#discovered = new Map(
+      Object.entries(peers).map(([topic, all]) => {
+        const known = before.get(topic) ?? []
+        const others = all.filter(
+          ({ name }) => !this.#configured.get(topic)?.some(({ sync }) => sync.peer.name === name)
+        )
+        return [
+          topic,
+          others.map(
+            peer => known.find(({ sync }) => sync.peer.name === peer.name) ?? this.#pair(topic, peer)
+          )
+        ]
+      })
+    )
+    const current = new Set(this.#pairs)
+    for (const pair of [...before.values()].flat()) if (!current.has(pair)) pair.removed.abort()
+    if (!this.#tasks) return
+    for (const topic of this.#discovered.keys()) {
+      const task = this.#byTopic.get(topic)
+      if (task) task.wake()
+      else this.#addTask(topic).start()
+    }
   }
 
   /** A pass that a change of one peer caused leaves out the others until their interval is over. */
@@ -165,7 +220,7 @@ export class SyncService {
   /** A follower for each peer, with the topics that are synced with it; several if there are more topics than a stream has. */
   #followers(tasks: ReadonlyMap<string, Task>): readonly PeerFollower[] {
     const byPeer = new Map<string, Pair[]>()
-    for (const pair of this.#topics.flat()) {
+    for (const pair of [...this.#configured.values()].flat()) {
       const { name, changes } = pair.sync.peer
       if (changes) byPeer.set(name, [...(byPeer.get(name) ?? []), pair])
     }
@@ -207,20 +262,16 @@ export class SyncService {
     readonly peer: string
     readonly queue: Queue<Outpoint>
   }[] {
-    return this.#topics
-      .flat()
-      .map(({ sync }) => ({ topic: sync.topic, peer: sync.peer.name, queue: sync.queue }))
+    return this.#pairs.map(({ sync }) => ({ topic: sync.topic, peer: sync.peer.name, queue: sync.queue }))
   }
 
   /** The health of each peer. */
   get sources(): readonly { readonly topic: string; readonly peer: string; readonly health: SourceHealth }[] {
-    return this.#topics
-      .flat()
-      .map(({ sync, health }) => ({ topic: sync.topic, peer: sync.peer.name, health }))
+    return this.#pairs.map(({ sync, health }) => ({ topic: sync.topic, peer: sync.peer.name, health }))
   }
 
   status(): Promise<SyncStatus[]> {
-    return Promise.all(this.#topics.flat().map(pair => pair.status()))
+    return Promise.all(this.#pairs.map(pair => pair.status()))
   }
 }
 

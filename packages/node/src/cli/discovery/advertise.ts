@@ -2,18 +2,17 @@
 import {
   type AdvertisementPlan,
   createAdvertisements,
-  type FoundAdvertisement,
+  HostClient,
   isAdvertisable,
-  type Protocol,
+  nameProblem,
   planAdvertisements,
-  readFound,
+  REFUSED_NAME_ADVICE,
   revokeAdvertisements,
   type TaggedBeef
 } from '@quoin/discovery'
 import { QuoinError } from '@quoin/primitives'
 import { EXIT, paint, plural, print, printJson, table } from '@quoin/primitives/command'
-import { openWallet } from '../kv/open-wallet.ts'
-import { askJson } from '../node/http.ts'
+import { openWallet } from '../../wallet/open-wallet.ts'
 
 export interface AdvertiseOptions {
   readonly uri: string
@@ -38,10 +37,11 @@ export const advertise = async (
       `--uri is an address as https://node.example.com (BRC-101), not ${given}`,
       { uri }
     )
+  const node = new HostClient(url)
   const wallet = await openWallet(place, url)
   const { publicKey } = await wallet.getPublicKey({ identityKey: true })
   const read = async (): Promise<AdvertisementPlan> =>
-    planAdvertisements(await servedNames(url), uri, await findOwn(url, publicKey))
+    planAdvertisements(await node.served(), uri, await node.advertisements(publicKey))
   const plan = await read()
   const hosts = [url, ...to]
   if (verb === 'sync' && plan.missing.length > 0)
@@ -56,46 +56,8 @@ export const advertise = async (
   return isDone && after.obsolete.length === 0 ? EXIT.ok : EXIT.no
 }
 
-const servedNames = async (url: string): Promise<string[]> => {
-  const paths = ['/listTopicManagers', '/listLookupServiceProviders']
-  const listed = await Promise.all(paths.map(path => askJson<Record<string, unknown>>(url, path)))
-  return listed.flatMap(names => Object.keys(names))
-}
-
-const findOwn = async (url: string, identityKey: string): Promise<FoundAdvertisement[]> => {
-  const find = async (protocol: Protocol): Promise<FoundAdvertisement[]> => {
-    const service = `ls_${protocol.toLowerCase()}`
-    const { outputs } = await askJson<{ outputs: { beef: number[]; outputIndex: number }[] }>(
-      url,
-      '/lookup',
-      {
-        service,
-        query: { identityKey }
-      }
-    )
-    return outputs.flatMap(output => readFound(protocol, output) ?? [])
-  }
-  return (await Promise.all([find('SHIP'), find('SLAP')])).flat()
-}
-
-const submit = async (hosts: readonly string[], { beef, topics }: TaggedBeef): Promise<void> => {
-  for (const host of hosts) {
-    const steak = await askJson<Record<string, { error?: { message: string } }>>(
-      host,
-      '/submit',
-      Uint8Array.from(beef),
-      { 'x-topics': JSON.stringify(topics) }
-    )
-    const [topic, failed] = Object.entries(steak).find(([, { error }]) => error) ?? []
-    if (failed)
-      throw new QuoinError(
-        'ERR_NODE_REFUSED',
-        `${host} refused the advertisements in ${topic}: ${failed.error!.message}`,
-        {
-          url: host
-        }
-      )
-  }
+const submit = async (hosts: readonly string[], transaction: TaggedBeef): Promise<void> => {
+  for (const host of hosts) await new HostClient(host).submit(transaction)
 }
 
 const summary = (
@@ -116,12 +78,9 @@ const report = (uri: string, { missing, current, obsolete, refused }: Advertisem
     ...current.map(({ name, outpoint }) => [name, paint('green', 'advertised'), outpoint]),
     ...missing.map(name => [name, paint('yellow', 'missing'), '']),
     ...obsolete.map(({ name, outpoint }) => [name, paint('yellow', 'not served'), outpoint]),
-    ...refused.map(name => [
-      name,
-      paint('dim', 'cannot be advertised: digits or capitals in the name (BRC-87)'),
-      ''
-    ])
+    ...refused.map(name => [name, paint('dim', `cannot be advertised: ${nameProblem(name)} (BRC-87)`), ''])
   ]
   if (rows.length > 0) print(table(rows))
+  if (refused.length > 0) print(REFUSED_NAME_ADVICE)
   print(`${uri}: ${plural(current.length, 'advertisement')}, ${missing.length} missing`)
 }

@@ -5,8 +5,8 @@ import type { WalletInterface } from '@bsv/sdk'
 import { openDevWallet } from '@quoin/kvstore-client/dev-wallet'
 import { QuoinError, reasonOf } from '@quoin/primitives'
 import { EXIT, paint, print, printJson } from '@quoin/primitives/command'
+import { walletFile } from '../../wallet/wallet-file.ts'
 import { signals } from '../node/shutdown-signals.ts'
-import { walletFile } from './wallet-file.ts'
 
 export interface DevWalletCommandOptions {
   readonly url: string

@@ -2,7 +2,7 @@
 import { GlobalKV, type KvEntry, type ProtocolID } from '@quoin/kvstore-client'
 import { QuoinError } from '@quoin/primitives'
 import { EXIT, paint, plural, print, printJson, table } from '@quoin/primitives/command'
-import { openWallet } from './open-wallet.ts'
+import { openWallet } from '../../wallet/open-wallet.ts'
 
 export interface KvOptions {
   readonly url: string

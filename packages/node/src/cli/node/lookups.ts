@@ -161,7 +161,7 @@ const statesOf = async (options: LookupsOptions): Promise<readonly LookupState[]
   }
 }
 
-const authorization = ({
+export const authorization = ({
   token = process.env['QUOIN_ADMIN_TOKEN']
 }: LookupsOptions): Record<string, string> => {
   if (token) return { authorization: `Bearer ${token}` }

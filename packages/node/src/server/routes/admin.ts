@@ -17,6 +17,7 @@ import { bearer } from '../bearer-auth.ts'
 import type { Context } from '../context.ts'
 import { tokenQueue } from '../queues.ts'
 import { Outpoint, Txid } from '../schemas.ts'
+import { discoveryRoutes } from './admin-discovery.ts'
 import { lookupRoutes } from './admin-lookups.ts'
 import { admin, success } from './admin-route.ts'
 
@@ -29,6 +30,7 @@ export const adminRoutes = (context: Context): Route[] => {
     ...topics(context),
     ...queues(context),
     ...lookupRoutes(context),
+    ...discoveryRoutes(context),
     ...(context.headers ? headers(context.headers) : []),
     ...(context.options.backups === undefined ? [] : backups(context, context.options.backups))
   ]
@@ -94,7 +96,7 @@ const queues = ({ engine, queues: all, limits }: Context): Route[] => {
     description: 'A txid, an outpoint, or an entry of a membership log, as the list of items has it.'
   })
   const queueOf = (name: string) => {
-    const queue = all.get(name) ?? tokenQueue(engine, name)
+    const queue = all().get(name) ?? tokenQueue(engine, name)
     if (!queue) throw new QuoinError('ERR_NOT_FOUND', `no queue is called ${name}`)
     return queue
   }
@@ -103,7 +105,7 @@ const queues = ({ engine, queues: all, limits }: Context): Route[] => {
       ...admin('get', 'queues', 'queues', 'The queues: how many items are due, leased, waiting and dead.'),
       handle: async () =>
         success(
-          await Promise.all([...all].map(async ([name, queue]) => ({ name, ...(await queue.stats()) })))
+          await Promise.all([...all()].map(async ([name, queue]) => ({ name, ...(await queue.stats()) })))
         )
     }),
     route({

@@ -239,7 +239,7 @@ const status = (context: Context): Route => {
         journal.last(),
         headers?.tip(),
         counted.totals(),
-        Promise.all([...queues].map(async ([queue, each]) => [queue, await each.stats()] as const))
+        Promise.all([...queues()].map(async ([queue, each]) => [queue, await each.stats()] as const))
       ])
       return json({
         service: serviceOf(context),
