@@ -9,5 +9,5 @@ export const PROVED: readonly string[] = [
   // stamp-fields
   'da5db14f3fc9a8288470676792',
   // store of overlay
-  '679a59a5d7bc9607c993f25530'
+  'ca9343f7f8b57bf618b815f2f6'
 ]

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ChangeIndex, filterOf, passes } from './change-index.ts'
-import type { LiveChange } from './journal.ts'
+import type { LiveChange } from './journal-changes.ts'
 
 const names = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 2 })
 const some = fc.option(names, { nil: undefined })

@@ -2,7 +2,7 @@
  * Followers of changes by the events and topics of their filters, so that the cost of a change depends on the followers that
  * it touches and not on all.
  */
-import type { LiveChange } from './journal.ts'
+import type { LiveChange } from './journal-changes.ts'
 
 /** Changes that touch one of the events or one of the topics. */
 export interface ChangeFilter {

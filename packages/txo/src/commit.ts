@@ -6,8 +6,6 @@
 import {
   bytesKey,
   equalBytes,
-  formatOutpoint,
-  formatTxid,
   hasCode,
   memoize,
   type Outpoint,
@@ -29,14 +27,15 @@ import {
   writeTallies,
   writeTransactionRows
 } from './index-rows.ts'
-import type { Journal, JournalEntry } from './journal.ts'
+import type { Journal } from './journal.ts'
+import { toJournalEntry } from './journal-diff.ts'
 import { outputs } from './keys.ts'
 import { membershipEntries } from './membership.ts'
 import { membershipChanges } from './membership-diff.ts'
 import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
-import { outpointFromMapKey, type Slot, txidFromMapKey, txidMapKey, WorkingSet } from './working-set.ts'
+import { outpointFromMapKey, txidFromMapKey, txidMapKey, WorkingSet } from './working-set.ts'
 
 /** Attempts before a commit fails with `ERR_STORE_BUSY`. */
 const ATTEMPTS = 100
@@ -283,59 +282,6 @@ const isPublished = (work: WorkingSet, txid: string): boolean => {
     work.outputsOf(txid).some(key => work.output(key).before !== work.output(key).after)
   )
 }
-
-/** The journal entry of a changed transaction. */
-const toJournalEntry = (work: WorkingSet, txid: string): JournalEntry => {
-  const { before, after } = work.record(txid)
-  const record = (after ?? before)!
-  const moved = before && after && scoreOf(before) !== scoreOf(after)
-  const state = (slot: Slot<OutputState>): OutputState => (slot.after.isSaved ? slot.after : slot.before)
-  const changed = work.outputsOf(txid).filter(key => {
-    const slot = work.output(key)
-    return moved || slot.before !== slot.after
-  })
-  const spent = record.spends
-    .map(({ outpoint, events }) => ({ outpoint, events, slot: work.spend(bytesKey(outpoint)) }))
-    .filter(({ slot }) => slot && (moved || slot.before !== slot.after))
-  return {
-    kind: after ? (moved ? 'moved' : 'saved') : 'removed',
-    txid: formatTxid(txidFromMapKey(txid)),
-    score: scoreOf(record),
-    outputs: changed.map(key => ({
-      vout: voutOf(outpointFromMapKey(key)),
-      events: state(work.output(key)).events,
-      topics: state(work.output(key)).topics,
-      ...leftBy(work.output(key)),
-      ...spenderOf(work, key)
-    })),
-    spends: spent.map(({ outpoint, events }) => ({
-      outpoint: formatOutpoint(outpoint),
-      events: mergedEvents(state(work.output(bytesKey(outpoint))).events, events),
-      topics: topicsEver(work.output(bytesKey(outpoint)))
-    }))
-  }
-}
-
-const mergedEvents = (own: readonly string[], told: readonly string[]): readonly string[] =>
-  told.length === 0 ? own : [...new Set([...own, ...told])].sort()
-
-const spenderOf = (work: WorkingSet, key: string): { spender?: string } => {
-  const spender = work.isGuarded(key) ? work.spend(key).after : undefined
-  return spender === undefined ? {} : { spender: formatTxid(txidFromMapKey(spender)) }
-}
-
-/** The topics that an output leaves. */
-const leftBy = ({ before, after }: Slot<OutputState>): { left?: readonly Topic[] } => {
-  if (!after.isSaved) return {}
-  const topics = after.topics
-  const left = before.topics.filter(topic => !topics.includes(topic))
-  return left.length > 0 ? { left } : {}
-}
-
-/** Topics before or after: a spend may remove the output from a topic. */
-const topicsEver = ({ before, after }: Slot<OutputState>): Topic[] => [
-  ...new Set([...before.topics, ...after.topics])
-]
 
 const { conflicts } = outputs.collections
 

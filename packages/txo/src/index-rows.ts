@@ -12,16 +12,12 @@ import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { TransactionRecord } from './record.ts'
 
-const { topicOutputs, topicTransactions, merkle, balances } = outputs.collections
+const { topicOutputs, topicTransactions, balances } = outputs.collections
 const { log } = chain.collections
 const PENDING = log.encode('pending')
 const MINED = log.encode('mined')
 const SATOSHIS = balances.encode('satoshis')
 const OUTPUTS = balances.encode('outputs')
-
-/** States of proofs, in the keys of `merkle`. */
-const UNMINED = 0n
-const VALIDATED = 1n
 
 /** An output with the records that its rows depend on. */
 export interface OutputView {
@@ -64,10 +60,7 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
       const { index, live } = keys(event)
       if (!(live && spender)) rows.push({ key: index, score })
     }
-    for (const topic of state.topics) {
-      const { outputs: ofTopic, unmined, validated } = topicKeys(topic)
-      rows.push({ key: ofTopic, score }, { key: record.position ? validated : unmined, score })
-    }
+    for (const topic of state.topics) rows.push({ key: topicKeys(topic).outputs, score })
   }
   if (spender) {
     const score = scoreOf(spender)
@@ -84,9 +77,7 @@ const outputRows = ({ state, record, spender, spentEvents }: OutputView, keys: K
 /** The keys of a topic, copied since the cache keeps them. */
 const topicKeys = memoize(1000, (topic: Topic) => ({
   outputs: topicOutputs.encode(topic).slice(),
-  transactions: topicTransactions.encode(topic).slice(),
-  unmined: merkle.encode(topic, UNMINED).slice(),
-  validated: merkle.encode(topic, VALIDATED).slice()
+  transactions: topicTransactions.encode(topic).slice()
 }))
 
 const tally = (tallies: Tallies, { state, spender }: OutputView, keys: Keys, sign: 1 | -1): void => {

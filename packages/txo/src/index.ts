@@ -29,7 +29,9 @@ export {
   retryStale
 } from './indexer.ts'
 export type { IngestPlan } from './ingest-plan.ts'
-export { type ChangeKind, type Journal, type JournalEntry, type LiveChange, newId } from './journal.ts'
+export type { Journal } from './journal.ts'
+export type { LiveChange } from './journal-changes.ts'
+export { type ChangeDetails, type ChangeKind, encodeEntry, newId } from './journal-entry.ts'
 export type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 export {
   changeFields,

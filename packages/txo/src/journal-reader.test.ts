@@ -2,7 +2,7 @@
 
 import { createHook } from 'node:async_hooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { LiveChange } from './journal.ts'
+import type { LiveChange } from './journal-changes.ts'
 import {
   type FollowOptions,
   JournalReader,

@@ -6,7 +6,7 @@
  */
 import { Task } from '@quoin/primitives'
 import { type ChangeFilter, ChangeIndex, filterOf, passes } from './change-index.ts'
-import type { LiveChange } from './journal.ts'
+import type { LiveChange } from './journal-changes.ts'
 
 /** The journal in the store. */
 export interface JournalSource {

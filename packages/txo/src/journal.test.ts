@@ -1,11 +1,11 @@
 /** Live events: nothing lost, nothing repeated, and one is told when it is too late. */
 
-import { makeOutpoint } from '@quoin/primitives'
+import { makeOutpoint, type Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeStores } from '../../store/src/stores.testing.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
-import type { LiveChange } from './journal.ts'
+import type { LiveChange } from './journal-changes.ts'
 import type { FollowOptions } from './journal-reader.ts'
 import { outputs as outputKeys } from './keys.ts'
 import { OutputStore } from './output-store.ts'
@@ -48,6 +48,8 @@ describe('following the journal', () => {
     await outputs.move(txidNumber(2), { height: 7, index: 1n })
     await outputs.rollback(txidNumber(2))
     const changes = await take(outputs, 4, { after: 0 })
+    // Read after the removal, which has the spends.
+    expect(changes[1]).toMatchObject({ outputs: [], spends: [] })
     expect(changes.map(({ position, kind, txid: of }) => [position, kind, of])).toEqual([
       [1, 'saved', txid(1)],
       [2, 'saved', txid(2)],
@@ -55,9 +57,36 @@ describe('following the journal', () => {
       [4, 'removed', txid(2)]
     ])
     expect(changes[0]!.outputs).toEqual([{ vout: 0, events: [ANN], topics: [] }])
-    expect(changes[1]!.spends).toEqual([{ outpoint: `${txid(1)}.0`, events: [ANN], topics: [] }])
-    expect(changes[2]).toMatchObject({ score: 7.000000001, spends: [{ outpoint: `${txid(1)}.0` }] })
+    expect(changes[2]).toMatchObject({ score: 7.000000001, outputs: [] })
     expect(changes[3]!.spends).toEqual([{ outpoint: `${txid(1)}.0`, events: [ANN], topics: [] }])
+  })
+
+  it('keeps what an output lost: topics that it left, and all of an output that was erased', async () => {
+    const outputs = await opened()
+    const topic = 'tm_x' as Topic
+    const both = new TxUpdate(txidNumber(1)).output(0, { events: [ANN] }).output(1, { events: [BOB] })
+    await outputs.commit(both.admit(topic, 0).admit(topic, 1))
+    await outputs.commit(new TxUpdate(txidNumber(1)).removeFromTopic(topic, 0))
+    await outputs.commit(new TxUpdate(txidNumber(1)).erase(1))
+    const changes = await take(outputs, 3, { after: 0 })
+    expect(changes.map(change => change.outputs)).toEqual([
+      [{ vout: 0, events: [ANN], topics: [] }],
+      [{ vout: 0, events: [ANN], topics: [], left: [topic] }],
+      [{ vout: 1, events: [BOB], topics: [topic] }]
+    ])
+  })
+
+  it('names all outputs of a transaction where the changed ones are too many for an entry', async () => {
+    const outputs = await opened()
+    const made = new TxUpdate(txidNumber(1))
+    for (let vout = 0; vout < 300; vout++) made.output(vout, { events: [ANN] })
+    await outputs.commit(made)
+    const more = new TxUpdate(txidNumber(1))
+    for (let vout = 0; vout < 150; vout++) more.output(vout, { events: [BOB] })
+    await outputs.commit(more, new TxUpdate(txidNumber(2)).output(7, { events: [ANN] }))
+    const [first, second, third] = await take(outputs, 3, { after: 0 })
+    expect([first!, second!].map(change => change.outputs.length)).toEqual([300, 300])
+    expect(third!.outputs.map(({ vout }) => vout)).toEqual([7])
   })
 
   it('wakes who waits, and filters by event', async () => {
@@ -104,14 +133,14 @@ describe('following the journal', () => {
     expect(await take(outputs, 10, { after: 20 })).toHaveLength(10)
   })
 
-  it('refuses a position whose change is missing', async () => {
+  it('refuses a position without an entry of its form', async () => {
     const outputs = await opened()
     await save(outputs, 1)
     await outputs.store.logAt(outputKeys.collections.journal, []).append(new Uint8Array(16).fill(2))
     await save(outputs, 3)
     await expect(take(outputs, 3, { after: 0 })).rejects.toMatchObject({
       code: 'ERR_STORE_CORRUPT',
-      details: { position: 2, last: 3 }
+      details: { position: 2 }
     })
   })
 

@@ -3,46 +3,15 @@
  * position that is kept, so that nothing is lost or repeated across reconnects, restarts and processes.
  */
 
-import { randomBytes } from 'node:crypto'
 import { QuoinError } from '@quoin/primitives'
 import type { Batch, Log, Store } from '@quoin/store'
+import { type LiveChange, planChanges } from './journal-changes.ts'
+import { decodeEntry, encodeEntry, hasDetails, idOf, type JournalEntry, newId } from './journal-entry.ts'
 import { type FollowOptions, JournalReader, JournalSubscription, PAGE } from './journal-reader.ts'
-import { CHANGE_ID, changeFields, outputs } from './keys.ts'
-
-/** A transaction was written, got another block position, or was rolled back. */
-export type ChangeKind = 'saved' | 'moved' | 'removed'
-
-/** A change as stored, with texts for people, as streams send it. */
-export interface JournalEntry {
-  readonly kind: ChangeKind
-  readonly txid: string
-  /** The score; of a removed transaction its last one. */
-  readonly score: number
-  /** Changed outputs with their events and topics; of a removed transaction their last ones. */
-  readonly outputs: readonly {
-    readonly vout: number
-    readonly events: readonly string[]
-    readonly topics: readonly string[]
-    /** Topics that it left. */
-    readonly left?: readonly string[]
-    /** The transaction that spends it: it may be in the index before the output is. */
-    readonly spender?: string
-  }[]
-  /** Outputs that it spends, or spent before it was removed, with their events and topics. */
-  readonly spends: readonly {
-    readonly outpoint: string
-    readonly events: readonly string[]
-    readonly topics: readonly string[]
-  }[]
-}
-
-export interface LiveChange extends JournalEntry {
-  /** The position in the journal, to continue `after`. */
-  readonly position: number
-}
+import { changeFields, outputs } from './keys.ts'
 
 const { journal, changes } = outputs.collections
-const { change: changeField } = changeFields.collections
+const { details: detailsField } = changeFields.collections
 /** Appended changes after which the journal is trimmed. */
 const TRIM_EVERY = 1024
 
@@ -63,10 +32,10 @@ export class Journal {
     this.#reader = new JournalReader(this, keep)
   }
 
-  appendIn(batch: Batch, change: JournalEntry): void {
+  appendIn(batch: Batch, entry: JournalEntry): void {
     const id = newId()
-    this.#log.appendDeferredIn(batch, id)
-    batch.use(changes).at().set(changeField, [id], change)
+    this.#log.appendDeferredIn(batch, encodeEntry(id, entry))
+    if (entry.details) batch.use(changes).at().set(detailsField, [id], entry.details)
   }
 
   /** Wakes the reader after a commit that appended changes, unless they have no positions yet. */
@@ -93,7 +62,9 @@ export class Journal {
       if (old.length === 0) return
       const batch = this.#store.batch()
       batch.zrem(journal.encode(), ...old.map(({ entry }) => entry))
-      for (const { entry } of old) batch.use(changes).at().delete(changeField, entry)
+      for (const { entry } of old) {
+        if (hasDetails(entry)) batch.use(changes).at().delete(detailsField, idOf(entry))
+      }
       await batch.commit()
     }
   }
@@ -125,12 +96,18 @@ export class Journal {
 
   /**
    * The changes after a position, without a snapshot: where snapshots are optimistic, followers would wait for writers.
-   * An entry without its change was trimmed after the entries were read, and all entries before it with it.
+   * An entry without its details was trimmed after the entries were read, and all entries before it with it.
    */
   async read(after: number): Promise<LiveChange[]> {
     const { entries, last } = await this.#log.read({ after, limit: PAGE })
-    const ids = entries.map(({ entry }): [Uint8Array] => [entry])
-    const stored = await this.#store.use(changes).at().getMany(changeField, ids)
+    const detailed = entries.filter(({ entry }) => hasDetails(entry))
+    const stored = await this.#store
+      .use(changes)
+      .at()
+      .getMany(
+        detailsField,
+        detailed.map(({ entry }): [Uint8Array] => [idOf(entry)])
+      )
     const missing = stored.indexOf(undefined)
     const oldest = missing === -1 ? entries[0]?.position : await this.#log.first()
     if (after > last || after < (oldest ?? last + 1) - 1) {
@@ -141,31 +118,22 @@ export class Journal {
       )
     }
     if (missing !== -1) {
-      const { position } = entries[missing]!
+      const { position } = detailed[missing]!
       throw new QuoinError(
         'ERR_STORE_CORRUPT',
-        `the journal has position ${position} without its change; start from the last position instead`,
+        `the journal has position ${position} without its details; start from the last position instead`,
         { position, last }
       )
     }
-    return entries.map(({ position }, i) => ({ ...stored[i]!, position }))
+    const details = new Map(detailed.map(({ position }, i) => [position, stored[i]!]))
+    return this.#store.run(
+      planChanges(
+        entries.map(({ position, entry }) => ({
+          position,
+          entry: decodeEntry(position, entry),
+          details: details.get(position)
+        }))
+      )
+    )
   }
-}
-
-/** A random id of this process. */
-const PROCESS = randomBytes(CHANGE_ID - 8)
-let lastMoment = 0
-
-/**
- * An id of a journal entry, ascending within a process and distinct between processes: unix microseconds (8 bytes, greater
- * than the last), then the id of the process (8 bytes).
- */
-export const newId = (): Uint8Array => {
-  lastMoment = Math.max(lastMoment + 1, Math.round((performance.timeOrigin + performance.now()) * 1000))
-  const id = new Uint8Array(CHANGE_ID)
-  const view = new DataView(id.buffer)
-  view.setUint32(0, Math.floor(lastMoment / 2 ** 32))
-  view.setUint32(4, lastMoment % 2 ** 32)
-  id.set(PROCESS, 8)
-  return id
 }

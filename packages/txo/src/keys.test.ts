@@ -27,8 +27,7 @@ const TOPIC = 'tm_bsv21' as Topic
 const ascii = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
 describe('the builders of seed 000', () => {
-  const { output, satoshis, spends, progress, topicOutputs, topicTransactions, merkle, queue } =
-    outputs.collections
+  const { output, satoshis, spends, progress, topicOutputs, topicTransactions, queue } = outputs.collections
 
   it.each([
     ['KeySatoshis', satoshis.encode(), 'h:sats'],
@@ -38,7 +37,6 @@ describe('the builders of seed 000', () => {
     ['KeyTopicTxs', topicTransactions.encode(TOPIC), 'z:tp:tm_bsv21:tx'],
     ['KeyTopicOutputs of a token', topicOutputs.encode(`tm_${TOKEN}` as Topic), `z:tp:tm_${TOKEN}`],
     ['KeyLog', chain.collections.log.encode('pending'), 'z:tx:pending'],
-    ['KeyMerkleState', merkle.encode(TOPIC, 2n), 'z:merkle:tm_bsv21:2'],
     ['KeyQueue', queue.encode('bsv21'), 'q:bsv21'],
     ['KeyTokenQueue', bsv21.collections.tokenQueue.encode(TOKEN), `q:tok:${TOKEN}`],
     ['KeySet whitelist', bsv21.collections.lists.encode('whitelist'), 's:bsv21:whitelist'],
@@ -188,9 +186,9 @@ describe('events of plug-ins', () => {
   it('are refused when free text reaches another key, and the store stays as it was', () => {
     const store = nodeStore()
     const members = store.members.length
-    const found = findings(() => registerEvents(store, 'merkle', { any: event('tm_x', 'x', text('rest')) }))
+    const found = findings(() => registerEvents(store, 'tp', { any: event('tm_x', 'x', text('rest')) }))
     expect(found[0]).toMatchObject({ property: 'P3' })
-    expect(ascii(Buffer.from(found[0]!.witness[0], 'hex'))).toMatch(/^z:merkle:tm_x:/)
+    expect(ascii(Buffer.from(found[0]!.witness[0], 'hex'))).toMatch(/^z:tp:tm_x:/)
     expect(store.members.length).toBe(members)
   })
 

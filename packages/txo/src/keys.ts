@@ -1,7 +1,7 @@
 /**
  * The keys of the output store (seeds 000 and 001): one hash for each output, bulk hashes for satoshis, spends
- * and progress, and the sorted sets of topics, merkle states and balances, and queues. The keys of events are in
- * `events.ts`.
+ * and progress, and the sorted sets of topics and balances, and queues. The keys of events are in `events.ts`. Outputs
+ * of a topic by the state of their proof are ranges of scores in the set of the topic, and have no set of their own.
  *
  * Seed 001 has a hash for the peers of each topic, `h:pi:{topic}`. With a topic of 33 characters it is also the key of
  * an output, and in the scan of `h:{txid}`. So peers are fields of `h:prog`, as in seed 000.
@@ -14,7 +14,6 @@ import {
   alphabet,
   bytes,
   collection,
-  decimal,
   hash,
   hex,
   json,
@@ -31,7 +30,7 @@ import {
   word
 } from '@quoin/keyspace'
 import { amounts } from './amounts.ts'
-import type { JournalEntry } from './journal.ts'
+import { type ChangeDetails, ENTRY_ID } from './journal-entry.ts'
 import { blockPosition } from './position.ts'
 import { PROVED } from './proved.ts'
 import { transactionRecord } from './record.ts'
@@ -156,19 +155,16 @@ export const progressFields = keyspace(
   { about: 'Fields of `h:prog`.', proved: PROVED }
 )
 
-/** Bytes of the id of a change: its time, so that changes are stored in order, and its process. */
-export const CHANGE_ID = 16
-
 /** Bytes of the rank of an account in its book: the amount's complement and the account. */
 const PLACE = 36
 
 export const changeFields = keyspace(
   'change-fields',
   {
-    change: collection({
-      key: [bytes('change')],
-      value: json<JournalEntry>(),
-      about: 'One change, as streams send it.'
+    details: collection({
+      key: [bytes('entry', { length: ENTRY_ID })],
+      value: json<ChangeDetails>(),
+      about: 'Outputs and spends of an entry that the index no longer has as they were.'
     })
   },
   { about: 'Fields of `h:journal`.', proved: PROVED }
@@ -201,7 +197,7 @@ export const outputs = keyspace(
     topicOutputs: collection({
       key: ['z:tp:', topic('topic')],
       value: sortedSetOf(outpoint('outpoint')),
-      about: 'Outputs admitted by a topic.'
+      about: 'Outputs admitted by a topic: mined ones, with a height as their score, before unmined ones.'
     }),
     topicTransactions: collection({
       key: ['z:tp:', topic('topic'), ':tx'],
@@ -214,12 +210,6 @@ export const outputs = keyspace(
       value: logOf(bytes('entry')),
       about:
         'The membership log of a topic: outputs admitted, spent, restored, removed or evicted, and transactions that moved in the chain, in the order of the commits.'
-    }),
-    merkle: collection({
-      key: ['z:merkle:', topic('topic'), ':', decimal('state', { bits: 32 })],
-      scans: [[]],
-      value: sortedSetOf(outpoint('outpoint')),
-      about: 'Outputs of a topic by the state of their proof.'
     }),
     balances: collection({
       key: ['z:balance:', word('of', 'satoshis', 'outputs')],
@@ -240,13 +230,13 @@ export const outputs = keyspace(
     }),
     journal: collection({
       key: ['z:journal'],
-      value: logOf(bytes('change')),
-      about: 'Changes in the order of their commits.'
+      value: logOf(bytes('entry', { max: 1800 })),
+      about: 'Changes in the order of their commits: references to transactions and outputs.'
     }),
     changes: collection({
       key: ['h:journal'],
       value: hash(changeFields),
-      about: 'The changes of the journal.'
+      about: 'Details of entries of the journal, by the first 16 bytes of the entry.'
     }),
     queue: collection({
       key: ['q:', alphabet('queue', NAME, { max: 128 })],

@@ -17,7 +17,7 @@ import {
   txidOf
 } from '@quoin/primitives'
 import type { LogReads, StoreReads } from '@quoin/store'
-import { newId } from './journal.ts'
+import { newId } from './journal-entry.ts'
 import { outputs } from './keys.ts'
 
 /** Changes of members and former members of a topic. */

@@ -1,13 +1,13 @@
 /** Fingerprints of sound keyspaces, written by `npm run prove`. */
 export const PROVED: readonly string[] = [
   // change-fields
-  '48d5f825066769674e79b7b59d',
+  '0fc941a5906c452cfae3e2d537',
   // output-events
   'ba4e22d0095875308c716acbae',
   // output-fields
   '0e71ddbb97bf90f4d31439fd30',
   // outputs
-  'ff2ca8e2c75ce0feb7779bf223',
+  'c0e6a7df92feb88d6ac2dfcdaa',
   // progress-fields
   '1cf9c994a0fa80ef825b7f7fb4',
   // satoshis-fields

@@ -4,7 +4,7 @@
  */
 import { formatOutpoint, formatTxid, makeOutpoint } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
-import type { LiveChange } from '../journal.ts'
+import type { LiveChange } from '../journal-changes.ts'
 import { outputs, spendFields } from '../keys.ts'
 import { outputState } from '../output-state.ts'
 import type { OutputStore } from '../output-store.ts'
@@ -65,12 +65,18 @@ export class Follower {
     }
   }
 
-  /** Of what this one heard, what another has to hear. */
+  /**
+   * The changes that another follower has to hear of: the last change of each transaction whose outputs touch its events.
+   * Events are those of the time of reading, so followers may differ on earlier changes, and on events of spent outputs.
+   */
   touching({ events = [] }: Follower): LiveChange[] {
     const wanted = new Set(events)
-    return this.changes.filter(({ outputs: changed, spends }) =>
-      [...changed, ...spends].some(each => each.events.some(event => wanted.has(event)))
-    )
+    const last = new Map<string, LiveChange>()
+    for (const change of this.changes) {
+      const isTouched = change.outputs.some(each => each.events.some(event => wanted.has(event)))
+      if (isTouched) last.set(change.txid, change)
+    }
+    return [...last.values()].sort((a, b) => a.position - b.position)
   }
 
   /** What they know by now, as lines of text. */

@@ -15,6 +15,7 @@ import { type OpenNode, openNode } from '../node.ts'
 import type { Config } from '../settings.ts'
 import { rangeOf } from './migration.ts'
 import { includesLayouts } from './migrations.ts'
+import { pickLayouts } from './pick-layouts.ts'
 
 export interface RebuildOptions {
   /** The layouts of the store that is rebuilt. */
@@ -71,7 +72,7 @@ export const rebuildStore = async (from: Store, options: RebuildOptions): Promis
 }
 
 const needReadable = (recorded: Layouts): void => {
-  if (includesLayouts(recorded, pickLayouts(chain, ['transaction', 'proof', 'log']))) return
+  if (includesLayouts(recorded, presentLayouts(chain, ['transaction', 'proof', 'log']))) return
   throw new QuoinError(
     'ERR_STORE_UPGRADE',
     'this version has no migration for the store, and cannot read its transactions. ' +
@@ -81,11 +82,8 @@ const needReadable = (recorded: Layouts): void => {
 }
 
 /** The present layouts of some collections of a keyspace. */
-const pickLayouts = (space: AnyKeyspace, names: readonly string[]): Layouts => {
-  const { version, collections } = layoutsOf([space])[space.name]!
-  const picked = Object.entries(collections).filter(([name]) => names.includes(name))
-  return { [space.name]: { version, collections: Object.fromEntries(picked) } }
-}
+const presentLayouts = (space: AnyKeyspace, names: readonly string[]): Layouts =>
+  pickLayouts(layoutsOf([space]), space.name, names)
 
 /** Headers and the development chain. Transactions come with the BEEFs that are submitted. */
 const copyChain = async (from: Store, into: Store, { onProgress, signal }: RebuildOptions): Promise<void> => {
@@ -113,8 +111,8 @@ const replay = async (
 ): Promise<Rebuild> => {
   const transactionsOf = new TransactionStore(from)
   const order = await replayOrder(from, transactionsOf)
-  const hasRecords = includesLayouts(recorded, pickLayouts(outputs, ['spends']))
-  const hasOutputs = includesLayouts(recorded, pickLayouts(outputs, ['output']))
+  const hasRecords = includesLayouts(recorded, presentLayouts(outputs, ['spends']))
+  const hasOutputs = includesLayouts(recorded, presentLayouts(outputs, ['output']))
   const { indexer } = node.engine
   const refused: Refusal[] = []
   for (const [done, txid] of order.entries()) {

@@ -38,6 +38,7 @@ interface Fixture {
 }
 
 const MEMBERSHIP = 'write the membership logs of topics'
+const FACTS = 'write each fact once'
 
 const fixtures: readonly Fixture[] = [
   {
@@ -45,20 +46,20 @@ const fixtures: readonly Fixture[] = [
     kind: 'lmdb',
     directory: 'lmdb',
     renamed: { 'data.mdb-killed': '' },
-    steps: ['recover 40 commits from the redo log', MEMBERSHIP, 'record the key layouts']
+    steps: ['recover 40 commits from the redo log', MEMBERSHIP, FACTS, 'record the key layouts']
   },
   {
     name: 'lmdb after kill -9',
     kind: 'lmdb',
     directory: 'lmdb',
     renamed: { 'data.mdb': '', 'data.mdb-killed': 'data.mdb' },
-    steps: ['recover 40 commits from the redo log', MEMBERSHIP, 'record the key layouts']
+    steps: ['recover 40 commits from the redo log', MEMBERSHIP, FACTS, 'record the key layouts']
   },
   {
     name: 'level',
     kind: 'level',
     directory: 'level',
-    steps: ['add checksums to rows', MEMBERSHIP, 'record the key layouts']
+    steps: ['add checksums to rows', MEMBERSHIP, FACTS, 'record the key layouts']
   },
   {
     name: 'lmdb with proofs and judgements apart from their transactions',
@@ -68,6 +69,7 @@ const fixtures: readonly Fixture[] = [
       'add checksums to rows',
       'move proofs and judgements beside their transactions',
       MEMBERSHIP,
+      FACTS,
       'record the key layouts'
     ]
   }
@@ -153,6 +155,11 @@ const differencesIn = async (url: string) => {
       expect(await index.membership(topic).last()).toBeGreaterThan(0)
       expect(await membershipDifference(index, topic)).toBeUndefined()
     }
+    const { journal } = index
+    const changes = await journal.read(0)
+    expect(changes.map(({ position }) => position)).toEqual(changes.map((_, i) => i + 1))
+    expect(changes.length).toBe(await journal.last())
+    expect(changes.flatMap(each => each.outputs).length).toBeGreaterThan(10)
     return (await verifyIndex(store, { events: nodeEvents(), ledger: tokenLedger })).differences
   } finally {
     await store.close()
@@ -370,7 +377,12 @@ describe('a store on a server', () => {
       })
       expect(await store.get(key('p:'))).toBeDefined()
       expect(await upgraded(redis.url, { inPlace: true })).toMatchObject({
-        steps: ['move proofs and judgements beside their transactions', MEMBERSHIP, 'record the key layouts']
+        steps: [
+          'move proofs and judgements beside their transactions',
+          MEMBERSHIP,
+          FACTS,
+          'record the key layouts'
+        ]
       })
       const text = async (at: Uint8Array) => Buffer.from((await store.get(at)) ?? []).toString()
       expect(await text(key('t:', ':proof'))).toBe('proof')
