@@ -30,7 +30,21 @@ export const oneSatAdminRoutes = (context: TokenContext): Route[] => {
   })
   if (adminToken === undefined) return [status]
   const auth = bearer(adminToken)
-  const guarded = [...lists(context, 'whitelist'), ...lists(context, 'blacklist'), ...actives(context)]
+  const setup = route({
+    method: 'post',
+    path: `${BASE}/setup`,
+    name: 'oneSatAdminSetup',
+    summary: 'That the node is set up: its admin token comes from its settings.',
+    tag: '1sat',
+    responses: {
+      200: {
+        description: 'It is.',
+        content: { [JSON_TYPE]: Type.Object({ message: Type.String() }) }
+      }
+    },
+    handle: () => json({ message: 'the admin token is set; it comes from the settings of the node' })
+  })
+  const guarded = [setup, ...lists(context, 'whitelist'), ...lists(context, 'blacklist'), ...actives(context)]
   return [status, ...guarded.map((each): Route => ({ ...each, auth }))]
 }
 
