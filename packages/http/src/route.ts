@@ -65,8 +65,8 @@ export interface RouteSpec<
   readonly responses: Readonly<Record<number, ResponseSpec>>
   /** Only for requests with this bearer token. */
   readonly auth?: BearerAuth
-  /** Requests that a request counts as under the limit of an address; 1 unless given. */
-  readonly cost?: number
+  /** Requests that a request counts as under the limit of an address, by the parameters of its path; 1 unless given. */
+  readonly cost?: number | ((params: Readonly<Record<string, string>>) => number)
   handle(request: RouteRequest<P, Q, H, B>): Promise<RouteResponse> | RouteResponse
 }
 

@@ -205,7 +205,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
         if (content) checkHost(content.origin, header('host'), route)
         const client = incoming && clients.of(incoming)
         if (client?.untrustedProxy !== undefined) warnOnce(client.untrustedProxy)
-        if (limiter && client) limiter.take(client, route.cost)
+        if (limiter && client) limiter.take(client, costOf(route, c.req.param()))
         route.auth?.check(header('authorization'))
         const { url } = c.req
         const mark = url.indexOf('?')
@@ -238,6 +238,9 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   })
   return app
 }
+
+const costOf = ({ cost }: Route, params: Readonly<Record<string, string>>): number | undefined =>
+  typeof cost === 'function' ? cost(params) : cost
 
 /** The id of the client if it is fit for a log, else one of this process. */
 const requestIds = (): ((given: string | undefined) => string) => {

@@ -5,6 +5,7 @@
  *
  * Transactions fix the way backwards for ever. Forwards it follows spends, which reorgs change.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Transaction } from '@quoin/chain'
 import {
   bytesKey,
@@ -27,7 +28,9 @@ export interface WalkLimits {
   readonly bytes: number
 }
 
-const LIMITS: WalkLimits = { inputs: 20_000, bytes: 256 * 1024 * 1024 }
+const LIMITS: WalkLimits = { inputs: 10_000, bytes: 256 * 1024 * 1024 }
+/** Transactions that are read in one turn of the event loop, since reads of an embedded store do not wait. */
+const PER_TURN = 32
 /** Inputs whose satoshis are read together. */
 const SLICE = 256
 
@@ -42,6 +45,7 @@ export class OrdinalWalk {
   readonly #limits: WalkLimits
   #inputs = 0
   #bytes = 0
+  #reads = 0
   readonly #read = new Set<string>()
   /** The last transaction, which most calls ask for again. */
   #last: Transaction | undefined
@@ -56,6 +60,7 @@ export class OrdinalWalk {
     const found = await this.#outputs.transactions.get(txid)
     if (!found) return undefined
     this.#last = found
+    if (++this.#reads % PER_TURN === 0) await setImmediate()
     const name = bytesKey(txid)
     if (!this.#read.has(name)) this.#bytes += found.raw.length
     this.#read.add(name)

@@ -278,6 +278,16 @@ describe('/1sat/ordfs', () => {
   })
 })
 
+it('counts requests that follow an ordinal as ten', async () => {
+  const limited = await startNode('memory:', {
+    limits: { rate: { perSecond: 0.001, burst: 25, loopback: true } }
+  })
+  const status = async (path: string) => (await limited.get(`/content/${first}${path}`)).status
+  const statuses = [await status(':-1'), await status(':0'), await status(':-1'), await status('')]
+  expect(statuses).toEqual([404, 404, 429, 404])
+  await limited.close()
+})
+
 describe('an origin for content', () => {
   it('serves content and nothing else, and other hosts lead there', async () => {
     const apart = await startNode('memory:', { content: { origin: 'https://content.example:444' } })

@@ -5,6 +5,7 @@ import { OrdinalWalk } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { defaultOf, fileAt, INDEX, isDirectory } from './directory.ts'
+import { costOfPointer } from './pointer.ts'
 import { CONTENT_HEADERS, type ContentRequest, ContentRequestHeaders, checkUse, elsewhere } from './policy.ts'
 import { mapJson, type ResolvedContent, resolveContent } from './resolved-content.ts'
 import { RangeHeaders, type RangeRequest, serveBytes } from './served-bytes.ts'
@@ -24,6 +25,7 @@ export const contentFileRoute = ({ engine, limits }: Context, origin?: string): 
     name: 'content',
     summary: 'The content of an output: an inscription, a B file, or a file of a directory.',
     tag: 'content',
+    cost: ({ path }) => costOfPointer(path),
     params: {
       path: Type.String({
         maxLength: 4096,

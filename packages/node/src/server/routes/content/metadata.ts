@@ -4,6 +4,7 @@ import { formatOutpoint, hasCode } from '@quoin/primitives'
 import { OrdinalWalk } from '@quoin/txo'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
+import { costOfPointer } from './pointer.ts'
 import { mapJson, type ResolvedContent, resolveContent } from './resolved-content.ts'
 
 const Metadata = Type.Object(
@@ -21,7 +22,7 @@ const Metadata = Type.Object(
 const NO_STORE = { 'cache-control': 'no-store' }
 /** Pointers of one request, and the requests that it counts as. */
 const MAX_POINTERS = 100
-const BULK_COST = 10
+const BULK_COST = 50
 const Pointer = Type.String({
   maxLength: 100,
   description: '`txid_vout` or a txid, `:sequence` behind it or not.'
@@ -34,6 +35,7 @@ export const metadataRoutes = ({ engine: { outputs } }: Context): Route[] => [
     name: 'contentMetadata',
     summary: 'The media type, length and metadata of the content of an output.',
     tag: 'content',
+    cost: ({ pointer }) => costOfPointer(pointer),
     params: { pointer: Pointer },
     responses: {
       200: { description: 'The metadata.', content: { [JSON_TYPE]: Metadata } },

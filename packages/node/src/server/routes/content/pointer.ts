@@ -10,6 +10,12 @@ export interface Pointer {
   readonly sequence: number | undefined
 }
 
+/** Requests that one counts as which follows an ordinal. */
+const FOLLOWING_COST = 10
+
+/** Requests that a request for a pointer counts as. */
+export const costOfPointer = (text = ''): number => (/:/.test(text) ? FOLLOWING_COST : 1)
+
 const POINTER = /^([0-9a-fA-F]{64})(?:[._i](0|[1-9][0-9]{0,9}))?(?::(-1|-2|0|[1-9][0-9]{0,9}))?$/
 
 export const parsePointer = (text: string): Pointer => {

@@ -8,6 +8,9 @@ import { checkLength } from './file.ts'
 import { type ContentRequest, ContentRequestHeaders, checkUse, elsewhere } from './policy.ts'
 import { RangeHeaders, type RangeRequest, serveBytes } from './served-bytes.ts'
 
+/** Requests that one counts as: it follows an ordinal. */
+const STREAM_COST = 10
+
 export const contentStreamRoute = ({ engine: { outputs }, limits }: Context, host?: string): Route =>
   route({
     method: 'get',
@@ -15,6 +18,7 @@ export const contentStreamRoute = ({ engine: { outputs }, limits }: Context, hos
     name: 'contentStream',
     summary: 'The content of an output, with the parts (`ordfs/stream`) that follow it in its ordinal.',
     tag: 'content',
+    cost: STREAM_COST,
     params: { outpoint: OutpointText },
     headers: { ...ContentRequestHeaders, ...RangeHeaders },
     responses: {
