@@ -2397,6 +2397,15 @@ export interface Routes {
       readonly topic: string
     }
   }
+  /** That the node is set up: its admin token comes from its settings. */
+  'POST /1sat/admin/api/setup': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly message: string
+    }
+  }
   /** Puts a token on the whitelist. */
   'POST /1sat/admin/api/whitelist': {
     readonly path: undefined
