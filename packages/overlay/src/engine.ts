@@ -91,6 +91,10 @@ export interface SubmissionRequest {
   readonly client?: string | undefined
 }
 
+export interface RelayRequest extends Pick<SubmissionRequest, 'beef' | 'client'> {
+  readonly token?: string | undefined
+}
+
 /** Accepts every proof: for tests on one machine. */
 const TRUSTING: RootTracker = {
   isValidRootForHeight: async () => true,
@@ -228,15 +232,19 @@ export class Engine {
     }
   }
 
-  /** Indexes the subject of a BEEF and gives it to the network, without topics. Throws as `submit` does. */
-  async relay({ beef: given, client }: Pick<SubmissionRequest, 'beef' | 'client'>): Promise<Txid> {
+  /**
+   * Indexes the subject of a BEEF and gives it to the network, without topics. Throws as `submit` does. `token` is the SHA-256
+   * of the token that its statuses are asked for by, in hex.
+   */
+  async relay({ beef: given, client, token }: RelayRequest): Promise<Txid> {
     await this.#throttle.next()
     const beef = Beef.from(given)
     const submission = new Submission(this.#context, {
       beef,
       offChainValues: undefined,
       mode: 'current-tx',
-      client
+      client,
+      token
     })
     await this.#mutex.run(bytesKey(beef.subject), () => submission.relay())
     return beef.subject

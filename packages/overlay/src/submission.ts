@@ -36,11 +36,12 @@ import type { AnyLookup, Mode, PreviousCoin } from './types.ts'
 
 /**
  * Gives a transaction to the network before it is committed; throws when the network refuses it. The result writes its part
- * of the commit.
+ * of the commit. `token` is the SHA-256 of the token that the submitter asks for statuses by, in hex.
  */
 export type Broadcast = (
   transaction: Transaction,
-  beef: Beef
+  beef: Beef,
+  token?: string | undefined
 ) => Promise<((batch: Batch) => void | Promise<void>) | undefined | void>
 
 export interface SubmissionContext {
@@ -58,6 +59,7 @@ export interface SubmissionInput {
   readonly offChainValues: Uint8Array | undefined
   readonly mode: Mode
   readonly client?: string | undefined
+  readonly token?: string | undefined
 }
 
 interface Evaluations {
@@ -130,7 +132,7 @@ export class Submission {
   async #broadcast({ subject, position }: IngestPlan): ReturnType<Broadcast> {
     const { broadcast } = this.#context
     if (!broadcast || this.#input.mode !== 'current-tx' || position) return undefined
-    this.#broadcasting ??= broadcast(subject, this.#input.beef).catch(throwBroadcastError)
+    this.#broadcasting ??= broadcast(subject, this.#input.beef, this.#input.token).catch(throwBroadcastError)
     return this.#broadcasting
   }
 

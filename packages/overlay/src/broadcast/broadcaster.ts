@@ -21,13 +21,23 @@ import { type Batch, type Lease, type Queue, WORK_LEASE_SECONDS, whileLeased } f
 import type { OutputStore, Proofs, RollbackCause } from '@quoin/txo'
 import { healthLog, type Logger, SILENT } from '../logger.ts'
 import type { Broadcast } from '../submission.ts'
-import { BroadcastRecords } from './broadcast-records.ts'
+import { BroadcastRecords, type RecordChange } from './broadcast-records.ts'
 import { type BroadcastRecord, broadcasts } from './keys.ts'
 import { Network, type NetworkStatus, type ProcessorAnswer, textOf, unavailable } from './network.ts'
 import { isMinedStatus } from './network-answer.ts'
 import type { TransactionProcessor } from './processor.ts'
 import { Refusal, RefusedButMinedError } from './refusal.ts'
-import { checked, mined, queued, rejected, reported, submitted, unmined } from './transitions.ts'
+import {
+  checked,
+  mined,
+  queued,
+  rejected,
+  reported,
+  submitted,
+  unchanged,
+  unmined,
+  withToken
+} from './transitions.ts'
 import { parentsOf, type TransactionLookup, unsentAncestors } from './unsent-ancestors.ts'
 
 export interface BroadcasterOptions {
@@ -123,25 +133,31 @@ export class Broadcaster {
   }
 
   /** The step of a submission: its result is written in the commit that admits. */
-  readonly offer: Broadcast = async (transaction, beef) => {
+  readonly offer: Broadcast = async (transaction, beef, token) => {
     const { txid } = transaction
     const record = await this.records.get(txid)
-    if (!this.canSend || record?.status === 'sent' || record?.status === 'seen') return undefined
+    if (!this.canSend || record?.status === 'sent' || record?.status === 'seen') {
+      return token === undefined
+        ? undefined
+        : batch => this.#changeIn(batch, txid, withToken(token, unchanged))
+    }
     // The network decides first on a transaction that it has refused.
-    if (this.when === 'with' && record?.status !== 'rejected') return batch => this.#queueIn(batch, txid)
+    if (this.when === 'with' && record?.status !== 'rejected')
+      return batch => this.#queueIn(batch, txid, token)
     const answers = await this.#submitAll(transaction, this.#found(beef), AbortSignal.timeout(this.timeout))
     const last = answers.at(-1)!
     if (last.answer.verdict === 'refused') throw refused(last.transaction.txid, last.answer, txid)
     if (!isAccepted(last.answer)) throw unavailable([last.answer.reason ?? last.answer.txStatus])
     return async batch => {
-      for (const { transaction: each, answer } of answers) await this.acceptIn(batch, each.txid, answer)
+      for (const { transaction: each, answer } of answers) {
+        await this.acceptIn(batch, each.txid, answer, each === transaction ? token : undefined)
+      }
     }
   }
 
   /** Part of the commit of a transaction that a processor has accepted. */
-  async acceptIn(batch: Batch, txid: Txid, answer: ProcessorAnswer): Promise<void> {
-    this.#isDirty = true
-    await this.records.changeIn(batch, txid, submitted(answer))
+  async acceptIn(batch: Batch, txid: Txid, answer: ProcessorAnswer, token?: string): Promise<void> {
+    await this.#changeIn(batch, txid, withToken(token, submitted(answer)))
     if (this.canSend) this.#outbox.enqueueIn(batch, txid, this.#dueAfter(0))
   }
 
@@ -153,17 +169,16 @@ export class Broadcaster {
     ])
     if (!transaction && !record) return false
     if (answer.verdict === 'refused') await this.#refuse(txid, answer)
-    else await this.records.change(txid, reported(answer))
+    else await this.records.change(txid, reported(answer), batch => this.#proveSoonIn(batch, txid, answer))
     return true
   }
 
-  /** Adds the SHA-256 of a token that streams of events ask by. */
-  async addToken(txid: Txid, token: string): Promise<void> {
-    await this.records.change(txid, before =>
-      before && !before.tokens?.includes(token)
-        ? { ...before, tokens: [...(before.tokens ?? []), token].slice(-MAX_TOKENS) }
-        : undefined
-    )
+  /** A processor that says that a transaction is mined is asked for the proof. */
+  #proveSoonIn(batch: Batch, txid: Txid, { txStatus }: ProcessorAnswer): void {
+    if (!this.canSend || !isMinedStatus(txStatus)) return
+    this.#outbox.removeIn(batch, txid)
+    this.#outbox.enqueueIn(batch, txid, Date.now() / 1000)
+    this.#isDirty = true
   }
 
   /** The record when it is no longer queued, or as it is after so many milliseconds. */
@@ -189,9 +204,13 @@ export class Broadcaster {
     })
   }
 
-  async #queueIn(batch: Batch, txid: Txid): Promise<void> {
+  async #changeIn(batch: Batch, txid: Txid, change: RecordChange): Promise<void> {
     this.#isDirty = true
-    await this.records.changeIn(batch, txid, queued)
+    await this.records.changeIn(batch, txid, change)
+  }
+
+  async #queueIn(batch: Batch, txid: Txid, token: string | undefined): Promise<void> {
+    await this.#changeIn(batch, txid, withToken(token, queued))
     this.#outbox.enqueueIn(batch, txid, Date.now() / 1000)
   }
 
@@ -205,12 +224,11 @@ export class Broadcaster {
   async #positionIn(batch: Batch, txid: Txid, height: number | undefined): Promise<void> {
     const record = await this.records.get(txid)
     if (!record) return
-    this.#isDirty = true
     if (height !== undefined) {
-      await this.records.changeIn(batch, txid, mined(height))
+      await this.#changeIn(batch, txid, mined(height))
       this.#outbox.removeIn(batch, txid)
     } else if (record.status === 'mined') {
-      await this.records.changeIn(batch, txid, unmined)
+      await this.#changeIn(batch, txid, unmined)
       if (this.canSend) this.#outbox.enqueueIn(batch, txid, Date.now() / 1000)
     }
   }
@@ -221,7 +239,6 @@ export class Broadcaster {
     const isRefused = refusal && bytesKey(refusal.txid) === bytesKey(txid)
     if (isRefused && (await this.#outputs.transactions.proof(txid))) throw new RefusedButMinedError()
     if (!refusal && !(await this.records.get(txid))) return
-    this.#isDirty = true
     const reason = isRefused
       ? refusal.reason
       : cause
@@ -229,7 +246,7 @@ export class Broadcaster {
         : 'it was rolled back: a mined transaction spends the same outputs, or a reorg removed it'
     const txStatus = isRefused ? refusal.answer.txStatus : 'REJECTED'
     const competing = isRefused ? refusal.answer.competing : undefined
-    await this.records.changeIn(batch, txid, rejected(txStatus, reason, competing))
+    await this.#changeIn(batch, txid, rejected(txStatus, reason, competing))
     this.#outbox.removeIn(batch, txid)
   }
 
@@ -436,9 +453,6 @@ interface Submitted {
 }
 
 const isAccepted = ({ verdict }: ProcessorAnswer): boolean => verdict === 'sent' || verdict === 'seen'
-
-/** Tokens of one transaction. */
-const MAX_TOKENS = 8
 
 const refused = (txid: Txid, answer: ProcessorAnswer, subject: Txid): QuoinError => {
   const { txStatus, processor, competing } = answer

@@ -1,13 +1,20 @@
 /** The network as several transaction processors show it: each is asked in order until one decides. */
 import type { Transaction } from '@quoin/chain'
 import { QuoinError, reasonOf, type Txid } from '@quoin/primitives'
-import type { NetworkAnswer } from './network-answer.ts'
+import type { NetworkAnswer, Verdict } from './network-answer.ts'
 import type { TransactionProcessor } from './processor.ts'
 
 export interface ProcessorAnswer extends NetworkAnswer {
   /** Undefined where no processor answered. */
   readonly processor: string | undefined
 }
+
+/** Told of the processor, its verdict, and the seconds that it took. */
+export type SubmissionObserver = (
+  processor: string,
+  outcome: Verdict | 'unavailable',
+  seconds: number
+) => void
 
 export type NetworkStatus =
   | { readonly answer: ProcessorAnswer; readonly unknownTo?: undefined }
@@ -20,11 +27,17 @@ export class Network {
   readonly processors: readonly TransactionProcessor[]
   /** Milliseconds that one processor may take. */
   readonly #share: number
+  readonly #observers: SubmissionObserver[] = []
 
   /** `timeout` is shared among the processors. */
   constructor(processors: readonly TransactionProcessor[], timeout: number) {
     this.processors = processors
     this.#share = Math.ceil(timeout / Math.max(1, processors.length))
+  }
+
+  /** Calls the observer after each submission to a processor. */
+  onSubmission(observer: SubmissionObserver): void {
+    this.#observers.push(observer)
   }
 
   /**
@@ -40,9 +53,13 @@ export class Network {
     const reasons: string[] = []
     let byPolicy: ProcessorAnswer | undefined
     for (const processor of this.#inOrder(among)) {
+      const since = performance.now()
       const answer = await this.#ask(signal, reasons, limited =>
         processor.submit(transaction, sourceOf, { signal: limited })
       )
+      const seconds = (performance.now() - since) / 1000
+      for (const observer of this.#observers)
+        observer(processor.name, answer?.verdict ?? 'unavailable', seconds)
       if (!answer) continue
       const named = { ...answer, processor: processor.name }
       if (answer.verdict === 'refused by policy') byPolicy = named

@@ -87,3 +87,19 @@ export const unmined: RecordChange = before => {
   const { height: _, ...record } = before
   return { ...record, status: 'sent', txStatus: 'SENT_TO_NETWORK', at: now(), checks: 0 }
 }
+
+/** Tokens of one transaction; the first ones make way. */
+const MAX_TOKENS = 8
+
+/** A change with a token that statuses are asked for by. */
+export const withToken =
+  (token: string | undefined, change: RecordChange): RecordChange =>
+  before => {
+    const after = change(before)
+    const record = after ?? before
+    if (!record || token === undefined || record.tokens?.includes(token)) return after
+    return { ...record, tokens: [...(record.tokens ?? []), token].slice(-MAX_TOKENS) }
+  }
+
+/** The record as it is. */
+export const unchanged: RecordChange = () => undefined
