@@ -20,7 +20,7 @@ export {
   writeBeef
 } from './beef.ts'
 export { beefOfRecord, type FileRecord, fileSize, headOf, recordsOf } from './beef-file.ts'
-export { beefOf, parseBeefText } from './beef-text.ts'
+export { beefOf, isBeef, parseBeefText } from './beef-text.ts'
 export {
   type CheckedTransaction,
   checkedTransaction,

@@ -432,6 +432,24 @@ export type Status = {
     }
     readonly completeness: Completeness
   } | null
+  /** Transactions on their way into the network, those that are not mined and those that are refused. */
+  readonly broadcast: {
+    readonly when: 'before' | 'with'
+    readonly processors: readonly {
+      readonly name: string
+      /** Stalled: it takes questions and does not answer. */
+      readonly state: 'untried' | 'working' | 'failing' | 'stalled'
+      /** Unix milliseconds. */
+      readonly lastSuccess?: number
+      readonly lastError?: string
+    }[]
+    readonly transactions: {
+      readonly queued: number
+      readonly sent: number
+      readonly seen: number
+      readonly rejected: number
+    }
+  } | null
   readonly streams: number
 }
 
@@ -482,6 +500,19 @@ export type TokenDigest = {
   readonly holdersDigest: string | null
   /** Whether the node still has work on the token. */
   readonly pending: boolean
+}
+
+export type TransactionStatus = {
+  readonly txid: string
+  /** In the words of ARC and Arcade: `SEEN_ON_NETWORK`, `MINED`, `REJECTED`. */
+  readonly txStatus: string
+  readonly timestamp: string
+  readonly blockHash?: string
+  readonly blockHeight?: number
+  /** A BUMP (BRC-74) in hex. */
+  readonly merklePath?: string
+  readonly extraInfo?: string
+  readonly competingTxs?: readonly string[]
 }
 
 /** Requests and responses of the routes. */
@@ -579,6 +610,35 @@ export interface Routes {
     readonly query: undefined
     readonly body: undefined
     readonly answer: readonly string[]
+  }
+  /** Changes of statuses as they happen: of submissions with a token, or of all. They continue after `Last-Event-ID`; an event `gap` says that some are lost. */
+  'GET /1sat/arcade/events': {
+    readonly path: undefined
+    readonly query: {
+      readonly token?: string
+      readonly callbackToken?: string
+    }
+    readonly body: undefined
+    readonly answer: string
+  }
+  /** The mining policy, as the first processor that answers states it. */
+  'GET /1sat/arcade/policy': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly policy: Readonly<Record<string, unknown>>
+      readonly timestamp: string
+    }
+  }
+  /** The status of a transaction on the network. */
+  'GET /1sat/arcade/tx/{txid}': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: TransactionStatus
   }
   /** A transaction with its ancestry and merkle paths, as Atomic BEEF (BRC-95). */
   'GET /1sat/beef/{txid}': {
@@ -1328,6 +1388,15 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: string
+  }
+  /** The status of a transaction on the network. */
+  'GET /1sat/tx/{txid}': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: TransactionStatus
   }
   /** Outputs with any of these events, in the order of their scores. */
   'GET /1sat/txo/search': {
@@ -2112,6 +2181,31 @@ export interface Routes {
     readonly body: undefined
     readonly answer: Status
   }
+  /** What became of a transaction on the network. */
+  'GET /tx/{txid}/status': {
+    readonly path: {
+      readonly txid: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly answer: {
+      readonly txid: string
+      readonly status: 'queued' | 'sent' | 'seen' | 'mined' | 'rejected' | 'unknown'
+      /** In the words of the processor. */
+      readonly txStatus?: string
+      readonly processor?: string
+      readonly reason?: string
+      readonly competing?: readonly string[]
+      /** Unix seconds. */
+      readonly since?: number
+      /** Unix seconds. */
+      readonly at?: number
+      /** Submissions that a processor accepted. */
+      readonly submissions?: number
+      readonly height?: number
+      readonly blockHash?: string
+    }
+  }
   /** The sum of the unspent outputs with any of these events. Where no balance is kept, a page of them is summed, and the cursor leads to the rest. */
   'GET /txo/balance': {
     readonly path: undefined
@@ -2420,6 +2514,22 @@ export interface Routes {
       readonly topic: string
     }
   }
+  /** Gives a transaction to the network: BEEF, Extended Format or raw, in bytes, in hex, or as `{rawTx}`. */
+  'POST /1sat/arcade/tx': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Uint8Array
+    readonly answer: TransactionStatus
+  }
+  /** Gives transactions to the network, in order. */
+  'POST /1sat/arcade/txs': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: readonly {
+      readonly rawTx: string
+    }[]
+    readonly answer: readonly TransactionStatus[]
+  }
   /** Tokens by their ids; unknown ones are left out. */
   'POST /1sat/bsv21/lookup': {
     readonly path: undefined
@@ -2594,6 +2704,13 @@ export interface Routes {
         }
       >
     >
+  }
+  /** Gives a transaction to the network: BEEF, Extended Format or raw, in bytes, in hex, or as `{rawTx}`. */
+  'POST /1sat/tx': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Uint8Array
+    readonly answer: TransactionStatus
   }
   /** Outputs; null for one that is not known. */
   'POST /1sat/txo/outpoints': {

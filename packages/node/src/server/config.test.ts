@@ -107,6 +107,32 @@ describe('sources', () => {
     })
   })
 
+  it('processors of transactions are a list, in a file also in place of their group', () => {
+    const processors = ['arc:https://arc.example', 'arcade:http://10.0.0.1:8080/api']
+    const chain = 'headers:https://headers.example'
+    const expected = { processors, when: 'before', timeout: 5000, rebroadcast: 1800 }
+    const list = { options: { chain, 'broadcast.processors': processors } }
+    expect(loadConfig(list).config.broadcast).toEqual(expected)
+    const environment = {
+      QUOIN_CHAIN: chain,
+      QUOIN_BROADCAST: processors.join(','),
+      QUOIN_BROADCAST_TOKENS: 'one,'
+    }
+    expect(loadConfig({ environment }).config.broadcast).toEqual({ ...expected, tokens: ['one', ''] })
+    const short = file(stringify({ chain, broadcast: processors }))
+    expect(loadConfig({ file: short }).config.broadcast).toEqual(expected)
+    const long = file(stringify({ chain, broadcast: { processors: processors.slice(0, 1), when: 'with' } }))
+    expect(loadConfig({ file: long }).config.broadcast).toMatchObject({
+      when: 'with',
+      processors: [processors[0]]
+    })
+    expect(
+      loadConfig({ file: file(stringify({ chain, broadcast: processors[0] })) }).config.broadcast
+    ).toMatchObject({
+      processors: [processors[0]]
+    })
+  })
+
   it('paths in a file are relative to it', () => {
     const path = file('store: lmdb:./data\nplugins: [./one.js, a-package, /abs/two.js]\n')
     expect(loadConfig({ file: path }).config).toMatchObject({
@@ -221,6 +247,20 @@ describe('what is wrong', () => {
     expect(problem(sources)).toContain(message)
   })
 
+  it('is broadcasting without a network, with too many tokens, or with callbacks that anyone could send', () => {
+    const chain = 'headers:https://headers.example'
+    expect(problem({ options: { 'broadcast.processors': 'arc:https://arc.example' } })).toMatch(
+      /chain dev takes submissions/
+    )
+    const tokens = { chain, 'broadcast.tokens': 'one' }
+    expect(problem({ options: tokens })).toMatch(/1 tokens for 0 processors/)
+    const callback = { chain, 'broadcast.callback': 'https://node.example/arc-ingest' }
+    expect(problem({ options: callback })).toMatch(/set arcToken too/)
+    expect(problem({ options: { chain, 'broadcast.processors': 'taal:https://arc.example' } })).toMatch(
+      /arc:URL and arcade:URL/
+    )
+  })
+
   it('names the entry of a plug-in, and the database that it lacks', () => {
     const plugins = JSON.stringify({ module: './ls.ts', name: 'ls_x', hydrateWith: 'mongo' })
     expect(problem({ options: { plugins } })).toBe(
@@ -270,6 +310,18 @@ describe('what is wrong', () => {
     const sources = { file: file('prot: 1\nhost: 7\n'), environment: { QUOIN_PORT: '-1' } }
     expect(problemsOf(sources)).toHaveLength(3)
     expect(() => loadConfig(sources)).toThrow(/the configuration is wrong\n(.*\n){2}.*QUOIN_PORT/)
+  })
+
+  it('never shows the tokens of processors', () => {
+    const options = {
+      chain: 'headers:https://headers.example',
+      'broadcast.processors': 'arc:https://arc.example',
+      'broadcast.tokens': TOKEN
+    }
+    const shown = shownConfig(loadConfig({ options }).config)
+    expect(shown.broadcast).toMatchObject({ tokens: '(hidden)', when: 'before' })
+    expect(JSON.stringify(shown)).not.toContain(TOKEN)
+    expect(problem({ options: { ...options, 'broadcast.tokens': `${TOKEN} ${TOKEN}` } })).not.toContain(TOKEN)
   })
 
   it('never shows a secret', () => {

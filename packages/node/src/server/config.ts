@@ -163,7 +163,10 @@ const fromFile = (path: string, problems: Problem[]): Layer => {
     for (const [name, value] of Object.entries(object)) {
       const here = [...keys, name]
       const key = here.join('.')
+      const short = SHORT.get(key)
       if (BY_KEY.has(key)) found.push([key, { value: relativeTo(path, key, value), source: path }])
+      else if (short && (typeof value === 'string' || Array.isArray(value)))
+        found.push([short.key, { value: [value].flat(), source: path }])
       else if (GROUPS.has(key)) walk(value, here)
       else
         problems.push({ setting: key, source: path, message: unknownKey(key, [...BY_KEY.keys(), ...GROUPS]) })
@@ -176,6 +179,11 @@ const fromFile = (path: string, problems: Problem[]): Layer => {
 
 /** Keys that have settings under them. */
 const GROUPS = new Set(SETTINGS.flatMap(({ path }) => (path.length > 1 ? [path[0]!] : [])))
+
+/** Groups that a list may stand for, with the setting that the list is. */
+const SHORT = new Map(
+  SETTINGS.flatMap(setting => (setting.word === undefined ? [] : [[setting.word, setting] as const]))
+)
 
 const contentOf = (document: Document.Parsed, path: string, problems: Problem[]): unknown => {
   try {
@@ -354,6 +362,8 @@ const checkTogether = (config: Config, sourceOf: (key: string) => string): Probl
       message: `host is ${host}, but with scripts-only proofs are taken on trust: it listens on loopback only, 127.0.0.1`
     })
   }
+  for (const [setting, message] of broadcastProblems(config))
+    problems.push({ setting, source: sourceOf(setting), message })
   if (config.readOnly && storeOfReader(config.store) === undefined) {
     problems.push({
       setting: 'readOnly',
@@ -381,6 +391,25 @@ const checkTogether = (config: Config, sourceOf: (key: string) => string): Probl
   return problems
 }
 
+const broadcastProblems = ({ broadcast, chain, arcToken }: Config): (readonly [string, string])[] => {
+  const { processors, tokens = [], callback } = broadcast
+  const problems: (readonly [string, string])[] = []
+  if (processors.length > 0 && chain === 'dev') {
+    const reason =
+      'the chain dev takes submissions itself and has no network; chain is headers:URL or another'
+    problems.push(['broadcast.processors', `broadcast.processors are given, but ${reason}`])
+  }
+  if (tokens.length > processors.length) {
+    const reason = `${tokens.length} tokens for ${processors.length} processors`
+    problems.push(['broadcast.tokens', `broadcast.tokens has ${reason}; expected at most one for each`])
+  }
+  if (callback !== undefined && arcToken === undefined) {
+    const reason = 'processors report without a token; set arcToken too'
+    problems.push(['broadcast.callback', `broadcast.callback is ${callback}, but ${reason}`])
+  }
+  return problems
+}
+
 /** Whether only this machine reaches an address. */
 const isLoopbackHost = (host: string): boolean =>
   /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/.test(host.toLowerCase())
@@ -391,11 +420,13 @@ export const networkOf = ({ chain, network }: Config): 'main' | 'test' | 'regtes
 
 /** The configuration as it may be shown: secrets are not in it. */
 export const shownConfig = (config: Config): Config => {
-  const secrets = SETTINGS.filter(({ secret, path }) => secret && Object.hasOwn(config, path[0]!))
-  return {
-    ...(withoutSecrets(config) as Config),
-    ...Object.fromEntries(secrets.map(({ path }) => [path[0]!, HIDDEN]))
+  const shown = withoutSecrets(config) as Record<string, unknown>
+  for (const { secret, path } of SETTINGS) {
+    const [last] = path.slice(-1) as [string]
+    const group = path.length === 1 ? shown : (shown[path[0]!] as Record<string, unknown>)
+    if (secret && group[last] !== undefined) group[last] = HIDDEN
   }
+  return shown as Config
 }
 
 const wrong = (problems: readonly Problem[]): QuoinError => {

@@ -2,7 +2,7 @@
 import type { HeaderStore } from '@quoin/chain'
 import type { Route } from '@quoin/http'
 import type { AnyKeyspace } from '@quoin/keyspace'
-import type { Engine, Logger, PluginHost, SyncService } from '@quoin/overlay'
+import type { Broadcaster, Engine, Logger, PluginHost, SyncService } from '@quoin/overlay'
 import type { Store, TaskLease } from '@quoin/store'
 import type { DevNetwork } from './dev-network.ts'
 import type { DiscoveryTasks } from './discovery/index.ts'
@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly adminToken?: string
   /** The bearer token of `/arc-ingest`. */
   readonly arcToken?: string
+  /** Gives transactions to the network, and has their statuses. */
+  readonly broadcaster?: Broadcaster
   /** The directory that backups are written into; without it there are none over HTTP. */
   readonly backups?: string
   /** The development chain of the node, which may be told to pay and to mine. */

@@ -1,9 +1,10 @@
 /** Metrics for Prometheus, in a registry of their own. Counts of the store are read when Prometheus collects. */
 
 import { type HeaderStore, signatureBackend } from '@quoin/chain'
-import type { Engine, HostedModuleState, PluginHost, Steak, SyncService } from '@quoin/overlay'
+import type { Broadcaster, Engine, HostedModuleState, PluginHost, Steak, SyncService } from '@quoin/overlay'
 import { startedTasks, type TaskState } from '@quoin/primitives'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { measureBroadcasts } from './broadcast-metrics.ts'
 import { measureOperation } from './operator-metrics.ts'
 import type { NamedState, Parts } from './parts.ts'
 import { pluginLabel } from './plugin-parts.ts'
@@ -17,6 +18,7 @@ export interface MetricSources {
   readonly headers: HeaderStore | undefined
   readonly sync: SyncService | undefined
   readonly plugins: Pick<PluginHost, 'states'> | undefined
+  readonly broadcaster: Broadcaster | undefined
   readonly queues: NodeQueues
   readonly parts: Parts
   readonly tokens: NodeTokens | undefined
@@ -34,7 +36,7 @@ export class Metrics {
   streams = 0
 
   constructor(engine: Engine, sources: MetricSources) {
-    const { headers, sync, plugins, queues, parts } = sources
+    const { headers, sync, plugins, broadcaster, queues, parts } = sources
     const registers = [this.registry]
     collectDefaultMetrics({ register: this.registry })
     this.#requests = new Histogram({
@@ -83,6 +85,7 @@ export class Metrics {
     if (sync) this.#measureSync(sync)
     this.#measureDeliveries(engine)
     if (plugins) this.#measurePlugins(plugins)
+    if (broadcaster) measureBroadcasts(this.registry, broadcaster)
     measureOperation(this.registry, { ...sources, store: engine.outputs.store })
   }
 

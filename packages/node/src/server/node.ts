@@ -37,6 +37,7 @@ import { OutputStore } from '@quoin/txo'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
 import { mountedRoutes } from '../optional-packages.ts'
 import { ANCHOR_STARTS } from './anchor-starts.ts'
+import { type Broadcasting, openBroadcasting, processorParts } from './broadcasting.ts'
 import { networkOf } from './config.ts'
 import { DevNetwork } from './dev-network.ts'
 import { DiscoveryTasks } from './discovery/index.ts'
@@ -78,6 +79,8 @@ export interface OpenNode {
   readonly tokens: NodeTokens | undefined
   /** With plug-ins from modules. */
   readonly plugins: PluginHost | undefined
+  /** With transaction processors, callbacks of them, or the chain `dev`. */
+  readonly broadcasting: Broadcasting | undefined
   /** Finishes the running work and closes everything; a second call awaits the same end. */
   close(): Promise<void>
 }
@@ -113,6 +116,7 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
       ? new DiscoveryTasks(config, { engine, sync: peers, peersLease, logger, fetch: options.fetch })
       : undefined
     if (discovered) closing.add(() => discovered.close())
+    const broadcastLease = roles.includes('worker') ? node.broadcasting?.lease : undefined
     const { path } = (await node.store.stats()).details
     const server = createServer({
       engine,
@@ -137,11 +141,14 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
           ...(hasSources && chain.lease && { chain: chain.lease }),
           ...(hasPeers && { peers: peersLease }),
           ...(hasSources && discovered?.lease && { discovery: discovered.lease }),
-          ...(hasSources && node.tokens?.lease && { sources: node.tokens.lease })
+          ...(hasSources && node.tokens?.lease && { sources: node.tokens.lease }),
+          ...(broadcastLease && { broadcast: broadcastLease })
         },
         ...(node.plugins && { plugins: node.plugins }),
+        ...(node.broadcasting && { broadcaster: node.broadcasting.broadcaster }),
         parts: [
           ...(hasSources ? (discovered?.parts ?? []) : []),
+          ...(node.broadcasting ? processorParts(node.broadcasting) : []),
           ...signatureParts(logger),
           ...(typeof path === 'string' ? [diskPart(path)] : []),
           ...(node.store.isShared || isReadOnly(config.store)
@@ -159,6 +166,10 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     })
     closing.add(() => server.close())
     engine.start()
+    if (broadcastLease) {
+      await broadcastLease.start()
+      node.broadcasting!.broadcaster.start(engine.proofs)
+    }
     if (hasSources) await node.tokens?.lease?.start()
     node.tokens?.pipeline.start({ stages: roles.includes('worker'), sources: hasSources })
     const { url, port } = await listening(server, config)
@@ -211,6 +222,7 @@ const open = async (
     ledger: tokenLedger,
     journal: config.journal
   })
+  const broadcasting = openBroadcasting(config, outputs, chain.dev, logger)
   const activation = activationOf(config, outputs)
   const { kvTags, kvTagBytes } = config.limits
   const own = [
@@ -233,7 +245,7 @@ const open = async (
     ...(chain.headers && {
       anchors: { blocks: chain.headers, start: ANCHOR_STARTS[networkOf(config)], starts: config.anchors }
     }),
-    ...(chain.dev && { broadcast: chain.dev.broadcast }),
+    ...(broadcasting?.offer && { broadcast: broadcasting.offer }),
     ...(chain.proofs && { proofs: chain.proofs }),
     topicTimeout: config.limits.topicTimeout,
     lookupTimeout: config.limits.lookupTimeout,
@@ -245,6 +257,8 @@ const open = async (
   // Submissions that end with the engine may start its processes again.
   closing.add(() => interpreter.close())
   closing.add(() => engine.close())
+  closing.add(async () => broadcasting?.lease?.close())
+  closing.add(async () => broadcasting?.broadcaster.close())
   const pipeline = activation && openPipeline(config, activation, engine, tracker, logger)
   if (pipeline?.lease) closing.add(() => pipeline.lease!.close())
   if (pipeline) closing.add(() => pipeline.pipeline.close())
@@ -260,6 +274,7 @@ const open = async (
     dev,
     sync,
     plugins: host,
+    broadcasting,
     keyspaces,
     chain,
     close: () => closing.close()

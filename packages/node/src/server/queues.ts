@@ -3,7 +3,7 @@
  * fetches from other nodes, and the stages of the token pipeline. Items are txids or outpoints, as people write them.
  */
 import { discoveryQueue, queueOfToken } from '@quoin/bsv21'
-import { type Engine, type LookupDelivery, overlay, type SyncService } from '@quoin/overlay'
+import { type Broadcaster, type Engine, type LookupDelivery, overlay, type SyncService } from '@quoin/overlay'
 import {
   formatOutpoint,
   formatTxid,
@@ -28,15 +28,22 @@ export interface NodeQueue {
 /** The queues by name, at each call: peers of topics come and go. */
 export type NodeQueues = () => ReadonlyMap<string, NodeQueue>
 
-export const nodeQueues = (engine: Engine, sync: SyncService | undefined): NodeQueues => {
-  const own = ownQueues(engine)
+export const nodeQueues = (
+  engine: Engine,
+  sync: SyncService | undefined,
+  broadcaster: Broadcaster | undefined
+): NodeQueues => {
+  const own = ownQueues(engine, broadcaster)
   return () => new Map([...own, ...syncQueues(sync)])
 }
 
 const syncQueues = (sync: SyncService | undefined): [string, NodeQueue][] =>
   (sync?.queues ?? []).map(({ topic, peer, queue }) => [`sync:${topic}:${peer}`, ofOutpoints(queue)])
 
-const ownQueues = ({ outputs: { store }, outbox, lookups }: Engine): ReadonlyMap<string, NodeQueue> => {
+const ownQueues = (
+  { outputs: { store }, outbox, lookups }: Engine,
+  broadcaster: Broadcaster | undefined
+): ReadonlyMap<string, NodeQueue> => {
   const { failedDeliveries, judgeAgain, admitAgain } = overlay.collections
   return new Map<string, NodeQueue>([
     ...Array.from(
@@ -49,6 +56,7 @@ const ownQueues = ({ outputs: { store }, outbox, lookups }: Engine): ReadonlyMap
     ),
     ['again:judge', ofTxids(store.queueAt(judgeAgain, []))],
     ['again:admit', ofOutpoints(store.queueAt(admitAgain, []))],
+    ...(broadcaster?.canSend ? [['broadcast', ofTxids(broadcaster.outbox)] as const] : []),
     ...(lookups.has('ls_bsv21') ? [['bsv21', ofTxids(discoveryQueue(store))] as const] : [])
   ])
 }

@@ -84,7 +84,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
   const closing = new AbortController()
   // Each live stream listens.
   setMaxListeners(0, closing.signal)
-  const queues = nodeQueues(engine, options.sync)
+  const queues = nodeQueues(engine, options.sync, options.broadcaster)
   const logger = options.logger ?? SILENT
   const store = new StoreWatch(engine.outputs.store, logger, options.isReadOnly ?? false)
   const parts = new Parts(() => nodeParts({ engine, headers, options, store, closing: closing.signal }))
@@ -98,6 +98,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
       headers,
       sync: options.sync,
       plugins: options.plugins,
+      broadcaster: options.broadcaster,
       queues,
       parts,
       tokens: options.tokens,

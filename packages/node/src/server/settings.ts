@@ -21,6 +21,8 @@ interface About {
   readonly default?: unknown
   /** Never shown. */
   readonly secret?: boolean
+  /** Its word in the option and the variable, instead of its keys: `--broadcast`. In a file, the group may be its value. */
+  readonly word?: string
 }
 
 const text = (about: About, pattern?: string) => Type.String({ ...about, ...(pattern && { pattern }) })
@@ -129,6 +131,61 @@ const schema = Type.Object(
     ),
     adminToken: token('the bearer token of the admin plane, which it turns on'),
     arcToken: token('the bearer token that a transaction processor sends to /arc-ingest, which it turns on'),
+    broadcast: Type.Object(
+      {
+        processors: Type.Array(
+          Type.String({ pattern: `^(arc|arcade):${URL_PATTERN.slice(1, -1)}$`, maxLength: 2048 }),
+          {
+            description:
+              'the transaction processors that submitted transactions are broadcast through, in the order in which they are asked',
+            argument: 'processor',
+            expects: 'a list of arc:URL and arcade:URL, with http or https URLs, up to 8 different ones',
+            default: [],
+            maxItems: 8,
+            uniqueItems: true,
+            word: 'broadcast'
+          }
+        ),
+        tokens: Type.Optional(
+          Type.Array(Type.String({ pattern: '^[!-+\\--~]{0,512}$' }), {
+            description:
+              'the bearer tokens of the processors, in their order; an empty one where a processor needs none',
+            argument: 'tokens',
+            expects: 'a list of up to 512 printable characters each, without spaces and commas',
+            maxItems: 8,
+            secret: true
+          })
+        ),
+        when: choice(['before', 'with'], {
+          description:
+            'when a submission is broadcast: before its admission, so that nothing enters that the network refuses, or with it, ' +
+            'from an outbox, so that no submission waits for the network',
+          argument: 'when',
+          default: 'before'
+        }),
+        timeout: whole(100, 600_000, {
+          description: 'milliseconds that a submission waits for the network, shared among the processors',
+          default: 5000
+        }),
+        rebroadcast: whole(10, 1e6, {
+          description:
+            'seconds after which a transaction that is not mined is broadcast again, twice as many each time',
+          default: 1800
+        }),
+        callback: Type.Optional(
+          text(
+            {
+              description:
+                'the public URL of /arc-ingest of this node, where processors report statuses with the arcToken',
+              argument: 'url',
+              expects: 'an http or https URL'
+            },
+            URL_PATTERN
+          )
+        )
+      },
+      { additionalProperties: false }
+    ),
     backups: Type.Optional(
       text(
         {
@@ -512,7 +569,7 @@ const settingsOf = (object: TSchema, path: readonly string[]): Setting[] =>
   Object.entries(object['properties'] as Record<string, TSchema & About>).flatMap(([name, property]) => {
     const here = [...path, name]
     if (property['properties']) return settingsOf(property, here)
-    const words = here.map(dashed).join('-')
+    const words = property.word ?? here.map(dashed).join('-')
     return {
       path: here,
       key: here.join('.'),
@@ -523,7 +580,8 @@ const settingsOf = (object: TSchema, path: readonly string[]): Setting[] =>
       expects: property.expects,
       argument: property.argument,
       default: property.default,
-      secret: property.secret ?? false
+      secret: property.secret ?? false,
+      ...(property.word !== undefined && { word: property.word })
     }
   })
 

@@ -4,9 +4,9 @@ import { type Store, TaskLease } from '@quoin/store'
 
 /**
  * `chain`: headers, reorgs and proofs. `peers`: the sync of topics. `sources`: the sources of tokens. `discovery`: the
- * advertiser and the janitor.
+ * advertiser and the janitor. `broadcast`: the outbox of transactions for the network.
  */
-export type LeaseName = 'chain' | 'peers' | 'sources' | 'discovery'
+export type LeaseName = 'chain' | 'peers' | 'sources' | 'discovery' | 'broadcast'
 
 export const taskLease = (store: Store, name: LeaseName, logger: Logger): TaskLease =>
   new TaskLease(store, {

@@ -26,7 +26,7 @@ export const addSettings = async (command: Command, shown?: readonly string[]): 
     const made = new Option(`${option} ${isFlag ? `[${argument}]` : `<${argument}>`}`, about)
     if (isFlag) made.preset('true')
     // Of several options of one name all count, where there can be several.
-    if (typeof fallback === 'object' || key === 'index') {
+    if (typeof fallback === 'object' || schema['type'] === 'array' || key === 'index') {
       made.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
     }
     command.addOption(shown && !shown.includes(key) ? made.hideHelp() : made)
@@ -37,8 +37,8 @@ export const addSettings = async (command: Command, shown?: readonly string[]): 
 /** The configuration that the options, the environment and a file come to. */
 export const configOf = async (options: Given, more: Given = {}, deployment?: string) => {
   const { loadConfig, SETTINGS } = await configuration()
-  const given = SETTINGS.flatMap(({ key, path }) => {
-    const value = options[attributeOf(path)] ?? more[key]
+  const given = SETTINGS.flatMap(({ key, option }) => {
+    const value = options[attributeOf(option)] ?? more[key]
     return value === undefined ? [] : [[key, value] as const]
   })
   return loadConfig({
@@ -50,5 +50,5 @@ export const configOf = async (options: Given, more: Given = {}, deployment?: st
 }
 
 /** The property that commander gives an option: `--limits-body` is limitsBody. */
-const attributeOf = (path: readonly string[]): string =>
-  path.map((word, i) => (i === 0 ? word : word[0]!.toUpperCase() + word.slice(1))).join('')
+const attributeOf = (option: string): string =>
+  option.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())

@@ -25,6 +25,18 @@ interface Status {
     /** Absent in answers of nodes of version 0.1. */
     readonly completeness?: { readonly complete: boolean }
   } | null
+  /** Absent in answers of nodes of version 0.1. */
+  readonly broadcast?: BroadcastStatus | null
+}
+
+interface BroadcastStatus {
+  readonly when: 'before' | 'with'
+  readonly processors: readonly {
+    readonly name: string
+    readonly state: string
+    readonly lastError?: string
+  }[]
+  readonly transactions: Readonly<Record<string, number>>
 }
 
 const DURABILITY = {
@@ -78,7 +90,7 @@ export const status = async (url: string, json: boolean): Promise<number> => {
 
 const report = (
   url: string,
-  { service, roles, leases, store, journal, chain, topics, lookups, queues, sync, tokens }: Status,
+  { service, roles, leases, store, journal, chain, topics, lookups, queues, sync, tokens, broadcast }: Status,
   health: Health
 ): void => {
   const ready = health.ready ? paint('green', 'ready') : paint('red', 'not ready')
@@ -103,6 +115,7 @@ const report = (
       ['  topics', topics.join(', ') || 'none'],
       ['  lookups', lookups.join(', ') || 'none'],
       ...Object.entries(queues).map(([name, stats]) => [`  queue ${name}`, figures(stats)]),
+      ...(broadcast ? broadcastRows(broadcast) : []),
       ...sync.map(each => [`  peer ${each.topic}`, peerLine(each)]),
       ...(tokens
         ? [
@@ -116,6 +129,14 @@ const report = (
     ])
   )
 }
+
+const broadcastRows = ({ when, processors, transactions }: BroadcastStatus): string[][] => [
+  ['  broadcast', `${when} admission: ${figures(transactions)}`],
+  ...processors.map(({ name, state, lastError }) => [
+    '  processor',
+    `${name}: ${state}${lastError === undefined ? '' : `; ${paint('red', lastError)}`}`
+  ])
+]
 
 const completenessText = (completeness: { readonly complete: boolean } | undefined): string =>
   completeness === undefined ? '' : completeness.complete ? ', complete' : ', incomplete'

@@ -46,13 +46,14 @@ const Report = Type.Object(
 )
 
 const Count = Type.Integer({ minimum: 0 })
+const HealthState = Type.Union(
+  [Type.Literal('untried'), Type.Literal('working'), Type.Literal('failing'), Type.Literal('stalled')],
+  { description: 'Stalled: it takes questions and does not answer.' }
+)
 const Peer = Type.Object({
   topic: Type.String(),
   peer: Type.String(),
-  state: Type.Union(
-    [Type.Literal('untried'), Type.Literal('working'), Type.Literal('failing'), Type.Literal('stalled')],
-    { description: 'Stalled: it takes questions and does not answer.' }
-  ),
+  state: HealthState,
   since: Type.Number({ description: 'When the state began, in unix milliseconds.' }),
   running: Type.Boolean(),
   live: Type.Boolean({ description: 'Whether the stream of its changes is open.' }),
@@ -136,6 +137,27 @@ const Status = Type.Object(
       ],
       {
         description: 'The token pipeline: how far its sources are, and the tokens that have something to do.'
+      }
+    ),
+    broadcast: Type.Union(
+      [
+        Type.Object({
+          when: Type.Union([Type.Literal('before'), Type.Literal('with')]),
+          processors: Type.Array(
+            Type.Object({
+              name: Type.String(),
+              state: HealthState,
+              lastSuccess: Time,
+              lastError: Type.Optional(Type.String())
+            })
+          ),
+          transactions: Type.Object({ queued: Count, sent: Count, seen: Count, rejected: Count })
+        }),
+        Type.Null()
+      ],
+      {
+        description:
+          'Transactions on their way into the network, those that are not mined and those that are refused.'
       }
     ),
     streams: Count
@@ -260,11 +282,24 @@ const status = (context: Context): Route => {
         queues: Object.fromEntries(counts),
         sync: (await context.options.sync?.status()) ?? [],
         tokens: (await tokenStatus(context)) ?? null,
+        broadcast: (await broadcastStatus(context)) ?? null,
         streams: counted.streams
       })
     }
   })
 }
+
+const broadcastStatus = async ({ options: { broadcaster } }: Context) =>
+  broadcaster && {
+    when: broadcaster.when,
+    processors: broadcaster.network.processors.map(({ name, health: { state, lastSuccess, lastError } }) => ({
+      name,
+      state,
+      lastSuccess,
+      lastError
+    })),
+    transactions: await broadcaster.records.counts()
+  }
 
 const tokenStatus = async (context: Context) => {
   const tokens = tokenContext(context)

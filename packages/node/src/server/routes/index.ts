@@ -5,7 +5,9 @@ import type { Context } from '../context.ts'
 import { describedRoutes } from '../openapi.ts'
 import { adminRoutes } from './admin.ts'
 import { anchorRoutes } from './anchors.ts'
+import { arcIngestRoutes } from './arc-ingest.ts'
 import { beefRoutes } from './beef.ts'
+import { broadcastRoutes } from './broadcast.ts'
 import { chaintracksRoutes } from './chaintracks/index.ts'
 import { contentRoutes } from './content/index.ts'
 import { devRoutes } from './dev.ts'
@@ -22,6 +24,8 @@ export const allRoutes = (context: Context): readonly Route[] => {
   if (context.options.roles?.includes('api') === false) return healthRoutes(context)
   const routes = [
     ...overlayRoutes(context),
+    ...arcIngestRoutes(context),
+    ...broadcastRoutes(context),
     ...syncRoutes(context),
     ...anchorRoutes(context),
     ...txoRoutes(context),

@@ -1,13 +1,11 @@
 /** The routes of an overlay node (BRC-22, BRC-24), byte for byte as overlay-express has them. */
 
-import { type BeefTransaction, Bump, writeBeef } from '@quoin/chain'
+import { type BeefTransaction, writeBeef } from '@quoin/chain'
 import { BYTES, BYTES_TYPE, bytes, JSON_TYPE, json, type Route, type RouteResponse, route } from '@quoin/http'
 import { type AnsweredOutput, answerBeef, type SubmissionRequest, why } from '@quoin/overlay'
 import {
   formatTxid,
-  fromHex,
   parseOutpoint,
-  parseTxid,
   QuoinError,
   Reader,
   reasonOf,
@@ -16,17 +14,15 @@ import {
   Writer
 } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
-import { bearer } from '../bearer-auth.ts'
 import type { Context } from '../context.ts'
-import { Hex, Outpoint, TopicName, Txid } from '../schemas.ts'
+import { Outpoint, TopicName } from '../schemas.ts'
 import { parseTopicList, topicListHeader } from '../topic-list.ts'
 
 export const overlayRoutes = (context: Context): Route[] => [
   submit(context),
   lookup(context),
   whyRoute(context),
-  ...plugins(context),
-  ...arcIngest(context)
+  ...plugins(context)
 ]
 
 const Indexes = Type.Array(Type.Integer({ minimum: 0 }))
@@ -242,35 +238,3 @@ const plugins = ({ engine }: Context): Route[] => [
     })
   })
 ]
-
-/** Where a broadcaster of transactions tells of their proofs. Only there when it has a token to show. */
-const arcIngest = ({ engine, options: { arcToken } }: Context): Route[] => {
-  if (arcToken === undefined) return []
-  return [
-    route({
-      method: 'post',
-      path: '/arc-ingest',
-      name: 'arcIngest',
-      summary: 'Takes the proof of a transaction. It is checked against the headers.',
-      tag: 'overlay',
-      auth: bearer(arcToken),
-      body: Type.Object({
-        txid: Txid,
-        merklePath: Type.Optional(Type.Union([Hex, Type.Null()], { description: 'A BUMP (BRC-74).' })),
-        blockHeight: Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
-      }),
-      responses: {
-        200: {
-          description:
-            'It was taken; or there was none, since other news of a transaction come this way too.',
-          content: { [JSON_TYPE]: Type.Object({ status: Type.Literal('success'), message: Type.String() }) }
-        }
-      },
-      async handle({ body: { txid, merklePath } }) {
-        if (!merklePath) return json({ status: 'success', message: 'the request has no proof' })
-        await engine.handleNewMerkleProof(parseTxid(txid), Bump.parse(fromHex(merklePath)))
-        return json({ status: 'success', message: 'the proof was taken' })
-      }
-    })
-  ]
-}

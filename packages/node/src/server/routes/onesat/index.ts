@@ -5,6 +5,7 @@ import { Type } from '@sinclair/typebox'
 import type { Context } from '../../context.ts'
 import { oneSatAdminRoutes } from './admin.ts'
 import { oneSatAliases } from './aliases.ts'
+import { arcadeRoutes, canBroadcast } from './arcade.ts'
 import { oneSatTokenRoutes, type TokenContext, tokenContext } from './bsv21.ts'
 import { digestRoutes } from './digests.ts'
 import { oneSatOwnerRoutes } from './owner.ts'
@@ -16,6 +17,7 @@ export const oneSatRoutes = (context: Context): Route[] => [
   ...oneSatTxoRoutes(context),
   ...oneSatOwnerRoutes(context),
   ...oneSatAliases(context),
+  ...arcadeRoutes(context),
   ...bsv21Routes(tokenContext(context))
 ]
 
@@ -30,8 +32,9 @@ const bsv21Routes = (context: TokenContext | undefined): Route[] =>
     : []
 
 /** Not under `/1sat`: that is where the client asks. */
-const capabilities = ({ headers, options }: Context): Route =>
-  route({
+const capabilities = (context: Context): Route => {
+  const { headers, options } = context
+  return route({
     method: 'get',
     path: '/capabilities',
     name: 'capabilities',
@@ -46,6 +49,8 @@ const capabilities = ({ headers, options }: Context): Route =>
         ...(options.tokens ? ['bsv21'] : []),
         'overlay',
         ...(options.content === false ? [] : ['ordfs']),
-        ...(headers ? ['chaintracks'] : [])
+        ...(headers ? ['chaintracks'] : []),
+        ...(canBroadcast(context) ? ['arcade'] : [])
       ])
   })
+}
