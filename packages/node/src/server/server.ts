@@ -187,7 +187,8 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   }
 
   for (const route of routes) {
-    const reader = new RequestReader(route, context.limits)
+    // Most routes are never asked, and compiling the schemas of all takes a while at the start.
+    let reader: RequestReader | undefined
     const method = route.method.toUpperCase()
     app.on(method, route.path, async c => {
       const since = performance.now()
@@ -210,6 +211,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
         route.auth?.check(header('authorization'))
         const { url } = c.req
         const mark = url.indexOf('?')
+        reader ??= new RequestReader(route, context.limits)
         const asked = await reader.read(
           {
             params: c.req.param(),
