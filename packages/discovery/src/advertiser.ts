@@ -2,15 +2,9 @@
  * The advertisements of a host: created and revoked by a BRC-100 wallet, whose identity key is that of the host. All
  * advertisements of a call are outputs, or inputs, of one transaction.
  */
-import {
-  type AtomicBEEF,
-  Beef,
-  type LockingScript,
-  PushDrop,
-  Transaction,
-  type WalletInterface
-} from '@bsv/sdk'
-import { QuoinError } from '@quoin/primitives'
+import type { AtomicBEEF, LockingScript, Transaction, WalletInterface } from '@bsv/sdk'
+import { Beef } from '@quoin/chain'
+import { formatTxid, QuoinError } from '@quoin/primitives'
 import { isAdvertisableName, type Protocol, parseAdvertisement } from './advertisement.ts'
 import { canonicalUri, isAdvertisable } from './uri.ts'
 
@@ -58,6 +52,9 @@ const SATOSHIS = 1
 /** The push of a DER signature with its sighash byte. */
 const UNLOCK_LENGTH = 74
 
+/** Imported by hosts that advertise: it is the largest library of a node. */
+const loadSdk = () => import('@bsv/sdk')
+
 const protocolOf = (name: string): Protocol => (name.startsWith('tm_') ? 'SHIP' : 'SLAP')
 const topicOf = (protocol: Protocol): string => `tm_${protocol.toLowerCase()}`
 
@@ -82,12 +79,12 @@ export const readFound = (
   protocol: Protocol,
   { beef, outputIndex }: { readonly beef: readonly number[]; readonly outputIndex: number }
 ): FoundAdvertisement | undefined => {
-  const transaction = Transaction.fromBEEF([...beef])
-  const script = transaction.outputs[outputIndex]?.lockingScript
-  const parsed = script && parseAdvertisement(Uint8Array.from(script.toBinary()), protocol)
+  const bundle = Beef.parse(Uint8Array.from(beef))
+  const output = bundle.find(bundle.subject)?.transaction?.outputs[outputIndex]
+  const parsed = output && parseAdvertisement(output.script, protocol)
   if (!parsed || 'reason' in parsed) return undefined
   const { domain, name } = parsed
-  return { protocol, domain, name, outpoint: `${transaction.id('hex')}.${outputIndex}`, beef }
+  return { protocol, domain, name, outpoint: `${formatTxid(bundle.subject)}.${outputIndex}`, beef }
 }
 
 /** Creates the advertisements of names under a URI. */
@@ -121,6 +118,7 @@ export const createAdvertisements = async (
         Buffer.from(uri),
         Buffer.from(name)
       ]
+      const { PushDrop } = await loadSdk()
       const script = await new PushDrop(wallet as WalletInterface).lock(
         fields.map(field => [...field]),
         PROTOCOL_IDS[protocol],
@@ -148,7 +146,8 @@ export const revokeAdvertisements = async (
   wallet: AdvertiserWallet,
   found: readonly FoundAdvertisement[]
 ): Promise<TaggedBeef> => {
-  const ancestry = new Beef()
+  const { Beef: SdkBeef, PushDrop, Transaction } = await loadSdk()
+  const ancestry = new SdkBeef()
   for (const { beef } of found) ancestry.mergeBeef([...beef])
   const { signableTransaction } = await wallet.createAction({
     description: 'Revoke advertisements of overlay services',

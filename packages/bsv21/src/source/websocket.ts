@@ -1,7 +1,6 @@
 /** A websocket for binary frames, with limits and with errors of a source. It is used once. */
 
 import { QuoinError } from '@quoin/primitives'
-import WebSocket from 'ws'
 
 /** The largest frame. */
 const MAX_FRAME = 64 * 1024 * 1024
@@ -28,6 +27,8 @@ export interface FrameSocket {
 /** Rejects with ERR_SOURCE_CONNECTION when it does not open. */
 export const openSocket = async (url: string, options: SocketOptions): Promise<FrameSocket> => {
   const name = new URL(url).host
+  // Imported by nodes with a source that needs it.
+  const { default: WebSocket } = await import('ws')
   const socket = new WebSocket(url, [options.protocol], {
     handshakeTimeout: options.timeout,
     maxPayload: MAX_FRAME,

@@ -9,9 +9,7 @@ import { hasCode, type QuoinError } from '@quoin/primitives'
 import type { OperationResult } from '../engine.ts'
 import { storeError } from './failure.ts'
 import type { GroupCommit, GroupResult } from './group-writer.ts'
-import { LevelWriter } from './level.ts'
-import { LmdbWriter } from './lmdb-writer.ts'
-import type { ErrorMessage, WriterRequest, WriterResponse } from './threaded.ts'
+import type { ErrorMessage, ThreadedKind, WriterRequest, WriterResponse } from './threaded.ts'
 
 interface RowWriter {
   write(batches: readonly Uint8Array[]): Promise<GroupCommit>
@@ -35,13 +33,19 @@ parentPort!.on('message', (request: WriterRequest) => {
     .then(reply => parentPort!.postMessage(reply))
 })
 
+/** Imports the database of the kind only. */
+const openWriter = async (kind: ThreadedKind, path: string): Promise<RowWriter> =>
+  kind === 'lmdb'
+    ? (await import('./lmdb-writer.ts')).LmdbWriter.open(path)
+    : (await import('./level.ts')).LevelWriter.open(path)
+
 /** Resolves when the next request of the store may be answered. */
 const answer = async (request: WriterRequest): Promise<GroupCommit> => {
   const { store } = request
   if (request.type === 'write') return write(stores.get(store)!, split(request))
   if (request.type === 'open') {
     const { kind, path } = request
-    const opened = (kind === 'lmdb' ? LmdbWriter : LevelWriter).open(path)
+    const opened = openWriter(kind, path)
     stores.set(store, await opened.catch(error => Promise.reject(storeError(error, path))))
   } else {
     await stores.get(store)?.close()
