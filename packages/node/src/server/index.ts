@@ -1,4 +1,6 @@
 /** A node: its configuration, and its HTTP server. */
+import type { StoreUpgrade, StoreUpgradeOptions } from './upgrade/upgrade.ts'
+
 export { type BootstrapOptions, bootstrap, type TopicBootstrap } from './bootstrap.ts'
 export {
   type ConfigSources,
@@ -24,4 +26,8 @@ export { moduleSpecs } from './plugin-settings.ts'
 export { HIDDEN, withoutPassword } from './secrets.ts'
 export { type CreateServer, createServer, type Server, type ServerAddress } from './server.ts'
 export { type Config, SETTINGS, type Setting } from './settings.ts'
-export { type StoreUpgrade, type StoreUpgradeOptions, upgradeStore } from './upgrade/upgrade.ts'
+export type { StoreUpgrade, StoreUpgradeOptions } from './upgrade/upgrade.ts'
+
+/** Upgrades a store to this version. The layouts of older versions are loaded by the call, and not by the start of a node. */
+export const upgradeStore = async (url: string, options: StoreUpgradeOptions): Promise<StoreUpgrade> =>
+  (await import('./upgrade/upgrade.ts')).upgradeStore(url, options)
