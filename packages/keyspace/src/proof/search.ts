@@ -69,25 +69,29 @@ export const shortestPath = (
 
 /** A set of numbers: those below a limit in an array that all searches share, the others in a Set. */
 class Marks {
-  static readonly #shared = new Uint32Array(1 << 22)
+  /** Made by the first search: programs whose keyspaces are proved search nothing. */
+  static #shared: Uint32Array | undefined
   static #generation = 0
+  readonly #table: Uint32Array
   readonly #mine: number
   readonly #others = new Set<number>()
 
   constructor() {
+    Marks.#shared ??= new Uint32Array(1 << 22)
+    this.#table = Marks.#shared
     // After four billion searches the first generation would recur.
     if (Marks.#generation === 0xffffffff) {
       Marks.#generation = 0
-      Marks.#shared.fill(0)
+      this.#table.fill(0)
     }
     this.#mine = ++Marks.#generation
   }
 
   /** Adds a number; false when it is in the set already. */
   mark(state: number): boolean {
-    if (state < Marks.#shared.length) {
-      if (Marks.#shared[state] === this.#mine) return false
-      Marks.#shared[state] = this.#mine
+    if (state < this.#table.length) {
+      if (this.#table[state] === this.#mine) return false
+      this.#table[state] = this.#mine
       return true
     }
     if (this.#others.has(state)) return false
