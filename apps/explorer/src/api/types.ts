@@ -371,6 +371,20 @@ export type Status = {
     readonly time: number
   } | null
   readonly topics: readonly string[]
+  /** The last anchor of each topic that has anchors (BRC-136). */
+  readonly anchors: Readonly<
+    Record<
+      string,
+      {
+        /** The first height of the anchors. */
+        readonly start: number
+        /** The last height, below the start if there is none. */
+        readonly height: number
+        /** The anchor at that height. */
+        readonly tac?: string
+      }
+    >
+  >
   readonly lookups: readonly string[]
   /** Submissions, and the outputs that topics admitted, since the process began. */
   readonly totals: {
@@ -406,6 +420,8 @@ export type Status = {
     readonly lastSuccess?: number
     readonly lastError?: string
     readonly lastReport?: unknown
+    /** Whether its anchors agree, if both nodes have anchors of the topic. */
+    readonly agrees?: boolean
     readonly queued: number
     readonly dead: number
     /** Seconds that the oldest item to fetch has waited. */
@@ -2666,6 +2682,11 @@ export interface Routes {
       readonly limit?: number | null
       /** An extension: transactions from this position on instead. */
       readonly applied?: number
+      /** An extension: heights whose anchors are equal; transactions of these blocks are left out. */
+      readonly anchored?: {
+        readonly from: number
+        readonly to: number
+      }
     }
     readonly answer: {
       readonly UTXOList: readonly {
@@ -3016,6 +3037,11 @@ export interface Routes {
       readonly limit?: number | null
       /** An extension: transactions from this position on instead. */
       readonly applied?: number
+      /** An extension: heights whose anchors are equal; transactions of these blocks are left out. */
+      readonly anchored?: {
+        readonly from: number
+        readonly to: number
+      }
     }
     readonly answer: {
       readonly UTXOList: readonly {

@@ -14,7 +14,7 @@ let chain: DevChain
 let node: TestNode
 beforeEach(async () => {
   chain = new DevChain()
-  node = await TestNode.open('node', chain)
+  node = await TestNode.anchored('node', chain)
 })
 afterEach(() => node.close())
 

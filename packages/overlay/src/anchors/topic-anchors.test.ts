@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 const open = async (name = 'node'): Promise<TestNode> => {
-  const node = await TestNode.open(name, chain)
+  const node = await TestNode.anchored(name, chain)
   nodes.push(node)
   return node
 }

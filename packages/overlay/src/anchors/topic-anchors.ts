@@ -7,6 +7,7 @@ import { equalBytes, KeyedMutex, QuoinError, type Topic } from '@quoin/primitive
 import type { Store } from '@quoin/store'
 import { retryStale } from '@quoin/txo'
 import { readAdmitted, readSectionStamps, SECTION, type Stamps, sectionOf } from './admitted.ts'
+import { Comparisons } from './comparisons.ts'
 import { Section, type SectionRange } from './section.ts'
 import { type AdmittedTransaction, type TopicAnchor, ZERO_HASH } from './tree.ts'
 
@@ -32,6 +33,8 @@ const MAX_KEPT = 200_000
 const ATTEMPTS = 3
 
 export class TopicAnchors {
+  /** Comparisons with peers. */
+  readonly comparisons = new Comparisons()
   readonly #store: Store
   readonly #blocks: BlockHashes
   readonly #startOf: (topic: string) => number | undefined

@@ -157,6 +157,21 @@ export const readProof = (given: unknown, height: number, wanted: readonly Admit
   return bump
 }
 
+/** Raw transactions by txid in display order; the caller checks that they hash to it. */
+export const readRaw = (given: unknown, limit: number): ReadonlyMap<string, Uint8Array> => {
+  const { transactions } = fieldsOf(given, nonsense)
+  if (!Array.isArray(transactions) || transactions.length > limit) {
+    throw nonsense('transactions', `a list of up to ${limit} transactions`)
+  }
+  return new Map(
+    transactions.map(each => {
+      const { txid, rawTx } = fieldsOf(each, nonsense)
+      if (!isHex(rawTx)) throw nonsense('rawTx', 'hexadecimal')
+      return [formatTxid(txidOf('txid', txid, nonsense)), fromHex(rawTx)]
+    })
+  )
+}
+
 const checkTopic = (given: unknown, topic: string): void => {
   if (given !== topic) throw nonsense('topic', `the requested one, ${topic}`)
 }

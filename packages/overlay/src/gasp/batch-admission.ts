@@ -67,6 +67,16 @@ export class BatchAdmission {
     return left.rows
   }
 
+  /** Admits a transaction with its proof; false leaves it for the queue. */
+  async admitProved(node: FetchedNode): Promise<boolean> {
+    try {
+      return await this.#admit(node, Beef.of([node]), NOTHING_LISTED)
+    } catch (error) {
+      if (isOfTransaction(error)) return false
+      throw error
+    }
+  }
+
   async *#batches(
     rows: readonly ListedRow[],
     signal: AbortSignal | undefined
@@ -182,8 +192,10 @@ class LeftRows {
   }
 }
 
+const NOTHING_LISTED: ReadonlySet<string> = new Set()
+
 /** An error that does not concern the transaction, as one of the store, ends the run. */
-const isOfTransaction = (error: unknown): boolean => {
+export const isOfTransaction = (error: unknown): boolean => {
   try {
     failureOf(error, 1)
     return true

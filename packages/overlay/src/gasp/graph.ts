@@ -145,12 +145,18 @@ const fetchNode = async (
   }
 }
 
+/** Refused when the transaction is not the requested one. */
+export const parseRaw = (raw: Uint8Array, name: string): Transaction => {
+  const transaction = parseTransaction(raw)
+  if (formatTxid(transaction.txid) !== name) throw peerError('a transaction that was not requested', name)
+  return transaction
+}
+
 /** Refused when the transaction is not the requested one, or the proof is of another. */
 const nodeOf = (txid: Txid, given: unknown): FetchedNode => {
   const { rawTx, proof } = readGraphNode(given)
   const name = formatTxid(txid)
-  const transaction = parseTransaction(fromHex(rawTx))
-  if (formatTxid(transaction.txid) !== name) throw peerError('a transaction that was not requested', name)
+  const transaction = parseRaw(fromHex(rawTx), name)
   const bump = proof === undefined ? undefined : Bump.parse(fromHex(proof))
   if (bump && bump.offsetOf(txid) === undefined) throw peerError('a proof of another transaction', name)
   return { txid, transaction, bump: bump?.trimmedTo(txid) }

@@ -2,6 +2,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Engine as ReferenceEngine } from '@bsv/overlay'
+import { answerAnchors } from '../anchors/serve.ts'
+import { ANCHOR_ROUTES, type AnchorQuestion } from '../anchors/wire.ts'
 import type { TestNode } from './node.testing.ts'
 import { foreignNode, syncResponse } from './serve.ts'
 import { transactionBatch } from './serve-batch.ts'
@@ -11,6 +13,7 @@ interface Routes {
   readonly list: (topic: string, body: unknown) => Promise<unknown>
   readonly node: (body: unknown) => Promise<unknown>
   readonly batch?: (topic: string, body: unknown) => Promise<Uint8Array>
+  readonly anchors?: (question: AnchorQuestion, topic: string, body: unknown) => Promise<unknown>
 }
 
 const serve = (routes: Routes): Server =>
@@ -23,8 +26,16 @@ const serve = (routes: Routes): Server =>
         else response.writeHead(404).end()
         return
       }
-      const answer =
-        request.url === '/requestSyncResponse' ? await routes.list(topic, body) : await routes.node(body)
+      const question = questionAt(request.url)
+      if (question && !routes.anchors) {
+        response.writeHead(404).end()
+        return
+      }
+      const answer = question
+        ? await routes.anchors!(question, topic, body)
+        : request.url === '/requestSyncResponse'
+          ? await routes.list(topic, body)
+          : await routes.node(body)
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
     } catch (error) {
       // As overlay-express: everything is 400, with the reason.
@@ -32,6 +43,9 @@ const serve = (routes: Routes): Server =>
       response.writeHead(400).end(JSON.stringify({ status: 'error', code, message }))
     }
   })
+
+const questionAt = (url: string | undefined): AnchorQuestion | undefined =>
+  (Object.keys(ANCHOR_ROUTES) as AnchorQuestion[]).find(each => ANCHOR_ROUTES[each] === url)
 
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   const chunks: Buffer[] = []
@@ -43,7 +57,8 @@ export const serveNode = (node: TestNode): Server =>
   serve({
     list: (topic, body) => syncResponse(node.engine, topic, body),
     node: body => foreignNode(node.engine, body),
-    batch: (topic, body) => transactionBatch(node.engine, topic, body)
+    batch: (topic, body) => transactionBatch(node.engine, topic, body),
+    anchors: (question, topic, body) => answerAnchors(node.engine, question, topic, body)
   })
 
 export const serveReference = (engine: ReferenceEngine): Server =>

@@ -6,6 +6,7 @@ import { formatOutpoint, type Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
 import { OutputStore, outputs as outputKeys } from '@quoin/txo'
 import { type Key, makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
+import type { AnchorOptions } from '../anchors/topic-anchors.ts'
 import { Engine } from '../engine.ts'
 import type { AnyTopic, QuoinTopic } from '../types.ts'
 import type { Peer } from './peer.ts'
@@ -55,7 +56,16 @@ export class TestNode {
   readonly topics: Readonly<Record<string, AnyTopic>>
   engine: Engine
 
-  constructor(name: string, chain: DevChain, store: Store, topics: Readonly<Record<string, AnyTopic>>) {
+  readonly #anchors: AnchorOptions | undefined
+
+  constructor(
+    name: string,
+    chain: DevChain,
+    store: Store,
+    topics: Readonly<Record<string, AnyTopic>>,
+    anchors: AnchorOptions | undefined
+  ) {
+    this.#anchors = anchors
     this.name = name
     this.chain = chain
     this.store = store
@@ -68,7 +78,16 @@ export class TestNode {
     chain: DevChain,
     topics: Readonly<Record<string, AnyTopic>> = { [TOPIC]: ones(true) }
   ): Promise<TestNode> {
-    return new TestNode(name, chain, await openStore('memory:'), topics)
+    return new TestNode(name, chain, await openStore('memory:'), topics, undefined)
+  }
+
+  /** With anchors of its topics. */
+  static async anchored(
+    name: string,
+    chain: DevChain,
+    topics: Readonly<Record<string, AnyTopic>> = { [TOPIC]: ones(true) }
+  ): Promise<TestNode> {
+    return new TestNode(name, chain, await openStore('memory:'), topics, { blocks: chain, start: 1 })
   }
 
   #started(): Engine {
@@ -78,7 +97,7 @@ export class TestNode {
       tracker: chain,
       topics,
       proofs: chain,
-      anchors: { blocks: chain, start: 1 }
+      ...(this.#anchors && { anchors: this.#anchors })
     })
   }
 

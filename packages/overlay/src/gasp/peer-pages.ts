@@ -13,7 +13,7 @@ import { type MembershipChange, type OutputStore, outputs as outputKeys, progres
 import { confirmedAdmissions } from '../admissions.ts'
 import type { Peer } from './peer.ts'
 import { countItem, type SyncQueueState } from './sync-queue-state.ts'
-import { type ListedRow, MAX_PAGE, readSyncResponse, VERSION } from './wire.ts'
+import { type HeightRange, type ListedRow, MAX_PAGE, readSyncResponse, VERSION } from './wire.ts'
 
 const { progress } = outputKeys.collections
 const { peer: peerField } = progressFields.collections
@@ -97,12 +97,28 @@ export class PeerPages {
     }
   }
 
+  /** Enqueues a transaction that the peer has, for its graph to be fetched. */
+  async enqueue(txid: Txid, score: number, state: SyncQueueState): Promise<void> {
+    const position = await this.#progress('#applied')
+    await this.#enqueue([{ outpoint: makeOutpoint(txid, 0), score }], state, '#applied', position)
+  }
+
   /** Admits or enqueues the next page of the peer. */
-  async next(state: SyncQueueState, signal: AbortSignal | undefined): Promise<PeerPage> {
+  async next(
+    state: SyncQueueState,
+    signal: AbortSignal | undefined,
+    anchored?: HeightRange
+  ): Promise<PeerPage> {
     const [since, position] = [await this.#progress(''), await this.#progress('#applied')]
     let limit = Math.min(this.#options.page, MAX_PAGE)
     for (;;) {
-      const request = { version: VERSION, since, limit, applied: position }
+      const request = {
+        version: VERSION,
+        since,
+        limit,
+        applied: position,
+        ...(anchored && { anchored })
+      }
       const response = readSyncResponse(await this.#peer.syncResponse(this.#topic, request, signal), limit)
       if (response.applied) {
         const { transactions, last } = response.applied
@@ -111,13 +127,21 @@ export class PeerPages {
           await this.#enqueue([], state, '#applied', 0)
           return { rows: 0, isMore: true, kind: 'applied', position: 0, last }
         }
-        const next = transactions.reduce((most, { score }) => Math.max(most, score), position)
+        const isMore = transactions.length === limit
+        // What the peer left out is behind the cursor too.
+        const listed = transactions.reduce((most, { score }) => Math.max(most, score), position)
+        const next = anchored && !isMore ? Math.max(listed, last) : listed
         const unknown = await this.#unknown(transactions, state)
         const left = new Set(await this.#options.admit(unknown, state.pending, signal))
         const queued = transactions.filter(row => left.has(row) || isQueued(row, state))
         await this.#enqueue(queued, state, '#applied', next)
-        const isMore = transactions.length === limit && next > position
-        return { rows: transactions.length, isMore, kind: 'applied', position: next, last }
+        return {
+          rows: transactions.length,
+          isMore: isMore && next > position,
+          kind: 'applied',
+          position: next,
+          last
+        }
       }
       const rows = response.outputs
       const next = rows.reduce((most, { score }) => Math.max(most, score), since)

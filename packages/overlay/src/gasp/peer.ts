@@ -1,6 +1,8 @@
 /** The client side of sync: a peer over HTTP, in the protocol of `@bsv/overlay`, or in the same process. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffDelay, fetchReasonOf, formatTxid, isRetryable, QuoinError, readBody } from '@quoin/primitives'
+import { answerAnchors } from '../anchors/serve.ts'
+import { ANCHOR_ROUTES, type AnchorQuestion } from '../anchors/wire.ts'
 import type { Engine } from '../engine.ts'
 import { changesOf } from './peer-changes.ts'
 import { foreignNode, syncResponse } from './serve.ts'
@@ -16,6 +18,13 @@ export interface Peer {
   node(request: NodeRequest, signal?: AbortSignal): Promise<unknown>
   /** Several transactions in one BEEF; undefined when the peer does not serve batches. */
   transactions?(topic: string, request: BatchRequest, signal?: AbortSignal): Promise<Uint8Array | undefined>
+  /** The answer to a question of BRC-136; undefined when the peer has no anchors of the topic. */
+  anchors?(
+    question: AnchorQuestion,
+    topic: string,
+    request: object,
+    signal?: AbortSignal
+  ): Promise<unknown | undefined>
   /** Topics with changes, as the peer commits them, and all of them first. Throws when the stream ends. */
   changes?(topics: readonly string[], signal: AbortSignal): AsyncIterable<readonly string[]>
 }
@@ -93,6 +102,14 @@ export const httpPeer = (url: string, options: HttpPeerOptions = {}): Peer => {
     name,
     syncResponse: async (topic, request, signal) =>
       parsed(name, await ask('/requestSyncResponse', request, { 'x-bsv-topic': topic }, signal)),
+    anchors: async (question, topic, request, signal) => {
+      try {
+        return parsed(name, await ask(ANCHOR_ROUTES[question], request, { 'x-bsv-topic': topic }, signal))
+      } catch (error) {
+        if (error instanceof QuoinError && hasNoAnchors(error)) return undefined
+        throw error
+      }
+    },
     changes: (topics, signal) => changesOf(name, topics, { silence: options.silence, signal }),
     node: async (request, signal) => parsed(name, await ask('/requestForeignGASPNode', request, {}, signal)),
     transactions: async (topic, request, signal) => {
@@ -115,7 +132,8 @@ export const localPeer = (name: string, engine: Engine): Peer => {
       if (!(error instanceof QuoinError)) throw error
       throw failure(name, `refused: ${error.message}`, {
         cause: error,
-        ...(error.code === 'ERR_TX_UNKNOWN' && { gone: true })
+        ...(error.code === 'ERR_TX_UNKNOWN' && { gone: true }),
+        ...(error.code === 'ERR_ANCHORS_UNSUPPORTED' && { noAnchors: true })
       })
     }
   }
@@ -125,7 +143,15 @@ export const localPeer = (name: string, engine: Engine): Peer => {
     name,
     syncResponse: (topic, request) => overTheWire(syncResponse(engine, topic, request)),
     node: request => overTheWire(foreignNode(engine, request)),
-    transactions: (topic, request) => served(transactionBatch(engine, topic, batchJson(request)))
+    transactions: (topic, request) => served(transactionBatch(engine, topic, batchJson(request))),
+    anchors: async (question, topic, request) => {
+      try {
+        return await overTheWire(answerAnchors(engine, question, topic, request))
+      } catch (error) {
+        if (error instanceof QuoinError && hasNoAnchors(error)) return undefined
+        throw error
+      }
+    }
   }
 }
 
@@ -136,6 +162,9 @@ const decoder = new TextDecoder()
 
 /** Statuses for a route that a node does not have. */
 const isUnserved = (status: unknown): boolean => status === 404 || status === 405 || status === 501
+
+const hasNoAnchors = ({ details }: QuoinError): boolean =>
+  details['noAnchors'] === true || isUnserved(details['status'])
 
 const batchJson = ({ version, txids }: BatchRequest) => ({ version, txids: txids.map(formatTxid) })
 
@@ -149,10 +178,13 @@ const parsed = (name: string, answer: Uint8Array): unknown => {
 
 const refusal = (name: string, status: number, text: string): QuoinError => {
   const isGone = status === 404 || text.includes('"ERR_TX_UNKNOWN"')
-  const make = status >= 500 || status === 429 ? unavailable : failure
+  const isTransient = (status >= 500 && status !== 501) || status === 429
+  const make = isTransient ? unavailable : failure
   return make(name, `answered with status ${status}: ${text.slice(0, 200)}`, {
     status,
     ...(isGone && { gone: true }),
+    // Other implementations of BRC-136 answer with this code.
+    ...(text.includes('"BASM_UNSUPPORTED"') && { noAnchors: true }),
     ...(text.includes('"ERR_TOPIC_UNKNOWN"') && { unknownTopic: true })
   })
 }

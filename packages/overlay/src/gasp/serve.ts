@@ -22,7 +22,13 @@ import {
   outputs as outputKeys
 } from '@quoin/txo'
 import type { Engine } from '../engine.ts'
-import { type GraphNode, readNodeRequest, readSyncRequest, type SyncResponse } from './wire.ts'
+import {
+  type GraphNode,
+  type HeightRange,
+  readNodeRequest,
+  readSyncRequest,
+  type SyncResponse
+} from './wire.ts'
 
 const { topicOutputs } = outputKeys.collections
 /** Log entries of one read. */
@@ -34,7 +40,7 @@ export const syncResponse = async (
   name: string,
   request: unknown
 ): Promise<SyncResponse> => {
-  const { since, limit, applied } = readSyncRequest(request)
+  const { since, limit, applied, anchored } = readSyncRequest(request)
   if (!topics.has(name)) {
     throw new QuoinError('ERR_TOPIC_UNKNOWN', `no topic is called ${name}`, { topic: name })
   }
@@ -42,7 +48,7 @@ export const syncResponse = async (
   const last = await lastCursor(outputs, topic)
   if (applied !== undefined) {
     const listed = await list(outputs, topic, applied, limit, transactionOf, each =>
-      hasRecords(outputs, each)
+      areListed(outputs, each, anchored)
     )
     const transactions = listed.map(({ subject, score }) => ({ txid: formatTxid(subject), score }))
     return { UTXOList: [], since, applied: { transactions, last } }
@@ -109,11 +115,20 @@ const transactionOf = (change: MembershipChange): Txid | undefined =>
 const admittedOf = (change: MembershipChange): Outpoint | undefined =>
   change.kind === 'admitted' || change.kind === 'restored' ? change.outpoint : undefined
 
-/** Transactions that were not rolled back. */
-const hasRecords = async (outputs: OutputStore, txids: readonly Txid[]): Promise<boolean[]> => {
+/** Transactions that were not rolled back, without the ones in blocks whose anchors the client has compared. */
+const areListed = async (
+  outputs: OutputStore,
+  txids: readonly Txid[],
+  { from, to }: HeightRange = NO_HEIGHTS
+): Promise<boolean[]> => {
   const records = await Promise.all(txids.map(txid => outputs.record(txid)))
-  return records.map(record => record !== undefined)
+  return records.map(record => {
+    const height = record?.position?.height
+    return record !== undefined && !(height !== undefined && height >= from && height <= to)
+  })
 }
+
+const NO_HEIGHTS: HeightRange = { from: 1, to: 0 }
 
 const areLive = async (
   outputs: OutputStore,

@@ -10,6 +10,8 @@ import {
   Tasks
 } from '@quoin/primitives'
 import type { Queue } from '@quoin/store'
+import { agrees } from '../anchors/anchor-sync.ts'
+import type { AnchorQuestion } from '../anchors/wire.ts'
 import type { Engine } from '../engine.ts'
 import { healthLog, SILENT } from '../logger.ts'
 import { type HttpPeerOptions, httpPeer, type Peer } from './peer.ts'
@@ -47,6 +49,8 @@ export interface SyncStatus {
   readonly lastSuccess: number | undefined
   readonly lastError: string | undefined
   readonly lastReport: SyncReport | undefined
+  /** Whether the anchors of the peer agree, if both nodes have anchors of the topic. */
+  readonly agrees: boolean | undefined
   /** Items to fetch, and dead letters. */
   readonly queued: number
   readonly dead: number
@@ -106,6 +110,7 @@ class Pair {
       lastSuccess,
       lastError,
       lastReport: this.lastReport,
+      agrees: this.lastReport?.anchors && agrees(this.lastReport.anchors),
       queued: due + leased + waiting,
       dead,
       lag: age ?? 0
@@ -283,6 +288,10 @@ const observed = (peer: Peer, health: SourceHealth): Peer => ({
   ...(peer.transactions && {
     transactions: (topic: string, request: BatchRequest, signal?: AbortSignal) =>
       health.ask(() => peer.transactions!(topic, request, signal))
+  }),
+  ...(peer.anchors && {
+    anchors: (question: AnchorQuestion, topic: string, request: object, signal?: AbortSignal) =>
+      health.ask(() => peer.anchors!(question, topic, request, signal))
   }),
   ...(peer.changes && {
     changes: (topics: readonly string[], signal: AbortSignal) => peer.changes!(topics, signal)

@@ -11,6 +11,7 @@ import { randomInt } from 'node:crypto'
 import type { BeefTransaction } from '@quoin/chain'
 import {
   formatTxid,
+  hasCode,
   makeOutpoint,
   type Outpoint,
   parseTxid,
@@ -28,12 +29,14 @@ import {
   WORK_LEASE_SECONDS,
   whileLeased
 } from '@quoin/store'
+import { type AnchorReport, AnchorSync, isComplete } from '../anchors/anchor-sync.ts'
+import type { ProvedTransaction } from '../anchors/fetch.ts'
 import type { Engine } from '../engine.ts'
 import { boundBeef } from '../hosting/index.ts'
 import { overlay } from '../keys.ts'
 import { type Logger, SILENT } from '../logger.ts'
 import { isHostedTopic, isQuoinTopic } from '../types.ts'
-import { BatchAdmission } from './batch-admission.ts'
+import { BatchAdmission, isOfTransaction } from './batch-admission.ts'
 import { ATTEMPTS, failureOf, PendingParentError } from './failure.ts'
 import {
   beefOf,
@@ -86,6 +89,8 @@ export interface SyncReport {
   readonly failed: number
   /** Whether the peer may have more than was listed. */
   readonly isBehind: boolean
+  /** The comparison of anchors, if both nodes have anchors of the topic. */
+  readonly anchors?: AnchorReport | undefined
 }
 
 const { sync } = overlay.collections
@@ -111,6 +116,10 @@ export class TopicSync {
   readonly #client: string
   readonly #limits: GraphLimits
   readonly #rows: PeerPages
+  readonly #batches: BatchAdmission
+  readonly #anchors: AnchorSync
+  /** Transactions that anchors left for the queue, in their order. */
+  #left = 0
   readonly #onProgress: ((progress: SyncProgress) => void) | undefined
   /** Transactions of the run. */
   #submitted = 0
@@ -138,7 +147,7 @@ export class TopicSync {
     })
     const { sample } = options
     this.#onProgress = options.onProgress
-    const batches = new BatchAdmission({
+    this.#batches = new BatchAdmission({
       engine,
       topic,
       peer,
@@ -147,13 +156,14 @@ export class TopicSync {
       isSampled: sample === undefined ? undefined : () => randomInt(2 ** 32) < sample * 2 ** 32,
       onAdmitted: () => void this.#submitted++
     })
+    this.#anchors = new AnchorSync({ engine, topic: this.topic, peer })
     this.#rows = new PeerPages({
       outputs: engine.outputs,
       topic: this.topic,
       peer,
       queue: this.queue,
       page: options.page ?? 1000,
-      admit: (rows, pending, signal) => batches.admit(rows, pending, signal)
+      admit: (rows, pending, signal) => this.#batches.admit(rows, pending, signal)
     })
   }
 
@@ -163,13 +173,59 @@ export class TopicSync {
     await this.#rows.enqueueRolledBack(state)
     let [listed, failed] = [0, 0]
     this.#submitted = 0
+    const anchors = await this.#compareAnchors(state, signal)
+    const anchored = anchors && isComplete(anchors) ? { from: anchors.start, to: anchors.height } : undefined
     for (let page = 0; ; page++) {
-      const { rows, isMore, kind, position, last } = await this.#rows.next(state, signal)
+      const { rows, isMore, kind, position, last } = await this.#rows.next(state, signal, anchored)
       listed += rows
       failed += await this.#work(kind, state, signal)
       this.#onProgress?.({ submitted: this.#submitted, position, last })
       const isBehind = isMore && (page + 1 >= this.#pages || (await this.#isFull()))
-      if (!isMore || isBehind) return { listed, submitted: this.#submitted, failed, isBehind }
+      if (!isMore || isBehind) {
+        return { listed, submitted: this.#submitted, failed, isBehind, ...(anchors && { anchors }) }
+      }
+    }
+  }
+
+  /** Fetches what the anchors show to be missing. A peer whose anchors are malformed is still listed. */
+  async #compareAnchors(
+    state: SyncQueueState,
+    signal: AbortSignal | undefined
+  ): Promise<AnchorReport | undefined> {
+    try {
+      return await this.#anchors.run(each => this.#admitProved(each, state), signal)
+    } catch (error) {
+      if (!hasCode(error, 'ERR_SYNC_PEER') || error.details['unknownTopic'] === true) throw error
+      this.#logger.warn('cannot compare anchors', {
+        topic: this.topic,
+        peer: this.peer.name,
+        reason: error.message
+      })
+      return undefined
+    }
+  }
+
+  /** Submits a transaction that the peer admitted, or saves its proof if the topic has evaluated it. */
+  async #admitProved(proved: ProvedTransaction, state: SyncQueueState): Promise<void> {
+    const { txid } = proved
+    if (await isEvaluated(this.#engine.outputs, this.topic, txid)) await this.#saveProof(proved)
+    else if (!(await this.#batches.admitProved(proved))) {
+      await this.#rows.enqueue(txid, this.#left++, state)
+    }
+  }
+
+  /** A proof that the headers do not confirm is not saved: the anchors stay different. */
+  async #saveProof({ txid, bump }: ProvedTransaction): Promise<void> {
+    try {
+      await this.#engine.handleNewMerkleProof(txid, bump)
+    } catch (error) {
+      if (!isOfTransaction(error)) throw error
+      this.#logger.warn('cannot save a proof', {
+        topic: this.topic,
+        peer: this.peer.name,
+        txid: formatTxid(txid),
+        reason: reasonOf(error)
+      })
     }
   }
 

@@ -20,6 +20,16 @@ export interface SyncRequest {
   readonly limit?: number
   /** The last position of a transaction that was seen, 0 before the first. */
   readonly applied?: number
+  /**
+   * Heights, both included, whose anchors were found equal: transactions in these blocks are left out. A node without
+   * anchors ignores the field.
+   */
+  readonly anchored?: HeightRange
+}
+
+export interface HeightRange {
+  readonly from: number
+  readonly to: number
 }
 
 export interface ListedOutput {
@@ -71,7 +81,7 @@ export interface GraphNode {
 
 /** Parses a request; refused with `ERR_GASP_VERSION_MISMATCH` or `ERR_SYNC_REQUEST`. */
 export const readSyncRequest = (given: unknown): SyncRequest & { readonly limit: number } => {
-  const { version, since, limit, applied } = fieldsOf(given, malformed)
+  const { version, since, limit, applied, anchored } = fieldsOf(given, malformed)
   checkVersion(version)
   const wanted = limit === undefined || limit === null || limit === 0 ? MAX_PAGE : limit
   if (!isCount(wanted)) throw malformed('limit', 'a whole number')
@@ -81,8 +91,15 @@ export const readSyncRequest = (given: unknown): SyncRequest & { readonly limit:
     version: VERSION,
     since,
     limit: Math.min(wanted, MAX_PAGE),
-    ...(applied !== undefined && { applied })
+    ...(applied !== undefined && { applied }),
+    ...(anchored !== undefined && { anchored: readHeights(anchored) })
   }
+}
+
+const readHeights = (given: unknown): HeightRange => {
+  const { from, to } = fieldsOf(given, malformed)
+  if (!isCount(from) || !isCount(to)) throw malformed('anchored', 'a range of heights')
+  return { from, to }
 }
 
 const checkVersion = (version: unknown): void => {

@@ -25,6 +25,15 @@ export const syncRoutes = ({ engine }: Context): Route[] => [
       limit: Type.Optional(Type.Union([Count, Type.Null()])),
       applied: Type.Optional(
         Type.Integer({ minimum: 0, description: 'An extension: transactions from this position on instead.' })
+      ),
+      anchored: Type.Optional(
+        Type.Object(
+          { from: Count, to: Count },
+          {
+            description:
+              'An extension: heights whose anchors are equal; transactions of these blocks are left out.'
+          }
+        )
       )
     }),
     responses: {
