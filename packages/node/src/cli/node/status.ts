@@ -15,6 +15,8 @@ interface Status {
   readonly journal: { readonly position: number }
   readonly chain: { readonly height: number; readonly hash: string } | null
   readonly topics: readonly string[]
+  /** Absent in answers of nodes without anchors. */
+  readonly anchors?: Readonly<Record<string, { readonly height: number; readonly tac?: string }>>
   readonly lookups: readonly string[]
   readonly queues: Readonly<Record<string, Readonly<Record<string, number | null>>>>
   readonly sync: readonly PeerStatus[]
@@ -65,6 +67,7 @@ interface PeerStatus {
   readonly dead: number
   readonly lastSuccess?: number
   readonly lastError?: string
+  readonly agrees?: boolean
 }
 
 interface Part {
@@ -90,7 +93,21 @@ export const status = async (url: string, json: boolean): Promise<number> => {
 
 const report = (
   url: string,
-  { service, roles, leases, store, journal, chain, topics, lookups, queues, sync, tokens, broadcast }: Status,
+  {
+    service,
+    roles,
+    leases,
+    store,
+    journal,
+    chain,
+    topics,
+    anchors = {},
+    lookups,
+    queues,
+    sync,
+    tokens,
+    broadcast
+  }: Status,
   health: Health
 ): void => {
   const ready = health.ready ? paint('green', 'ready') : paint('red', 'not ready')
@@ -113,6 +130,13 @@ const report = (
       ['  chain', chain ? `height ${count(chain.height)}, ${chain.hash}` : 'none: proofs are taken on trust'],
       ['  changes', count(journal.position)],
       ['  topics', topics.join(', ') || 'none'],
+      ...Object.entries(anchors).map(([topic, anchor]) => [
+        `  anchor ${topic}`,
+        anchorLine(
+          anchor,
+          sync.filter(each => each.topic === topic)
+        )
+      ]),
       ['  lookups', lookups.join(', ') || 'none'],
       ...Object.entries(queues).map(([name, stats]) => [`  queue ${name}`, figures(stats)]),
       ...(broadcast ? broadcastRows(broadcast) : []),
@@ -140,6 +164,17 @@ const broadcastRows = ({ when, processors, transactions }: BroadcastStatus): str
 
 const completenessText = (completeness: { readonly complete: boolean } | undefined): string =>
   completeness === undefined ? '' : completeness.complete ? ', complete' : ', incomplete'
+
+/** An anchor, and the peers that have the same one. */
+const anchorLine = (
+  { height, tac }: { readonly height: number; readonly tac?: string },
+  peers: readonly PeerStatus[]
+): string => {
+  const compared = peers.filter(({ agrees }) => agrees !== undefined)
+  const agreeing = compared.filter(({ agrees }) => agrees).length
+  const agreement = compared.length === 0 ? '' : `, ${agreeing} of ${compared.length} compared peers agree`
+  return `${tac === undefined ? 'none before its start' : `${tac} at height ${count(height)}`}${agreement}`
+}
 
 const peerLine = ({ peer, state, since, live, queued, dead, lastSuccess, lastError }: PeerStatus): string => {
   const last = lastSuccess === undefined ? 'never answered' : `last answered ${ago(lastSuccess)} ago`

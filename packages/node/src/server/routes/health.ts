@@ -2,6 +2,8 @@
 
 import { formatHash } from '@quoin/chain'
 import { JSON_TYPE, json, type Route, route } from '@quoin/http'
+import type { Engine } from '@quoin/overlay'
+import type { Topic } from '@quoin/primitives'
 import type { EngineStats } from '@quoin/store'
 import { Type } from '@sinclair/typebox'
 import { version } from '../../package-files.ts'
@@ -61,6 +63,9 @@ const Peer = Type.Object({
   lastSuccess: Type.Optional(Type.Number({ description: 'Unix milliseconds.' })),
   lastError: Type.Optional(Type.String()),
   lastReport: Type.Optional(Type.Unknown()),
+  agrees: Type.Optional(
+    Type.Boolean({ description: 'Whether its anchors agree, if both nodes have anchors of the topic.' })
+  ),
   queued: Count,
   dead: Count,
   lag: Type.Number({ description: 'Seconds that the oldest item to fetch has waited.' })
@@ -99,6 +104,15 @@ const Status = Type.Object(
       { description: 'Null when the node keeps no headers.' }
     ),
     topics: Type.Array(Type.String()),
+    anchors: Type.Record(
+      Type.String(),
+      Type.Object({
+        start: Type.Integer({ description: 'The first height of the anchors.' }),
+        height: Type.Integer({ description: 'The last height, below the start if there is none.' }),
+        tac: Type.Optional(Type.String({ description: 'The anchor at that height.' }))
+      }),
+      { description: 'The last anchor of each topic that has anchors (BRC-136).' }
+    ),
     lookups: Type.Array(Type.String()),
     totals: Type.Object(
       { submits: Count, refused: Count, admitted: Count },
@@ -277,6 +291,7 @@ const status = (context: Context): Route => {
         journal: { position },
         chain: tip ? { height: tip.height, hash: formatHash(tip.header.hash), time: tip.header.time } : null,
         topics: [...engine.topics.keys()],
+        anchors: await anchorsOf(engine),
         lookups: [...engine.lookups.keys()],
         totals,
         queues: Object.fromEntries(counts),
@@ -300,6 +315,17 @@ const broadcastStatus = async ({ options: { broadcaster } }: Context) =>
     })),
     transactions: await broadcaster.records.counts()
   }
+
+const anchorsOf = async ({ anchors, topics }: Engine) => {
+  const found: Record<string, { start: number; height: number; tac?: string }> = {}
+  for (const topic of topics.keys()) {
+    const start = anchors?.start(topic as Topic)
+    if (!anchors || start === undefined) continue
+    const tip = await anchors.tip(topic as Topic)
+    found[topic] = { start, height: tip?.height ?? start - 1, ...(tip && { tac: formatHash(tip.tac) }) }
+  }
+  return found
+}
 
 const tokenStatus = async (context: Context) => {
   const tokens = tokenContext(context)
