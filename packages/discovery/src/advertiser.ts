@@ -35,13 +35,18 @@ export interface AdvertisementPlan {
   readonly refused: readonly string[]
 }
 
+export interface PlanOptions {
+  /** Whether the topics and lookup services of SHIP and SLAP are advertised too. */
+  readonly isTracker?: boolean
+}
+
 /** A transaction of advertisements, and the topics that take it. */
 export interface TaggedBeef {
   readonly beef: AtomicBEEF
   readonly topics: readonly string[]
 }
 
-/** Topics and lookup services of discovery itself: clients know them from the tracker that they ask. */
+/** Topics and lookup services of discovery itself, which trackers alone advertise. */
 const DISCOVERY = ['tm_ship', 'tm_slap', 'ls_ship', 'ls_slap']
 const PROTOCOL_IDS: Readonly<Record<Protocol, [2, string]>> = {
   SHIP: [2, 'service host interconnect'],
@@ -62,9 +67,10 @@ const topicOf = (protocol: Protocol): string => `tm_${protocol.toLowerCase()}`
 export const planAdvertisements = (
   names: readonly string[],
   uri: string,
-  found: readonly FoundAdvertisement[]
+  found: readonly FoundAdvertisement[],
+  { isTracker = false }: PlanOptions = {}
 ): AdvertisementPlan => {
-  const served = names.filter(name => !DISCOVERY.includes(name))
+  const served = names.filter(name => isTracker || !DISCOVERY.includes(name))
   const own = found.filter(({ domain }) => canonicalUri(domain) === canonicalUri(uri))
   return {
     missing: served.filter(name => isAdvertisableName(name) && !own.some(each => each.name === name)),

@@ -327,6 +327,11 @@ const schema = Type.Object(
           expects: 'a list of http or https URLs',
           default: []
         }),
+        tracker: flag({
+          description:
+            'whether tm_ship, tm_slap, ls_ship and ls_slap are advertised too, for a network whose clients ask this node first',
+          default: false
+        }),
         interval: whole(10, 604_800, {
           description:
             'seconds between comparisons of the advertisements with the topics and lookup services of the node',

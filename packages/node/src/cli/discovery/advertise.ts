@@ -19,6 +19,7 @@ export interface AdvertiseOptions {
   readonly url: string
   readonly to?: readonly string[]
   readonly wallet: string
+  readonly tracker?: boolean
   readonly json?: boolean
 }
 
@@ -27,7 +28,7 @@ const MAX_REVOKED = 500
 
 export const advertise = async (
   verb: 'status' | 'sync' | 'revoke',
-  { uri: given, url, to = [], wallet: place, json = false }: AdvertiseOptions
+  { uri: given, url, to = [], wallet: place, tracker: isTracker = false, json = false }: AdvertiseOptions
 ): Promise<number> => {
   // Clients append paths.
   const uri = given.replace(/\/+$/, '')
@@ -41,7 +42,7 @@ export const advertise = async (
   const wallet = await openWallet(place, url)
   const { publicKey } = await wallet.getPublicKey({ identityKey: true })
   const read = async (): Promise<AdvertisementPlan> =>
-    planAdvertisements(await node.served(), uri, await node.advertisements(publicKey))
+    planAdvertisements(await node.served(), uri, await node.advertisements(publicKey), { isTracker })
   const plan = await read()
   const hosts = [url, ...to]
   if (verb === 'sync' && plan.missing.length > 0)

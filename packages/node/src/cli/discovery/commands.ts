@@ -25,6 +25,7 @@ const addAdvertiseCommand = (program: Command): void => {
       .requiredOption('--uri <uri>', 'the public address of the node, https://…')
       .option('--url <url>', 'the node', DEFAULT_URL)
       .option('--to <url...>', 'more nodes that take the advertisements')
+      .option('--tracker', 'advertise tm_ship, tm_slap, ls_ship and ls_slap too')
       .option(...WALLET_OPTION)
       .option('--json', 'print JSON')
       .action((options: AdvertiseOptions) =>

@@ -37,6 +37,8 @@ export interface AdvertiserTaskOptions {
   readonly openWallet: () => Promise<AdvertiserWallet>
   /** Trackers that get the advertisements too. */
   readonly trackers: readonly string[]
+  /** Whether the node advertises that it is a tracker itself. */
+  readonly isTracker?: boolean
   /** Milliseconds between passes. */
   readonly interval: number
   readonly logger: Logger
@@ -194,9 +196,9 @@ export class AdvertiserTask {
   }
 
   async #plan(identityKey: string): Promise<AdvertisementPlan> {
-    const { engine, uri } = this.#options
+    const { engine, uri, isTracker = false } = this.#options
     const names = [...engine.topics.keys(), ...engine.lookups.keys()]
-    return planAdvertisements(names, uri, await ownAdvertisements(engine, identityKey))
+    return planAdvertisements(names, uri, await ownAdvertisements(engine, identityKey), { isTracker })
   }
 
   /** Answers leave out banned hosts: its advertisements would be created again in each pass. */

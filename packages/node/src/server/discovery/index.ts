@@ -63,6 +63,7 @@ export class DiscoveryTasks {
         uri: own,
         openWallet: () => openWallet(wallet, this.#url),
         trackers: advertise.to,
+        isTracker: advertise.tracker,
         interval: advertise.interval * 1000,
         logger,
         gate: lease
