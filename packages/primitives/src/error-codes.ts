@@ -142,6 +142,8 @@ export const ERRORS = {
   ERR_PLUGIN_ENDED: BUSY,
   /** A lookup service threw, or returned an invalid answer. */
   ERR_LOOKUP_FAILED: CALL,
+  /** A lookup service did not answer within the limit of the node; `details.milliseconds` is the limit. */
+  ERR_LOOKUP_TIMEOUT: BUSY,
   /** A request is malformed; `details.where` and `details.path` say where. */
   ERR_REQUEST: CALL,
   /** A body, a list or a nesting is larger than the limits allow. */

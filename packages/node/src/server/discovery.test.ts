@@ -7,6 +7,7 @@ import {
   TopicBroadcaster
 } from '@bsv/sdk'
 import type { Transaction } from '@quoin/chain'
+import { definePlugin, type QuoinLookup } from '@quoin/overlay'
 import { formatTxid } from '@quoin/primitives'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Host } from '../../../discovery/src/host.testing.ts'
@@ -87,4 +88,26 @@ it('discovery: false turns it off', async () => {
   node = await startNode(loadConfig({ options }).config, { logger: SILENT })
   const managers = await (await fetch(`${node.url}/listTopicManagers`)).json()
   expect(Object.keys(managers as object)).toEqual(['tm_bsv21', 'tm_kvstore'])
+})
+
+it('a lookup that takes too long for clients says why before they give up', async () => {
+  await node.close()
+  const slow: QuoinLookup = {
+    index: () => undefined,
+    lookup: () => new Promise(() => undefined),
+    getDocumentation: async () => '',
+    getMetaData: async () => ({ name: 'slow', shortDescription: 'Never answers.' })
+  }
+  const options = { store: 'memory:', port: '0', blockTime: '0', 'limits.lookupAnswer': '20' }
+  const plugins = [definePlugin({ name: 'slow', setup: () => ({ lookups: { ls_slow: slow } }) })]
+  node = await startNode(loadConfig({ options }).config, { logger: SILENT, plugins })
+  const body = JSON.stringify({ service: 'ls_slow', query: {} })
+  const response = await fetch(`${node.url}/lookup`, { method: 'POST', body })
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(await response.json()).toMatchObject({
+    code: 'ERR_LOOKUP_TIMEOUT',
+    message: 'ls_slow did not answer within 20 ms; ask for less, or again (limits.lookupAnswer)',
+    details: { service: 'ls_slow', milliseconds: 20 }
+  })
+  expect(loadConfig({}).config.limits.lookupAnswer).toBeLessThan(2000)
 })

@@ -18,6 +18,8 @@ export interface Limits {
   readonly content: number
   /** Live streams at once. */
   readonly streams: number
+  /** Milliseconds that the answer to a lookup may take; 0 for any time. */
+  readonly lookupAnswer: number
   /** Requests per second and address, in the long run and at once; `undefined` for as many as come. */
   readonly rate: RateLimit | undefined
 }
@@ -38,6 +40,7 @@ export const LIMITS: Limits = {
   events: 100,
   content: 32 * 1024 * 1024,
   streams: 1000,
+  lookupAnswer: 0,
   rate: { perSecond: 200, burst: 1000 }
 }
 

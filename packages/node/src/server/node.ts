@@ -401,7 +401,7 @@ const checkPeers = ({ peers }: Config, topics: readonly string[]): void => {
 }
 
 const limitsOf = ({ limits, chain }: Config): Partial<Limits> => {
-  const { body, topics, page, events, content, streams, rate, burst } = limits
+  const { body, topics, page, events, content, streams, lookupAnswer, rate, burst } = limits
   // A proxy that adds no header makes strangers look local.
   const loopback = limits.loopback ?? chain !== 'dev'
   return {
@@ -411,6 +411,7 @@ const limitsOf = ({ limits, chain }: Config): Partial<Limits> => {
     events,
     content,
     streams,
+    lookupAnswer,
     defaultPage: Math.min(LIMITS.defaultPage, page),
     rate: rate === 0 ? undefined : { perSecond: rate, burst, loopback }
   }

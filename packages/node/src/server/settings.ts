@@ -522,6 +522,12 @@ const schema = Type.Object(
           description: 'milliseconds that a lookup service of a plug-in may take for one change of a topic',
           default: 10_000
         }),
+        lookupAnswer: whole(0, 600_000, {
+          description:
+            'milliseconds that the answer to a lookup may take before it is refused with the reason; clients of @bsv/sdk wait ' +
+            '2 s for a host. 0 is any time',
+          default: 1900
+        }),
         lookupWait: whole(0, 60_000, {
           description:
             'milliseconds that a submission waits for the lookup services of its topics; 0 does not wait',

@@ -11,7 +11,8 @@ import {
   reasonOf,
   txidOf,
   voutOf,
-  Writer
+  Writer,
+  withTimeout
 } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
@@ -88,7 +89,7 @@ const LookupAnswer = Type.Object({
   )
 })
 
-const lookup = ({ engine, metrics }: Context): Route =>
+const lookup = ({ engine, limits, metrics }: Context): Route =>
   route({
     method: 'post',
     path: '/lookup',
@@ -105,11 +106,24 @@ const lookup = ({ engine, metrics }: Context): Route =>
       200: { description: 'Outputs.', content: { [JSON_TYPE]: LookupAnswer, [BYTES_TYPE]: undefined } }
     },
     async handle({ headers, body: { service, query } }) {
-      const found = await engine.lookup(service, query).catch(refuseLookup)
+      const answer = engine.lookup(service, query).catch(refuseLookup)
+      const found = await withinLimit(service, answer, limits.lookupAnswer)
       metrics.looked(service)
       return headers['x-aggregation'] === 'yes' ? bytes(aggregated(found)) : listed(found)
     }
   })
+
+/** A client that gave up learns nothing: the reason comes before its timeout. */
+const withinLimit = <T>(service: string, answer: Promise<T>, limit: number): Promise<T> => {
+  if (limit === 0) return answer
+  return withTimeout(answer, limit, () => {
+    throw new QuoinError(
+      'ERR_LOOKUP_TIMEOUT',
+      `${service} did not answer within ${limit} ms; ask for less, or again (limits.lookupAnswer)`,
+      { service, milliseconds: limit, seconds: 1 }
+    )
+  })
+}
 
 /** Lookup services of others throw any error for a question that they refuse. */
 const refuseLookup = (error: unknown): never => {
