@@ -242,8 +242,8 @@ describe('quoin keyspace audit', () => {
   it('of an unsound layout prints the witness and exits 1', () => {
     const { status, stdout } = quoin('keyspace', 'audit', EXAMPLE)
     expect(status).toBe(1)
-    expect(stdout).toContain('also catches owner=(empty) pool=10')
-    expect(stdout).toContain('\n  027c7c31\n  027c7c3130\n')
+    expect(stdout).toContain('also catches owner=a1b2 pool=10')
+    expect(stdout).toContain('also found  02 7c 61 31 62 32 7c 31 30\n')
   })
 
   it('as JSON has the findings', () => {
@@ -251,7 +251,7 @@ describe('quoin keyspace audit', () => {
     expect(status).toBe(1)
     expect(data.sound).toBe(false)
     expect(data.findings).toMatchObject([
-      { property: 'P2', collections: ['positions'], witness: ['027c7c31', '027c7c3130'] }
+      { property: 'P2', collections: ['positions'], witness: ['027c613162327c31', '027c613162327c3130'] }
     ])
   })
 

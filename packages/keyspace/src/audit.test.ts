@@ -26,8 +26,8 @@ describe('the example of the command', () => {
         {
           property: 'P2',
           collections: ['positions'],
-          witness: ['027c7c31', '027c7c3130'],
-          prefix: '027c7c31'
+          witness: ['027c613162327c31', '027c613162327c3130'],
+          prefix: '027c613162327c31'
         }
       ],
       collections: [

@@ -1,13 +1,18 @@
 /** Audits a layout that somebody else declared: a verdict on each collection and on the pairs. */
-import type { LayoutFile } from './file/parse.ts'
+import type { LayoutComponents, LayoutFile, LayoutSource } from './file/parse.ts'
 import { keyPattern, walkOrder } from './notation.ts'
 import type { Finding } from './proof/findings.ts'
-import { prove, type Verdict } from './proof/prove.ts'
+import { prove, type Undecided, type Verdict } from './proof/prove.ts'
+import { realistic } from './proof/realistic.ts'
+import { remediesOf } from './repair/repair.ts'
 
 export interface AuditReport {
   readonly name: string
   readonly sound: boolean
+  /** With witnesses of recognisable values, and remedies. */
   readonly findings: readonly Finding[]
+  /** Decisions that are too large to be made. The layout is not proved sound then, and its findings are partial. */
+  readonly undecided: readonly Undecided[]
   readonly collections: readonly {
     readonly name: string
     /** The key as a pattern. */
@@ -21,10 +26,31 @@ export interface AuditReport {
   readonly verdicts: readonly Verdict[]
 }
 
+/** The limits on findings whose witnesses are searched again, and whose remedies are proved: each is many proofs. */
+const MAX_REALISTIC = 200
+const MAX_REMEDIED = 50
+
+export interface AuditOptions {
+  /** The components of the host that the layout uses. */
+  readonly components?: LayoutComponents
+}
+
 /** Proves a layout of `parseLayout`. */
-export const auditLayout = ({ name, subjects }: Pick<LayoutFile, 'name' | 'subjects'>): AuditReport => {
-  const { sound, findings, verdicts, orders } = prove(subjects)
-  const alone = new Set(findings.flatMap(({ collections }) => (collections.length === 1 ? collections : [])))
+export const auditLayout = (
+  layout: Pick<LayoutFile, 'name' | 'subjects'> & { readonly source?: LayoutSource },
+  { components }: AuditOptions = {}
+): AuditReport => {
+  const { name, subjects, source } = layout
+  const { sound, findings: found, undecided, verdicts, orders } = prove(subjects, { partial: true })
+  const findings = found.map((finding, i) => {
+    const shown = i < MAX_REALISTIC ? realistic(subjects, finding) : finding
+    if (!source || i >= MAX_REMEDIED) return shown
+    const repairable = { name, subjects, source, ...(components && { components }) }
+    return { ...shown, remedies: remediesOf(repairable, finding, found) }
+  })
+  const alone = new Set(
+    [...findings, ...undecided].flatMap(({ collections }) => (collections.length === 1 ? collections : []))
+  )
   const together = new Set(
     findings.flatMap(({ collections }) => (collections.length === 2 ? [collections.join('\n')] : []))
   )
@@ -32,11 +58,12 @@ export const auditLayout = ({ name, subjects }: Pick<LayoutFile, 'name' | 'subje
     name,
     sound,
     findings,
+    undecided,
     collections: subjects.map(subject => ({
       name: subject.name,
       key: keyPattern(subject.layout.parts),
       sound: !alone.has(subject.name),
-      order: walkOrder(subject.layout.parts, orders.get(subject)!, 0)
+      order: orders.has(subject) ? walkOrder(subject.layout.parts, orders.get(subject)!, 0) : ''
     })),
     pairs: {
       checked: (subjects.length * (subjects.length - 1)) / 2,

@@ -1,20 +1,8 @@
 /** Explains a raw key: its owner and the bytes of each component, or the nearest collection. */
 
-import { toHex } from '@quoin/primitives'
 import { bytesOnly, type Collection, describeDeparture } from './collection.ts'
-import type { Departure, Span } from './layout.ts'
-import { printable } from './notation.ts'
-
-export interface ExplainedSpan {
-  readonly start: number
-  readonly end: number
-  readonly hex: string
-  /** The component's name; undefined for a literal. */
-  readonly component?: string
-  readonly codec?: string
-  /** The value as text for people, or the text of a literal. */
-  readonly text: string
-}
+import type { Departure } from './layout.ts'
+import { type ExplainedSpan, spansOf } from './span.ts'
 
 export type Explanation =
   | {
@@ -51,7 +39,7 @@ export const explain = (key: Uint8Array, spaces: readonly Space[]): Explanation 
         found: true,
         keyspace: collection.keyspace,
         collection: collection.name,
-        spans: parsed.spans.map(span => explainSpan(key, span)),
+        spans: spansOf(parsed),
         holds: collection.value
       }
     }
@@ -68,20 +56,5 @@ export const explain = (key: Uint8Array, spaces: readonly Space[]): Explanation 
       expected: departure.expected.toString(),
       message: describeDeparture(departure, key)
     }
-  }
-}
-
-const explainSpan = (key: Uint8Array, { part, start, end }: Span): ExplainedSpan => {
-  const bytes = key.subarray(start, end)
-  const hex = toHex(bytes)
-  if (part.kind === 'literal') return { start, end, hex, text: printable(bytes) }
-  const { name, codec } = part.component
-  return {
-    start,
-    end,
-    hex,
-    component: name,
-    codec: codec.name,
-    text: codec.show(codec.read(key, start, end))
   }
 }

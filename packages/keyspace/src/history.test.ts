@@ -192,7 +192,7 @@ describe('modules beside it', () => {
         }
       ]
     })
-    expect(of(findings, 'P2', 'shares').message).toMatch(/denom=aaa \(prefix .*\) also catches denom=aaaa/)
+    expect(of(findings, 'P2', 'shares').message).toMatch(/denom=gold \(prefix .*\) also catches denom=golden/)
     expect(of(findings, 'P2', 'alloyed').message).toContain('pool=1 (prefix 0b7c31) also catches pool=10')
   })
 

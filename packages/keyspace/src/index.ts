@@ -32,7 +32,7 @@ export {
 } from './declaration.ts'
 export { type CollectionChange, diffKeyspaces } from './diff.ts'
 export { describeKeyspace, documentKeyspaces, type KeyspaceDescription } from './document.ts'
-export type { ExplainedSpan, Explanation } from './explain.ts'
+export type { Explanation } from './explain.ts'
 export { LAYOUT_CODECS, type LayoutComponents, parseLayout } from './file/parse.ts'
 export { type AnyKeyspace, type Keyspace, KeyspaceGroup, type KeyspaceOptions, keyspace } from './keyspace.ts'
 export { ByteSet } from './language/byteset.ts'
@@ -41,6 +41,7 @@ export * as pattern from './language/pattern.ts'
 export type { Finding, Property } from './proof/findings.ts'
 export { PROPERTIES, type Proof, type Verdict } from './proof/prove.ts'
 export type { KeyRange, RangeOptions } from './range.ts'
+export type { ExplainedSpan } from './span.ts'
 export {
   describeShape,
   type Hash,

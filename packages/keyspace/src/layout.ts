@@ -94,6 +94,12 @@ export class Layout {
     return state - this.#graph.first[this.#graph.part[state]!]!
   }
 
+  /** The literal that all keys begin with; empty when a component is first. */
+  get lead(): Uint8Array {
+    const [first] = this.parts
+    return first?.kind === 'literal' ? first.bytes : NO_BYTES
+  }
+
   get minLength(): number {
     return this.parts.reduce((sum, part) => sum + part.language.minLength, 0)
   }
@@ -192,6 +198,8 @@ export class Layout {
     return { key, spans }
   }
 }
+
+const NO_BYTES = new Uint8Array()
 
 const graphOf = (parts: readonly Part[]): Graph => {
   const first = parts.map((_, i) => parts.slice(0, i).reduce((sum, part) => sum + part.language.size, 0))

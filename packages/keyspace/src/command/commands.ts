@@ -10,13 +10,17 @@ export interface CommandOptions {
   readonly json?: boolean
   readonly space?: string
   readonly exitCode?: boolean
+  readonly fix?: boolean
+  readonly sarif?: boolean
+  readonly watch?: boolean
+  readonly explain?: string
 }
 
 export interface KeyspaceCommand {
   readonly name: string
   readonly about: string
-  /** Arguments, all needed, with a description each. */
-  readonly args: readonly (readonly [name: string, about: string])[]
+  /** Arguments with a description each, all needed but those marked. */
+  readonly args: readonly (readonly [name: string, about: string, optional?: 'optional'])[]
   /** Options as commander writes them: `--space <name>`. */
   readonly options: readonly (readonly [flags: string, about: string])[]
   readonly help: string
@@ -39,13 +43,29 @@ The file:
       "scans": [["pool"]] } ] }
 
   A string is literal text, raw is literal bytes; any other part is a codec and the component's name. Codecs:
-    CODECS
-  with the options length (bytes, hex), bits (decimal), except (text, escaped) and max.
+CODECS
+  with options such as length, min, max, except; layout.schema.json of the package has them all, for editors.
   A scan names the leading components to iterate under; its prefix runs to the start of the next component.
-  { "prefix": ["pool"], "trailing": false } leaves out the separator after the last of them, and
-  { "prefix": ["pool"], "order": "value" } claims that the rest walks in the order of its values.
+  { "prefix": ["pool"], "trailing": false }   without the separator after the last of them
+  { "prefix": ["pool"], "order": "value" }    the rest walks in the order of its values
+  { "prefix": ["pool"], "from": ["tick"] }    a range from a tick on; with "reverse": true, down from it
+  { "prefix": ["pool"], "delete": true }      a deletion;  { "all": true }  all keys of the store
+  { "get": ["pool", "tick"] }                 a read of one key
+  The file is JSON with comments, or YAML. { "$ref": "other.json#/definitions/owner" } stands for that value.
 
-Exits 0 when the layout is sound, 1 when not (with two keys that show it), 2 when the file is malformed.`
+Exits 0 when the layout is sound, 1 when not (with two keys that show it), 2 when the file is malformed or not all of
+it could be proved. --fix and --sarif do not change the exit code.`
+
+/** Names in lines of a terminal's width. */
+const wrapped = (names: readonly string[]): string =>
+  names
+    .reduce<string[]>((lines, name) => {
+      const last = lines.at(-1)
+      if (last === undefined || last.length + name.length > 108) lines.push(`    ${name}`)
+      else lines[lines.length - 1] = `${last} ${name}`
+      return lines
+    }, [])
+    .join('\n')
 
 export const keyspaceCommands = (codecs: readonly string[]): readonly KeyspaceCommand[] => [
   {
@@ -90,11 +110,17 @@ export const keyspaceCommands = (codecs: readonly string[]): readonly KeyspaceCo
   },
   {
     name: 'audit',
-    about: "prove somebody else's layout, from a JSON file",
-    args: [['file', 'the layout, or - for standard input']],
-    options: [JSON_OPTION],
-    help: AUDIT_HELP.replace('CODECS', codecs.join(' ')),
+    about: "prove somebody else's layout, from a JSON or YAML file",
+    args: [['file', 'the layout, or - for standard input', 'optional']],
+    options: [
+      JSON_OPTION,
+      ['--fix', 'print the layout with proved remedies'],
+      ['--sarif', 'print SARIF, for code hosts'],
+      ['--watch', 'audit again at each change of the file'],
+      ['--explain <property>', 'teach a property, P1 to P7, with a real bug']
+    ],
+    help: AUDIT_HELP.replace('CODECS', wrapped(codecs)),
     readsKeyspaces: false,
-    run: ({ components }, [file = ''], { json = false }) => audit(file, components, json)
+    run: ({ components }, [file], options) => audit(file, components, options)
   }
 ]

@@ -33,7 +33,8 @@ const dispatch = (argv: readonly string[]): number | Promise<number> => {
   }
   if (!command) throw usage(`unknown command ${name}; known: ${COMMANDS.map(each => each.name).join(', ')}`)
   const args = rest.splice(0, command.args.length)
-  if (args.length < command.args.length) throw usage(`missing argument; usage: ${usageOf(command)}`)
+  const needed = command.args.filter(([, , optional]) => optional === undefined).length
+  if (args.length < needed) throw usage(`missing argument; usage: ${usageOf(command)}`)
   if (rest.length > 0 && !command.readsKeyspaces)
     throw usage(`unexpected argument ${rest[0]}; usage: ${usageOf(command)}`)
   const known = command.options.map(([flags]) => flags.split(' ')[0])
@@ -53,6 +54,10 @@ const parse = (argv: readonly string[]) => {
         json: { type: 'boolean' },
         space: { type: 'string' },
         'exit-code': { type: 'boolean' },
+        fix: { type: 'boolean' },
+        sarif: { type: 'boolean' },
+        watch: { type: 'boolean' },
+        explain: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'V' }
       }
@@ -67,7 +72,7 @@ const usage = (message: string): QuoinError => new QuoinError('ERR_USAGE', messa
 const usageOf = ({ name, args, options, readsKeyspaces }: KeyspaceCommand): string =>
   [
     `keyspace ${name}`,
-    ...args.map(([arg]) => `<${arg}>`),
+    ...args.map(([arg, , optional]) => (optional ? `[${arg}]` : `<${arg}>`)),
     ...(readsKeyspaces ? ['<module…>'] : []),
     ...options.map(([flags]) => `[${flags}]`)
   ].join(' ')
@@ -93,7 +98,8 @@ ${table(COMMANDS.map(command => [`  ${usageOf(command)}`, command.about]))}
 A module is a JavaScript file or a package that exports keyspaces, or groups of keyspaces that share a store.
 
 Examples:
-  keyspace audit layout.json            prove a layout from a JSON file
+  keyspace audit layout.json            prove a layout from a file
+  keyspace audit --explain P2           teach a property with a real bug
   keyspace check ./keys.js              prove the keyspaces that a module exports
   keyspace explain 6f3a01 ./keys.js     say whose key this is
   keyspace doc ./keys.js > keys.md      write the reference of all keys

@@ -28,6 +28,9 @@ const onlyOne = (codec: string, length: number | undefined, max: number | undefi
 const lengths = (min: number, max: number): string =>
   min === max ? `${min} bytes` : max === FOREVER ? `at least ${min} bytes` : `${min} to ${max} bytes`
 
+const sampleBytes = (length: number, last: number): Uint8Array =>
+  Uint8Array.from({ length }, (_, i) => (0xa1 + 0x11 * i + (i === length - 1 ? last : 0)) & 0xff)
+
 /** The codec of all bytes of one `length`, shared by every fixed-width component that is not a number. */
 export const fixedBytesCodec = <T extends Uint8Array>(
   name: string,
@@ -41,6 +44,7 @@ export const fixedBytesCodec = <T extends Uint8Array>(
     language: Language.of(repeat(any, length)),
     order: 'bytes',
     orderName: 'lexicographic',
+    samples: [0, 1].map(last => sampleBytes(length, last) as T),
     put(value, target, offset) {
       if (!isBytes(value, length, length)) throw valueError(name, value, `${length} bytes`)
       return put(value, target, offset)

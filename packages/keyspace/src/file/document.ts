@@ -45,7 +45,7 @@ interface Source {
 export const readDocument = (text: string, loader?: DocumentLoader): LayoutDocument =>
   resolveDocument({ text, ...parseJson(text) }, loader)
 
-const resolveDocument = (content: ParsedText, loader?: DocumentLoader): LayoutDocument => {
+export const resolveDocument = (content: ParsedText, loader?: DocumentLoader): LayoutDocument => {
   const main: Source = { file: loader?.file ?? '', content }
   const origins = new Map<string, { source: Source; path: string }>()
   let references = 0

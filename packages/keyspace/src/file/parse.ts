@@ -24,12 +24,12 @@ export interface LayoutFile {
 }
 
 /** The content of a layout file. */
-interface LayoutSource {
+export interface LayoutSource {
   readonly name: string
   readonly collections: readonly CollectionSource[]
 }
 
-interface CollectionSource {
+export interface CollectionSource {
   readonly name: string
   readonly key: readonly unknown[]
   readonly scans?: readonly unknown[]

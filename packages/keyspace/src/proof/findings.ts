@@ -2,7 +2,9 @@
 import { toHex } from '@quoin/primitives'
 import type { Component } from '../codec.ts'
 import { inWords, type Layout, type ParsedKey, type Part } from '../layout.ts'
+import type { ProvedRemedy } from '../repair/repair.ts'
 import { copyWritten } from '../scratch-buffer.ts'
+import { type ExplainedSpan, spansOf } from '../span.ts'
 import { ambiguity } from './ambiguity.ts'
 import { notCanonical } from './canonical.ts'
 import type { OrderOfPart } from './order.ts'
@@ -42,6 +44,23 @@ export interface Finding {
   readonly message: string
   /** The scan prefix in hexadecimal, of a finding about a scan. */
   readonly prefix?: string
+  /** The number of the scan in its collection, of a finding about a scan of one collection. */
+  readonly scanIndex?: number
+  /** The component, of a finding about one. */
+  readonly component?: string
+  /** Of a pair of collections: the key or the scan that they share. */
+  readonly about?: string
+  /** Both keys with their values. */
+  readonly decoded?: readonly [DecodedKey, DecodedKey]
+  /** The number of leading bytes that both keys share. */
+  readonly shared?: number
+  /** Known remedies, each with its verdict; given by audits. */
+  readonly remedies?: readonly ProvedRemedy[]
+}
+
+interface DecodedKey {
+  readonly collection: string
+  readonly spans: readonly ExplainedSpan[]
 }
 
 export const twoReadings = (subject: Subject, effort: Effort): Finding[] => {
@@ -68,7 +87,9 @@ const collisionOf = (subject: Subject, part: number): Finding => {
     ...layout.shortest(part + 1)
   ])
   const [first, second] = codec.collision!.map(value => `${name}=${codec.show(value) || '(empty)'}`)
-  return finding('P1', [subject], [reading, reading], `${key(reading)} reads as ${first} and as ${second}`)
+  return finding('P1', [subject], [reading, reading], `${key(reading)} reads as ${first} and as ${second}`, {
+    component: name
+  })
 }
 
 /** The verbs of messages, by the kind of a read. */
@@ -78,32 +99,32 @@ const VERBS = {
   get: { name: 'read', also: 'also reads', other: 'reads' }
 } as const
 
-export const strayUnderScan = (subject: Subject, scan: PromisedScan, effort: Effort): Finding[] => {
-  const { components, parts, kind = 'scan', from, reverse, seek } = scan
+export const strayUnderScan = (subject: Subject, scanIndex: number, effort: Effort): Finding[] => {
+  const { components, parts, kind = 'scan', from, reverse, seek } = subject.scans[scanIndex]!
   if (parts === undefined || kind === 'get') return []
   const { layout } = subject
   const { name, also } = VERBS[kind]
-  const findings = stray(subject, components, parts, effort, `the ${name} for`, also)
+  const scan = { subject, scanIndex, effort }
+  const findings = stray(scan, components, parts, `the ${name} for`, also)
   // The end of a range down from a value is after all keys of the value, which its bytes must find exactly.
   if (from && reverse) {
     const all = [...components, ...from.components]
-    findings.push(...stray(subject, all, from.parts, effort, 'the range down from', 'begins with'))
+    findings.push(...stray(scan, all, from.parts, 'the range down from', 'begins with'))
   }
   const missed = seek && missedKey(layout, parts, seek, effort)
   if (missed) {
     const prefix = missed.key.subarray(0, missed.spans[parts - 1]?.end ?? 0)
     const found = `${toHex(prefix)}${toHex(seek)}`
     const message = `the reverse ${name} for ${named(components, missed)} seeks to ${found} and misses ${key(missed)}, which comes after it, with ${inWords(missed)}`
-    findings.push(finding('P2', [subject], [missed, missed], message, prefix))
+    findings.push(finding('P2', [subject], [missed, missed], message, { prefix, scanIndex, about: 'seek' }))
   }
   return findings
 }
 
 const stray = (
-  subject: Subject,
+  { subject, scanIndex, effort }: { subject: Subject; scanIndex: number; effort: Effort },
   components: readonly string[],
   parts: number,
-  effort: Effort,
   what: string,
   also: string
 ): Finding[] => {
@@ -112,11 +133,13 @@ const stray = (
   const { asked, caught, prefix } = inexact
   const [want, get] = [asked, caught].map(reading => named(components, reading))
   const message = `${what} ${want} (prefix ${toHex(prefix)}) ${also} ${get}, ${key(caught)}`
-  return [finding('P2', [subject], [asked, caught], message, prefix)]
+  return [finding('P2', [subject], [asked, caught], message, { prefix, scanIndex, about: what })]
 }
 
 /** Keys of both collections, and keys of one under the scans of the other. */
 export const overlaps = (a: Subject, b: Subject, effort: Effort): Finding[] => {
+  // Most pairs differ in their first literals. Then only a scan of the whole store finds keys of both.
+  if (diverge(a.layout.lead, b.layout.lead) && !scansAll(a) && !scansAll(b)) return []
   const shared = commonKey(a.layout, b.layout, effort)
   const both = shared?.map(inWords)
   return [
@@ -126,7 +149,8 @@ export const overlaps = (a: Subject, b: Subject, effort: Effort): Finding[] => {
             'P3',
             [a, b],
             shared,
-            `${key(shared[0])} is one of ${a.name} with ${both[0]} and one of ${b.name} with ${both[1]}`
+            `${key(shared[0])} is one of ${a.name} with ${both[0]} and one of ${b.name} with ${both[1]}`,
+            { about: 'key' }
           )
         ]
       : []),
@@ -134,6 +158,14 @@ export const overlaps = (a: Subject, b: Subject, effort: Effort): Finding[] => {
     ...strayUnderOther(b, a, effort)
   ]
 }
+
+const diverge = (a: Uint8Array, b: Uint8Array): boolean => {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return true
+  return false
+}
+
+const scansAll = ({ scans }: Subject): boolean => scans.some(({ parts }) => parts === 0)
 
 /** Only the widest promised scan of `a`, and the widest deletion: it catches every key that a narrower one does. */
 const strayUnderOther = (a: Subject, b: Subject, effort: Effort): Finding[] =>
@@ -149,13 +181,10 @@ const strayUnderOther = (a: Subject, b: Subject, effort: Effort): Finding[] =>
     const { name, other: catches } = VERBS[kind]
     const scan = `the ${name} of ${a.name} for ${named(widest.components, own)} (prefix ${toHex(prefix)})`
     return [
-      finding(
-        'P3',
-        [a, b],
-        found,
-        `${scan} ${catches} ${key(other)} of ${b.name} with ${inWords(other)}`,
-        prefix
-      )
+      finding('P3', [a, b], found, `${scan} ${catches} ${key(other)} of ${b.name} with ${inWords(other)}`, {
+        prefix,
+        about: `${name} of ${a.name}`
+      })
     ]
   })
 
@@ -183,7 +212,7 @@ export const wrongOrders = (subject: Subject, orders: readonly OrderOfPart[]): F
     const [small, large] = order.value.map(reading => named([name], reading))
     const really = order.by === 'word' ? 'it walks as text' : 'the byte after it decides'
     const message = `claims to walk in the order of ${name}, but ${large} comes before ${small}: ${really}`
-    return [finding('P4', [subject], order.value, message)]
+    return [finding('P4', [subject], order.value, message, { component: name })]
   })
 }
 
@@ -203,11 +232,9 @@ export const notItself = (subject: Subject, { name, codec }: Component): Finding
 }
 
 /** Two keys of the scan that no one prefix finds, since they differ in a component that the scan leaves out. */
-export const notLeading = (
-  subject: Subject,
-  { components, parts, kind = 'scan' }: PromisedScan
-): Finding[] => {
-  const { layout } = subject
+export const notLeading = (subject: Subject, scanIndex: number): Finding[] => {
+  const { layout, scans } = subject
+  const { components, parts, kind = 'scan' } = scans[scanIndex]!
   const count = layout.parts.filter(part => part.kind === 'component').length
   const isGet = kind === 'get'
   if (isGet ? components.length === count : parts !== undefined) return []
@@ -234,7 +261,7 @@ export const notLeading = (
   const message = isGet
     ? `the read of one key by ${by} leaves out ${names}: both keys have ${named(components, one)}`
     : `the ${VERBS[kind].name} by ${by} leaves out ${names}, before it in the key: no one prefix finds both keys with ${named(components, one)}`
-  return [finding('P7', [subject], [one, other], message)]
+  return [finding('P7', [subject], [one, other], message, { scanIndex })]
 }
 
 const key = (reading: ParsedKey): string => `key ${toHex(reading.key)}`
@@ -250,13 +277,24 @@ const named = (components: readonly string[], reading: ParsedKey): string => {
 const finding = (
   property: Property,
   subjects: readonly Subject[],
-  [first, second]: readonly [ParsedKey, ParsedKey],
+  keys: readonly [ParsedKey, ParsedKey],
   message: string,
-  prefix?: Uint8Array
-): Finding => ({
-  property,
-  collections: subjects.map(({ name }) => name),
-  witness: [toHex(first.key), toHex(second.key)],
-  message: subjects.length === 1 ? `${subjects[0]!.name}: ${message}` : message,
-  ...(prefix ? { prefix: toHex(prefix) } : {})
-})
+  about: Pick<Finding, 'scanIndex' | 'component' | 'about'> & { readonly prefix?: Uint8Array } = {}
+): Finding => {
+  const { prefix, ...place } = about
+  const [first, second] = keys
+  const differ = first.key.findIndex((byte, i) => byte !== second.key[i])
+  return {
+    property,
+    collections: subjects.map(({ name }) => name),
+    witness: [toHex(first.key), toHex(second.key)],
+    message: subjects.length === 1 ? `${subjects[0]!.name}: ${message}` : message,
+    ...(prefix && { prefix: toHex(prefix) }),
+    ...place,
+    decoded: [
+      { collection: subjects[0]!.name, spans: spansOf(first) },
+      { collection: subjects.at(-1)!.name, spans: spansOf(second) }
+    ],
+    shared: differ < 0 ? Math.min(first.key.length, second.key.length) : differ
+  }
+}

@@ -2,6 +2,7 @@
  * Proves collections that share a store. The proof is complete: each property is decided, and a failure comes with
  * the shortest keys that show it.
  */
+import { hasCode } from '@quoin/primitives'
 import {
   type Finding,
   notItself,
@@ -40,17 +41,33 @@ export interface Verdict {
 export interface Proof {
   readonly sound: boolean
   readonly findings: readonly Finding[]
+  /** Decisions that need more work than the limits allow; only of a proof that may be `partial`. */
+  readonly undecided: readonly Undecided[]
   readonly verdicts: readonly Verdict[]
   /** The states of all key automata. */
   readonly states: number
+}
+
+/** A decision that was not made: the layout is not proved sound. */
+export interface Undecided {
+  readonly property: Property
+  readonly collections: readonly string[]
+}
+
+export interface ProofOptions {
+  /** Goes on where a decision is too large, and lists it, instead of refusing the whole proof. */
+  readonly partial?: boolean
 }
 
 /** For each collection, the order that each part of its key gives. */
 export type Orders = ReadonlyMap<Subject, readonly OrderOfPart[]>
 
 /** Decides all seven properties of the collections of a keyspace. */
-export const prove = (subjects: readonly Subject[]): Proof & { readonly orders: Orders } => {
-  const scans = subjects.flatMap(subject => subject.scans.map(scan => ({ subject, scan })))
+export const prove = (
+  subjects: readonly Subject[],
+  { partial = false }: ProofOptions = {}
+): Proof & { readonly orders: Orders } => {
+  const scans = subjects.flatMap(subject => subject.scans.map((_, index) => ({ subject, index })))
   const components = subjects.flatMap(subject =>
     subject.layout.parts.flatMap(part =>
       part.kind === 'component' ? [{ subject, component: part.component }] : []
@@ -58,58 +75,121 @@ export const prove = (subjects: readonly Subject[]): Proof & { readonly orders: 
   )
   const orders = new Map<Subject, readonly OrderOfPart[]>()
   const pairs = subjects.flatMap((a, i) => subjects.slice(i + 1).map((b): Pair => [a, b]))
+  const decide = decider(partial)
   const proof = gather(subjects, [
-    decide('P1', subjects, twoReadings),
-    decide('P2', scans, ({ subject, scan }, effort) => strayUnderScan(subject, scan, effort)),
-    ...disjointness(pairs),
-    decide('P4', subjects, (subject, effort) => {
-      const order = ordersOf(subject.layout, effort)
-      orders.set(subject, order)
-      return wrongOrders(subject, order)
-    }),
-    decide('P5', components, ({ subject, component }) => notItself(subject, component)),
-    decide('P7', scans, ({ subject, scan }) => notLeading(subject, scan))
+    decide('P1', subjects, subject => [subject], twoReadings),
+    decide(
+      'P2',
+      scans,
+      ({ subject }) => [subject],
+      ({ subject, index }, effort) => strayUnderScan(subject, index, effort)
+    ),
+    ...disjointness(pairs, decide),
+    decide(
+      'P4',
+      subjects,
+      subject => [subject],
+      (subject, effort) => {
+        const order = ordersOf(subject.layout, effort)
+        orders.set(subject, order)
+        return wrongOrders(subject, order)
+      }
+    ),
+    decide(
+      'P5',
+      components,
+      ({ subject }) => [subject],
+      ({ subject, component }) => notItself(subject, component)
+    ),
+    decide(
+      'P7',
+      scans,
+      ({ subject }) => [subject],
+      ({ subject, index }) => notLeading(subject, index)
+    )
   ])
   return { ...proof, orders }
 }
 
 /** Proves collections disjoint from neighbours in the same store: P3 and P6. */
 export const proveDisjoint = (subjects: readonly Subject[], neighbours: readonly Subject[]): Proof =>
-  gather(subjects, disjointness(subjects.flatMap(a => neighbours.map((b): Pair => [a, b]))))
+  gather(
+    subjects,
+    disjointness(
+      subjects.flatMap(a => neighbours.map((b): Pair => [a, b])),
+      decider(false)
+    )
+  )
 
 type Pair = readonly [Subject, Subject]
-type Decision = Verdict & { readonly findings: readonly Finding[] }
+type Decision = Verdict & { readonly findings: readonly Finding[]; readonly undecided: readonly Undecided[] }
 
-const disjointness = (pairs: readonly Pair[]): Decision[] => {
-  const p3 = decide('P3', pairs, ([a, b], effort) => overlaps(a, b, effort))
-  return [p3, decide('P6', [p3.findings], twoOwners)]
-}
-
-const decide = <T>(
+type Decide = <T>(
   property: Property,
   items: readonly T[],
+  about: (item: T) => readonly Subject[],
   ask: (item: T, effort: Effort) => Finding[]
-): Decision => {
-  const effort = { visited: 0 }
-  const start = performance.now()
-  const findings = items.flatMap(item => ask(item, effort))
-  return {
-    property,
-    holds: findings.length === 0,
-    checks: items.length,
-    visited: effort.visited,
-    milliseconds: performance.now() - start,
-    findings
+) => Decision
+
+const disjointness = (pairs: readonly Pair[], decide: Decide): Decision[] => {
+  const p3 = decide(
+    'P3',
+    pairs,
+    pair => pair,
+    ([a, b], effort) => overlaps(a, b, effort)
+  )
+  return [
+    p3,
+    decide(
+      'P6',
+      [p3.findings],
+      () => [],
+      findings => twoOwners(findings)
+    )
+  ]
+}
+
+/** The states that all searches of a partial proof may visit together: some seconds of work. */
+const PARTIAL_LIMIT = 8_000_000
+
+/** Decides items one by one. A partial proof has one limit for all, and lists the items beyond it. */
+const decider = (partial: boolean): Decide => {
+  const shared = partial ? { visited: 0, limit: PARTIAL_LIMIT } : undefined
+  return (property, items, about, ask) => {
+    const effort: Effort = shared ?? { visited: 0 }
+    const before = effort.visited
+    const start = performance.now()
+    const undecided: Undecided[] = []
+    const findings = items.flatMap(item => {
+      try {
+        return ask(item, effort)
+      } catch (error) {
+        if (!partial || !hasCode(error, 'ERR_KEYSPACE_TOO_LARGE')) throw error
+        undecided.push({ property, collections: about(item).map(({ name }) => name) })
+        return []
+      }
+    })
+    return {
+      property,
+      holds: findings.length === 0 && undecided.length === 0,
+      checks: items.length,
+      visited: effort.visited - before,
+      milliseconds: performance.now() - start,
+      findings,
+      undecided
+    }
   }
 }
 
 const gather = (subjects: readonly Subject[], decisions: readonly Decision[]): Proof => {
   const ordered = decisions.toSorted((a, b) => (a.property < b.property ? -1 : 1))
   const findings = ordered.flatMap(decision => decision.findings)
+  const undecided = ordered.flatMap(decision => decision.undecided)
   return {
-    sound: findings.length === 0,
+    sound: findings.length === 0 && undecided.length === 0,
     findings,
-    verdicts: ordered.map(({ findings: _, ...verdict }) => verdict),
+    undecided,
+    verdicts: ordered.map(({ findings: _, undecided: __, ...verdict }) => verdict),
     states: subjects.reduce((sum, { layout }) => sum + layout.size, 0)
   }
 }

@@ -19,6 +19,8 @@ export interface Path {
 /** The work of proofs so far. */
 export interface Effort {
   visited: number
+  /** The limit on states of all searches together. */
+  readonly limit?: number
 }
 
 /** A move to `next` by any byte that is in both sets. */
@@ -30,6 +32,9 @@ export const shortestPath = (
   cost: (state: number) => number,
   effort: Effort
 ): Path | undefined => {
+  const limit = effort.limit ?? MAX_VISITED_IN_ALL
+  if (effort.visited > limit) throw tooLarge(limit)
+  const most = Math.min(MAX_VISITED, limit)
   const seen = new Marks()
   const states = [start]
   const parents = [-1]
@@ -53,10 +58,13 @@ export const shortestPath = (
       bestCost = total
     }
     expand(states[at]!, emit)
-    if (states.length > MAX_VISITED) throw tooLarge(MAX_VISITED)
+    if (states.length > most) {
+      effort.visited += states.length
+      throw tooLarge(most)
+    }
   }
   effort.visited += states.length
-  if (effort.visited > MAX_VISITED_IN_ALL) throw tooLarge(MAX_VISITED_IN_ALL)
+  if (effort.visited > limit) throw tooLarge(limit)
   if (best < 0) return undefined
   const path: { states: number[]; bytes: number[] } = { states: [], bytes: [] }
   for (let step = best; step > 0; step = parents[step]!) {

@@ -44,7 +44,8 @@ Examples:
   const codecs = [...LAYOUT_CODECS, ...Object.keys(components)]
   for (const { name, about, args, options, help, run } of keyspaceCommands(codecs)) {
     const command = group.command(name).description(about)
-    for (const [argument, description] of args) command.argument(`<${argument}>`, description)
+    for (const [argument, description, optional] of args)
+      command.argument(optional ? `[${argument}]` : `<${argument}>`, description)
     for (const [flags, description] of options) command.option(flags, description)
     command.addHelpText('after', `${EXAMPLES[name] ?? ''}${help}`)
     command.action(() =>
