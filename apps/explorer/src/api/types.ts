@@ -637,7 +637,7 @@ export interface Routes {
     readonly body: undefined
     readonly answer: string
   }
-  /** The mining policy, as the first processor that answers states it. */
+  /** The mining policy, as the first processor that answers states it; its fields beside `policy` too. */
   'GET /1sat/arcade/policy': {
     readonly path: undefined
     readonly query: undefined

@@ -141,21 +141,31 @@ const Policy = Type.Object({
   timestamp: Type.String()
 })
 
+/** A development chain takes transactions of any fee, as large as the SDK makes them. */
+const DEVELOPMENT_POLICY = {
+  miningFee: { satoshis: 0, bytes: 1000 },
+  maxscriptsizepolicy: 4_294_967_295,
+  maxtxsigopscountspolicy: 4_294_967_295,
+  maxtxsizepolicy: 4_294_967_295
+}
+
 const policy = ({ options }: Context): Route =>
   route({
     method: 'get',
     path: '/1sat/arcade/policy',
     name: 'arcadePolicy',
-    summary: 'The mining policy, as the first processor that answers states it.',
+    summary:
+      'The mining policy, as the first processor that answers states it; its fields beside `policy` too.',
     tag: '1sat',
     responses: { 200: { description: 'The policy.', content: { [JSON_TYPE]: Policy } } },
     async handle(): Promise<RouteResponse> {
       const { network, timeout, canSend } = options.broadcaster!
       const timestamp = new Date().toISOString()
-      // A development chain takes transactions of any fee.
-      if (!canSend) return json({ policy: { miningFee: { satoshis: 0, bytes: 1000 } }, timestamp })
-      const stated = (await network.policy(AbortSignal.timeout(timeout))) as { readonly policy?: unknown }
-      return json({ timestamp, ...stated })
+      const stated = canSend
+        ? ((await network.policy(AbortSignal.timeout(timeout))) as { readonly policy?: object })
+        : { policy: DEVELOPMENT_POLICY }
+      // Arcade wraps the policy, and the client reads it bare.
+      return json({ ...stated.policy, timestamp, ...stated })
     }
   })
 

@@ -17,6 +17,8 @@ export interface Facts {
   readonly inscribed: string
   /** Not submitted. */
   readonly fresh: { readonly beef: number[]; readonly txid: string }
+  /** A BEEF of another one. */
+  readonly later: number[]
 }
 
 /** The parts of the client, untyped: the rows check the answers. */
@@ -47,18 +49,20 @@ export interface Row {
 
 const row = (call: Row['call'], answers: unknown): Row => ({ call, answers })
 
-/** The first event of a subscription. */
-const firstOf = (subscribe: (told: (event: unknown) => void) => unknown): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('no event')), 10_000)
-    let end: unknown
-    const told = (event: unknown): void => {
-      clearTimeout(timer)
-      if (typeof end === 'function') end()
-      resolve(event)
-    }
-    end = subscribe(told)
-  })
+/** The first event of a subscription, which ends then. */
+const firstOf = async (subscribe: (told: (event: unknown) => void) => unknown): Promise<unknown> => {
+  const events: unknown[] = []
+  const end = await subscribe(event => events.push(event))
+  await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0)
+  if (typeof end === 'function') end()
+  return events[0]
+}
+
+const TOKEN = 'a-token-of-the-caller'
+/** Without the recorder of the test. */
+const plainFetch = globalThis.fetch
+const openStreams = async (url: string): Promise<number> =>
+  Number(/^quoin_live_streams (\d+)$/m.exec(await (await plainFetch(`${url}/metrics`)).text())![1])
 
 const ANY = expect.anything()
 const HEADER = { height: expect.any(Number), hash: expect.stringMatching(/^[0-9a-f]{64}$/) }
@@ -66,7 +70,7 @@ const STATUS = { txid: expect.any(String), txStatus: expect.any(String), timesta
 
 /** Every method of every part of the client. */
 export const rowsOf = (facts: Facts): Readonly<Record<ClientName, Readonly<Record<string, Row>>>> => {
-  const { url, txid, coin, tip, tokenId, moved, inscribed, fresh } = facts
+  const { url, txid, coin, tip, tokenId, moved, inscribed, fresh, later } = facts
   const [alice, bob] = facts.owners
   const other = `${'ef'.repeat(32)}_1`
   return {
@@ -187,11 +191,22 @@ export const rowsOf = (facts: Facts): Readonly<Record<ClientName, Readonly<Recor
       submitTransactions: row(c => c['submitTransactions']!([fresh.beef]), [STATUS]),
       getStatus: row(c => c['getStatus']!(txid), STATUS),
       getPolicy: row(c => c['getPolicy']!(), {
-        miningFee: { satoshis: expect.any(Number), bytes: expect.any(Number) }
+        miningFee: { satoshis: expect.any(Number), bytes: expect.any(Number) },
+        maxtxsizepolicy: expect.any(Number)
       }),
       subscribeEvents: row(
-        async c => ((await c['subscribeEvents']!(() => undefined)) as () => void)(),
-        undefined
+        c =>
+          firstOf(async told => {
+            const end = await c['subscribeEvents']!(told, TOKEN)
+            await expect.poll(() => openStreams(url), { timeout: 10_000 }).toBeGreaterThan(0)
+            await plainFetch(`${url}/1sat/arcade/tx`, {
+              method: 'POST',
+              headers: { 'x-callbacktoken': TOKEN },
+              body: Uint8Array.from(later)
+            })
+            return end
+          }),
+        STATUS
       )
     },
     admin: {
