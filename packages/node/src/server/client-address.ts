@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { memoize } from '@quoin/primitives'
 
 export interface Client {
   readonly address: string
@@ -34,21 +35,21 @@ const FORWARDING = [
 ]
 
 export class ClientAddresses {
-  readonly #trusted: BlockList
+  readonly #isTrusted: (address: string) => boolean
 
   /** Throws a `TypeError` for a text that `isTrustedProxy` refuses. */
   constructor(trusted: readonly string[]) {
-    this.#trusted = blockList(trusted)
+    this.#isTrusted = subnets(trusted)
   }
 
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): Client {
     const peer = plain(socket.remoteAddress ?? '')
     const isForwarded = FORWARDING.some(name => headers[name] !== undefined)
-    const isLocal = has(HERE, peer) && !isForwarded
-    if (has(this.#trusted, peer)) {
+    const isLocal = isHere(peer) && !isForwarded
+    if (this.#isTrusted(peer)) {
       return { address: this.#behind(peer, headers), isLocal, untrustedProxy: undefined }
     }
-    const isNear = has(HERE, peer) || has(PRIVATE, peer)
+    const isNear = isHere(peer) || isPrivate(peer)
     return { address: peer, isLocal, untrustedProxy: isForwarded && isNear ? peer : undefined }
   }
 
@@ -62,7 +63,7 @@ export class ClientAddresses {
       // A proxy does not write a text that is no address: the part before it is the stranger's.
       if (isIP(address) === 0) return client
       client = plain(address)
-      if (!has(this.#trusted, client)) return client
+      if (!this.#isTrusted(client)) return client
     }
     return client
   }
@@ -87,23 +88,27 @@ const subnetOf = (text: string): Subnet | undefined => {
   return { address, bits: Number(bits ?? width), family: version === 4 ? 'ipv4' : 'ipv6' }
 }
 
-const blockList = (texts: readonly string[]): BlockList => {
+const subnets = (texts: readonly string[]): ((address: string) => boolean) => {
   const list = new BlockList()
   for (const text of texts.flatMap(each => NAMED[each] ?? [each])) {
     const subnet = subnetOf(text)
     if (!subnet) throw new TypeError(`${text} is no address or subnet; expected ${TRUST_PROXY_EXPECTS}`)
     list.addSubnet(subnet.address, subnet.bits, subnet.family)
   }
-  return list
+  return checked(list)
 }
 
-const has = (list: BlockList, address: string): boolean => {
-  const version = isIP(address)
-  return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
-}
+/** Addresses whose subnets are memoized: a check of a list costs as much as the routing of a request. */
+const MEMOIZED = 10_000
 
-const HERE = blockList(LOOPBACK)
-const PRIVATE = blockList(['private'])
+const checked = (list: BlockList): ((address: string) => boolean) =>
+  memoize(MEMOIZED, address => {
+    const version = isIP(address)
+    return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
+  })
+
+const isHere = subnets(LOOPBACK)
+const isPrivate = subnets(['private'])
 
 /** An address of IPv4 within IPv6, as sockets for both have it. */
 const plain = (address: string): string => {
