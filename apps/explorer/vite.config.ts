@@ -6,7 +6,8 @@ import { sourceAliases } from '../../scripts/packages.mjs'
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  base: '/',
+  // Under any path of a host: the node fills in how far the page is below it.
+  base: './',
   publicDir: false,
   resolve: { alias: sourceAliases() },
   build: {

@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { asError } from './api/load.ts'
+import { at } from './base.ts'
 import { short } from './format.ts'
 import { Head } from './parts/layout.tsx'
 import { Empty, Failure, Waiting } from './parts/states.tsx'
@@ -58,9 +59,9 @@ export const App = () => {
         <Current place={place.value} />
       </main>
       <footer>
-        <a href="/docs">Every route of this node</a>
-        <a href="/status">Status as JSON</a>
-        <a href="/metrics">Metrics</a>
+        <a href={at('/docs')}>Every route of this node</a>
+        <a href={at('/status')}>Status as JSON</a>
+        <a href={at('/metrics')}>Metrics</a>
       </footer>
     </>
   )

@@ -1,28 +1,30 @@
 /** The address of each view. */
+import { at } from './base.ts'
+
 const encode = encodeURIComponent
 const withQuery = (path: string, query: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+  return given.length === 0 ? at(path) : at(`${path}?${new URLSearchParams(given)}`)
 }
 
 export const paths = {
-  home: '/',
-  transaction: (txid: string) => `/explore/tx/${encode(txid)}`,
-  output: (outpoint: string) => `/explore/output/${encode(outpoint)}`,
-  address: (address: string) => `/explore/address/${encode(address)}`,
+  home: at('/'),
+  transaction: (txid: string) => at(`/explore/tx/${encode(txid)}`),
+  output: (outpoint: string) => at(`/explore/output/${encode(outpoint)}`),
+  address: (address: string) => at(`/explore/address/${encode(address)}`),
   /** Outputs by an event or a topic. */
   find: (key: string) => withQuery('/explore/find', { key }),
   search: (q: string) => withQuery('/explore/search', { q }),
   tokens: (query: { readonly sym?: string } = {}) => withQuery('/explore/tokens', query),
-  token: (id: string) => `/explore/token/${encode(id)}`,
+  token: (id: string) => at(`/explore/token/${encode(id)}`),
   entries: (query: Readonly<Record<string, string | undefined>> = {}) => withQuery('/explore/kv', query),
   entry: (controller: string, key: string, protocol?: string) =>
     withQuery('/explore/kv/entry', { controller, key, protocol }),
-  pools: '/explore/pools',
-  pool: (id: string) => `/explore/pool/${encode(id)}`,
+  pools: at('/explore/pools'),
+  pool: (id: string) => at(`/explore/pool/${encode(id)}`),
   positions: (owner: string) => withQuery('/explore/positions', { owner }),
-  keyspaces: '/explore/keyspaces',
-  explain: (hex = '') => `/explore/explain${hex && `/${encode(hex)}`}`,
-  playground: '/explore/playground',
-  operator: '/explore/operator'
+  keyspaces: at('/explore/keyspaces'),
+  explain: (hex = '') => at(`/explore/explain${hex && `/${encode(hex)}`}`),
+  playground: at('/explore/playground'),
+  operator: at('/explore/operator')
 } as const

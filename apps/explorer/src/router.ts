@@ -4,6 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import { createContext } from 'preact'
+import { within } from './base.ts'
 
 export interface Place {
   readonly path: string
@@ -27,7 +28,7 @@ interface State {
 const newEntry = (): string => Math.random().toString(36).slice(2)
 
 const placeOf = ({ pathname, search }: Location | URL, { searched, entry }: State): Place => ({
-  path: pathname,
+  path: within(pathname) ?? pathname,
   query: new URLSearchParams(search),
   searched,
   entry
@@ -47,7 +48,10 @@ export const place = signal(placeOf(location, stateHere()))
 /** The history entry of the view. It may still be on display while the next one loads. */
 export const Entry = createContext('')
 
-const isView = (path: string): boolean => path === '/' || path === '/explore' || path.startsWith('/explore/')
+const isView = (pathname: string): boolean => {
+  const path = within(pathname)
+  return path === '/' || path === '/explore' || path?.startsWith('/explore/') === true
+}
 
 export const go = (
   href: string,

@@ -2,6 +2,7 @@
  * Requests to the node that served the page, and to no other host. Requests and responses are typed by the server's
  * schemas.
  */
+import { at } from '../base.ts'
 import type { Routes } from './types.ts'
 
 type Name = keyof Routes
@@ -88,7 +89,7 @@ type RequestArguments<N extends Name> =
 /** A response of any status. Without one, throws with the reason. */
 export const send = async (url: string, init: RequestInit): Promise<Response> => {
   try {
-    return await fetch(url, init)
+    return await fetch(at(url), init)
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new ApiError(

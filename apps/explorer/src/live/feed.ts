@@ -3,6 +3,7 @@
  * display are kept, so that an open page does not grow.
  */
 import { signal } from '@preact/signals'
+import { at } from '../base.ts'
 
 export interface LiveOutput {
   readonly outpoint: string
@@ -60,7 +61,7 @@ const take = (data: string): void => {
 
 const connect = (after: number | undefined): void => {
   feed.value = 'connecting'
-  source = new EventSource(after === undefined ? '/live' : `/live?after=${after}`)
+  source = new EventSource(at(after === undefined ? '/live' : `/live?after=${after}`))
   source.onopen = () => {
     feed.value = 'open'
   }

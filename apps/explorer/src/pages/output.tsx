@@ -2,6 +2,7 @@
 import { type Answer, ApiError, ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Output } from '../api/types.ts'
+import { at } from '../base.ts'
 import { count, outpointOf } from '../format.ts'
 import { Facts, Head, Section } from '../parts/layout.tsx'
 import { Badge, Chips, Copy, Satoshis, Txid, When } from '../parts/names.tsx'
@@ -115,7 +116,7 @@ const tokenProof = ({ outpoint, data, topics = [] }: Output) => {
   const { id } = (data?.['bsv21'] ?? {}) as { readonly id?: string }
   if (id === undefined || !topics.includes(`tm_${id}`)) return undefined
   return (
-    <a href={`/1sat/bsv21/${id}/proof/${outpoint}`} download={`${outpoint}.proof`}>
+    <a href={at(`/1sat/bsv21/${id}/proof/${outpoint}`)} download={`${outpoint}.proof`}>
       token proof (BRC-176)
     </a>
   )

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { ApiError, ask } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Output } from '../api/types.ts'
+import { at } from '../base.ts'
 import { bytes, count } from '../format.ts'
 import { Facts, Head, Section } from '../parts/layout.tsx'
 import { Badge, Chips, Copy, notable, Outpoint, Satoshis, Txid, When } from '../parts/names.tsx'
@@ -100,14 +101,14 @@ const Shape = ({ raw: { length, inputs, outputs, version, lockTime } }: { readon
 
 const Downloads = ({ txid, isProven }: { readonly txid: string; readonly isProven: boolean }) => (
   <span class="links">
-    <a href={`/beef/${txid}`} download={`${txid}.beef`}>
+    <a href={at(`/beef/${txid}`)} download={`${txid}.beef`}>
       BEEF
     </a>
-    <a href={`/beef/${txid}/tx`} download={`${txid}.tx`}>
+    <a href={at(`/beef/${txid}/tx`)} download={`${txid}.tx`}>
       raw
     </a>
     {isProven && (
-      <a href={`/beef/${txid}/proof`} download={`${txid}.bump`}>
+      <a href={at(`/beef/${txid}/proof`)} download={`${txid}.bump`}>
         proof
       </a>
     )}

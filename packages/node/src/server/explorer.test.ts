@@ -16,7 +16,10 @@ let routes: Route[]
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quoin-page-'))
   await mkdir(join(folder, 'assets'))
-  await writeFile(join(folder, 'index.html'), '<!doctype html><title>Explorer</title>')
+  await writeFile(
+    join(folder, 'index.html'),
+    '<!doctype html><title>Explorer</title><script src="./assets/index-abc123.js"></script>'
+  )
   await writeFile(join(folder, 'assets', 'index-abc123.js'), SCRIPT)
   await writeFile(join(folder, '..', 'quoin-secret.txt'), 'not for you')
   node = await startNode()
@@ -67,6 +70,23 @@ it('every view is the page', async () => {
   for (const path of ['/explore', '/explore/tx/00', '/explore/kv/entry?key=a', '/explore/a/b/c']) {
     expect(text(await get(path, HTML))).toContain('<title>Explorer</title>')
   }
+})
+
+it('the page finds its files from every view, so that a proxy may serve it under any path', async () => {
+  const scriptOf = async (path: string) => {
+    const [, script = ''] = /src="([^"]+)"/.exec(text(await get(path, HTML))) ?? []
+    return new URL(script, `http://node/under${path}`).pathname
+  }
+  for (const path of [
+    '/',
+    '/explore',
+    '/explore/',
+    '/explore/tokens',
+    '/explore/tx/00',
+    '/explore/a/b/c?d=/e'
+  ])
+    expect(await scriptOf(path), path).toBe('/under/assets/index-abc123.js')
+  await expect(get(`/explore/${'a/'.repeat(9)}`, HTML)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
 })
 
 it('the policy of the page allows its own files and nothing else', async () => {

@@ -51,6 +51,10 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml'
 }
 
+const PAGE = 'index.html'
+/** Segments below `/explore`; views have two. */
+const MAX_DEPTH = 8
+
 const Headers = {
   accept: Type.Optional(Type.String()),
   'accept-encoding': Type.Optional(Type.String())
@@ -62,13 +66,15 @@ type AcceptHeaders = RouteRequest['headers'] & {
 
 /** Beside the routes of the interface; none where the explorer was not built. */
 export const explorerRoutes = (routes: readonly Route[], folder: string = EXPLORER_FOLDER): Route[] => {
-  if (!existsSync(join(folder, 'index.html'))) return []
+  if (!existsSync(join(folder, PAGE))) return []
   const files = new Files(folder)
   const index = routes.find(({ method, path }) => method === 'get' && path === '/')
-  const page = (headers: AcceptHeaders): Promise<RouteResponse> =>
-    files.answer('index.html', headers, PAGE_HEADERS)
-  const view = (path: string): Route =>
-    served(path, 'A view of the explorer.', {}, ({ headers }) => page(headers as AcceptHeaders))
+  const page = (headers: AcceptHeaders, rest?: string): Promise<RouteResponse> =>
+    files.page(rest === undefined ? 0 : rest.split('/').length, headers)
+  const view = (path: string, params: Route['params'] = {}): Route =>
+    served(path, 'A view of the explorer.', params, request =>
+      page(request.headers as AcceptHeaders, (request.params as { rest?: string }).rest)
+    )
   return [
     served('/', 'The explorer, for browsers.', {}, async asked =>
       !index || acceptsHtml(asked.headers as AcceptHeaders)
@@ -76,7 +82,7 @@ export const explorerRoutes = (routes: readonly Route[], folder: string = EXPLOR
         : index.handle(asked)
     ),
     view('/explore'),
-    view('/explore/*'),
+    view('/explore/:rest{.*}', { rest: Type.String() }),
     served('/assets/:file', 'A file of the explorer.', { file: Type.String() }, ({ params, headers }) =>
       files.answer(`assets/${(params as { file: string }).file}`, headers as AcceptHeaders, ASSET_HEADERS)
     )
@@ -131,14 +137,37 @@ class Files {
     this.#folder = folder
   }
 
+  /** The page in a view that is so many segments below its first. Its addresses are relative, so it is at home under any path. */
+  async page(depth: number, wanted: AcceptHeaders): Promise<RouteResponse> {
+    if (depth > MAX_DEPTH) throw new QuoinError('ERR_NOT_FOUND', 'the explorer has no view of this address')
+    const bytes = (await this.#all()).get(PAGE)
+    if (!bytes) throw new QuoinError('ERR_NOT_FOUND', `the explorer has no file ${PAGE}`)
+    const above = depth === 0 ? './' : '../'.repeat(depth)
+    const text = new TextDecoder().decode(bytes).replaceAll('="./', `="${above}`)
+    return this.#answer(`${depth} ${PAGE}`, new TextEncoder().encode(text), wanted, PAGE_HEADERS)
+  }
+
   async answer(
     name: string,
     wanted: AcceptHeaders,
     headers: Readonly<Record<string, string>>
   ): Promise<RouteResponse> {
-    this.#read ??= readAll(this.#folder)
-    const bytes = (await this.#read).get(name)
+    const bytes = (await this.#all()).get(name)
     if (!bytes) throw new QuoinError('ERR_NOT_FOUND', `the explorer has no file ${name}`)
+    return this.#answer(name, bytes, wanted, headers)
+  }
+
+  #all(): Promise<ReadonlyMap<string, Uint8Array>> {
+    this.#read ??= readAll(this.#folder)
+    return this.#read
+  }
+
+  async #answer(
+    name: string,
+    bytes: Uint8Array,
+    wanted: AcceptHeaders,
+    headers: Readonly<Record<string, string>>
+  ): Promise<RouteResponse> {
     const encoding = encodingOf(wanted)
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     const vary = { vary: 'accept, accept-encoding' }

@@ -26,8 +26,8 @@ export const page = ({ info, paths }: OpenApi): string => {
   })
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${info.title}</title><style>${STYLE}</style>
-<h1>${info.title}</h1><p>${info.description} This page is made from <a href="/openapi.json">/openapi.json</a>.</p>
-<p><a href="/status">/status</a> · <a href="/health/ready">/health/ready</a> · <a href="/metrics">/metrics</a></p>
+<h1>${info.title}</h1><p>${info.description} This page is made from <a href="openapi.json">/openapi.json</a>.</p>
+<p><a href="status">/status</a> · <a href="health/ready">/health/ready</a> · <a href="metrics">/metrics</a></p>
 ${sections.join('\n')}</html>`
 }
 
