@@ -64,6 +64,45 @@ const PROGRAMS = [
   }
 ]
 
+/** Programs that `npm run test:deploy` checks the files of `deploy/` with. */
+const DEPLOY_PROGRAMS = [
+  {
+    name: 'nginx',
+    major: 1,
+    version: () =>
+      spawnSync('/usr/sbin/nginx', ['-v'], { encoding: 'utf8' }).stderr?.match(/\/(\d+\.\d+)/)?.[1],
+    packages: { debian: 'nginx-light', alpine: 'nginx', brew: 'nginx' },
+    service: 'nginx'
+  },
+  {
+    name: 'caddy',
+    major: 2,
+    version: () => spawnSync('caddy', ['version'], { encoding: 'utf8' }).stdout?.match(/(\d+\.\d+)/)?.[1],
+    packages: { debian: 'caddy', alpine: 'caddy', brew: 'caddy' },
+    service: 'caddy'
+  },
+  {
+    name: 'promtool',
+    major: 2,
+    version: () => versionOf('promtool', /version (\d+\.\d+)/),
+    packages: { debian: 'prometheus', alpine: 'prometheus', brew: 'prometheus' },
+    service: 'prometheus'
+  },
+  {
+    name: 'systemd-analyze',
+    major: 240,
+    version: () => versionOf('systemd-analyze', /systemd (\d+)/),
+    packages: { debian: 'systemd', alpine: 'systemd', brew: 'systemd' }
+  },
+  {
+    name: 'openssl',
+    major: 1,
+    version: () => spawnSync('openssl', ['version'], { encoding: 'utf8' }).stdout?.match(/(\d+\.\d+)/)?.[1],
+    packages: { debian: 'openssl', alpine: 'openssl', brew: 'openssl' }
+  }
+]
+if (process.argv[2] === 'deploy') PROGRAMS.push(...DEPLOY_PROGRAMS)
+
 const isDebian = existsSync('/etc/debian_version')
 
 const suffices = (version, { major }) => version !== undefined && Number.parseInt(version, 10) >= major
@@ -149,7 +188,10 @@ const provideAsRoot = () => {
   if (spawnSync('sudo', ['-n', 'true']).status !== 0) return undefined
   say('installing missing programs with sudo ...')
   const script = fileURLToPath(import.meta.url)
-  return spawnSync('sudo', ['-n', process.execPath, script], { stdio: 'inherit' }).status ?? 1
+  return (
+    spawnSync('sudo', ['-n', process.execPath, script, ...process.argv.slice(2)], { stdio: 'inherit' })
+      .status ?? 1
+  )
 }
 
 // With a handler, an interrupt ends apt-get and not this process before it has put the policy back.

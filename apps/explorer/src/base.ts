@@ -5,7 +5,7 @@
 export const baseOf = (module: string): string =>
   /^(.*)\/assets\/[^/]+$/.exec(new URL(module).pathname)?.[1] ?? ''
 
-export const BASE = baseOf(import.meta.url)
+const BASE = baseOf(import.meta.url)
 
 /** The address of a route of the node: `at('/docs')`. */
 export const at = (route: string): string => BASE + route

@@ -128,6 +128,24 @@ export const addNodeCommands = async (program: Command): Promise<void> => {
       ),
     ['store', 'chain', 'network', 'plugins', 'index']
   )
+  program.commands
+    .find(command => command.name() === 'import')!
+    .command('overlay-express')
+    .description('submit the transactions of an overlay-express, from its database, to their topics again')
+    .requiredOption(
+      '--from <database>',
+      'a SQLite file, mysql://…, postgres://…, or a configuration of Knex in JSON'
+    )
+    .addHelpText('after', OVERLAY_EXPRESS_HELP)
+    .action((_: unknown, command: Command) => {
+      // The command above it takes the settings, --topic and --json, wherever they stand.
+      const { json, from, ...options } = command.optsWithGlobals<
+        ImportOptions & { json?: boolean; from: string }
+      >()
+      return finish(json ?? false, async () =>
+        (await import('./import-overlay-express.ts')).importOverlayExpress(from, options, json ?? false)
+      )
+    })
 
   await settings(
     program
@@ -300,10 +318,21 @@ Examples:
   quoin lookup ls_hello '{}'
   quoin lookup ls_hello '{"message": "Hello, world"}' --json`
 
+const OVERLAY_EXPRESS_HELP = `
+Examples:
+  quoin import overlay-express --from ./overlay.sqlite --store lmdb:./data --plugins ./mine.js
+  quoin import overlay-express --from mysql://user:password@HOST/overlay --store lmdb:./data --topic tm_mine
+
+The database is read, and not changed. It is opened with the packages knex and better-sqlite3, mysql2 or pg: install them
+here. Every transaction is verified and submitted to the topics that it was applied to there; the topics of this node
+decide again. Then the outputs that are live there are looked for here. No node may run on the store meanwhile; a repeated
+import changes nothing. Exits 1 when a transaction failed, or a live output is not here.`
+
 const IMPORT_HELP = `
 Examples:
   quoin import history.ndjson --store lmdb:./data --chain headers:https://example.com/chaintracks
   quoin import *.beef --store lmdb:./data --topic tm_mine --plugins ./mine.js
+  quoin import overlay-express --help
 
 Everything is verified, against the headers of the store unless --chain says otherwise. No node may run on the store
 meanwhile. After Ctrl-C, or a crash, the same command goes on where it was: how far it is in each file is kept in the

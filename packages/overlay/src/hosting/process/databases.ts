@@ -60,7 +60,7 @@ export class Databases {
         'hydrateWith knex needs a database: set `knex: { connection: { filename: FILE } }` for SQLite, or a client of Knex'
       )
     }
-    this.#knex ??= openKnex(config, directory)
+    this.#knex ??= openKnexDatabase(config, directory, 'hydrateWith knex')
     return this.#knex
   }
 
@@ -87,12 +87,18 @@ const connect = async (url: string, directory: string): Promise<MongoClient> => 
   }
 }
 
-const openKnex = async (config: Readonly<Record<string, unknown>>, directory: string): Promise<Knex> => {
+/** Opens a database of Knex; its packages are those of `directory`, else of Quoin. */
+export const openKnexDatabase = async (
+  config: Readonly<Record<string, unknown>>,
+  directory: string,
+  purpose: string
+): Promise<Knex> => {
   const client = config['client'] ?? 'better-sqlite3'
   const isSqlite = typeof client === 'string' && /sqlite/.test(client)
-  const { default: make } = await importPackage('knex', directory, 'hydrateWith knex')
+  const { default: make } = await importPackage('knex', directory, purpose)
+  let knex: Knex | undefined
   try {
-    const knex = (make as (config: object) => Knex)({
+    knex = (make as (config: object) => Knex)({
       ...config,
       client,
       ...(isSqlite && { useNullAsDefault: true })
@@ -100,6 +106,7 @@ const openKnex = async (config: Readonly<Record<string, unknown>>, directory: st
     await knex.raw('select 1')
     return knex
   } catch (error) {
+    await knex?.destroy()
     const { message } = error as Error
     const missing = /Cannot find module '([^']+)'|npm install (\S+)/.exec(message)
     const advice = missing ? `: run \`npm install ${missing[1] ?? missing[2]}\` in ${directory}` : ''
