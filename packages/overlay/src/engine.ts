@@ -60,6 +60,8 @@ export interface EngineOptions {
   readonly index?: IndexDepth
   /** Gives unmined transactions to the network: `Broadcaster.offer`, for example. */
   readonly broadcast?: Broadcast
+  /** Throws for a transaction that is not admitted from peers and sources without a proof: `Broadcaster.check`. */
+  readonly checkUnproved?: (txid: Txid) => Promise<void>
   /** Fetches proofs that replace the ones that a reorg made void. */
   readonly proofs?: ProofSource
   readonly logger?: Logger
@@ -177,6 +179,7 @@ export class Engine {
       lookups: this.lookups,
       reevaluations: this.#reevaluations,
       broadcast: options.broadcast,
+      checkUnproved: options.checkUnproved,
       topicTimeout: options.topicTimeout ?? 10_000
     }
     if (options.anchors) {

@@ -51,6 +51,7 @@ export interface SubmissionContext {
   readonly lookups: ReadonlyMap<string, AnyLookup>
   readonly reevaluations: ReevaluationQueue
   readonly broadcast: Broadcast | undefined
+  readonly checkUnproved: ((txid: Txid) => Promise<void>) | undefined
   readonly topicTimeout: number
 }
 
@@ -129,9 +130,15 @@ export class Submission {
     })
   }
 
+  /** The writes of a broadcast. A transaction of a peer or a source is not broadcast. */
   async #broadcast({ subject, position }: IngestPlan): ReturnType<Broadcast> {
-    const { broadcast } = this.#context
-    if (!broadcast || this.#input.mode !== 'current-tx' || position) return undefined
+    const { broadcast, checkUnproved } = this.#context
+    if (position) return undefined
+    if (this.#input.mode !== 'current-tx') {
+      await checkUnproved?.(subject.txid)
+      return undefined
+    }
+    if (!broadcast) return undefined
     this.#broadcasting ??= broadcast(subject, this.#input.beef, this.#input.token).catch(throwBroadcastError)
     return this.#broadcasting
   }

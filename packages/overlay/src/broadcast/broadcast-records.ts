@@ -6,11 +6,14 @@ import { formatTxid, QuoinError, type Txid } from '@quoin/primitives'
 import type { Batch, LogEntry, Store } from '@quoin/store'
 import { type BroadcastEvent, type BroadcastRecord, type BroadcastStatus, broadcasts } from './keys.ts'
 
-const { record: records, byStatus, events } = broadcasts.collections
+const { record: records, byStatus, outbox, events } = broadcasts.collections
 const ATTEMPTS = 100
 /** Statuses that `byStatus` lists. */
 const LISTED = ['queued', 'sent', 'seen', 'rejected'] as const
 const isListed = (status: BroadcastStatus): status is (typeof LISTED)[number] => status !== 'mined'
+
+/** Statuses that the outbox works on. */
+const isTracked = (status: BroadcastStatus): boolean => status !== 'mined' && status !== 'rejected'
 
 /** Undefined leaves the record as it is. */
 export type RecordChange = (before: BroadcastRecord | undefined) => BroadcastRecord | undefined
@@ -18,6 +21,8 @@ export type RecordChange = (before: BroadcastRecord | undefined) => BroadcastRec
 export class BroadcastRecords {
   readonly #store: Store
   readonly #listeners = new Set<() => void>()
+  /** A commit of others has changes of records. */
+  #isDirty = false
 
   constructor(store: Store) {
     this.#store = store
@@ -33,6 +38,7 @@ export class BroadcastRecords {
 
   /** Part of a batch that fails if the record changes before it is committed. */
   async changeIn(batch: Batch, txid: Txid, change: RecordChange): Promise<BroadcastRecord | undefined> {
+    this.#isDirty = true
     const before = await this.get(txid)
     const after = change(before)
     if (!after || after === before) return before
@@ -57,7 +63,7 @@ export class BroadcastRecords {
       const batch = this.#store.batch()
       await this.changeIn(batch, txid, change)
       also(batch)
-      if (await batch.tryCommit()) return this.changed()
+      if (await batch.tryCommit()) return this.committed()
     }
     throw new QuoinError(
       'ERR_STORE_BUSY',
@@ -68,8 +74,17 @@ export class BroadcastRecords {
     )
   }
 
-  /** Tells the listeners that a commit has changed records. */
-  changed(): void {
+  /** Writes a record of another store, without an event. */
+  restoreIn(batch: Batch, txid: Txid, record: BroadcastRecord): void {
+    batch.use(records).at(txid).set(record)
+    if (isListed(record.status)) batch.use(byStatus).at(record.status).add(txid, record.at)
+    if (isTracked(record.status)) this.#store.queueAt(outbox, []).enqueueIn(batch, txid, Date.now() / 1000)
+  }
+
+  /** To be called after commits: the listeners hear of changed records. */
+  committed(): void {
+    if (!this.#isDirty) return
+    this.#isDirty = false
     for (const listener of [...this.#listeners]) listener()
   }
 

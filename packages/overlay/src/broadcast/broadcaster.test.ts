@@ -61,7 +61,8 @@ const open = (options: Partial<BroadcasterOptions> = {}, http: HttpProcessorOpti
     interval: 5,
     ...options
   })
-  engine = new Engine({ outputs, tracker: headers, topics: { [TOPIC]: ones }, broadcast: broadcaster.offer })
+  const { offer: broadcast, check: checkUnproved } = broadcaster
+  engine = new Engine({ outputs, tracker: headers, topics: { [TOPIC]: ones }, broadcast, checkUnproved })
 }
 const start = (): void => broadcaster.start(engine.proofs)
 
@@ -247,6 +248,23 @@ describe('with admission', () => {
     expect(arc.submissions).toEqual([formatTxid(transaction.txid)])
   })
 
+  it('processes that share an outbox send each transaction once', async () => {
+    open({ when: 'with' })
+    const other = new Broadcaster(new OutputStore(store), {
+      processors: [httpProcessor('arc', arc.url)],
+      firstCheck: 60,
+      interval: 5
+    })
+    const transactions: Transaction[] = []
+    for (let i = 0; i < 12; i++) transactions.push(spent(await paid(), 0, [1, 900]))
+    await Promise.all(transactions.map(each => submit(each)))
+    start()
+    other.start(engine.proofs)
+    for (const each of transactions) await becomes(each, 'seen')
+    await other.close()
+    expect(arc.submissions.toSorted()).toEqual(transactions.map(({ txid }) => formatTxid(txid)).sort())
+  })
+
   it('a refused transaction is rolled back with its descendants, which `why` says', async () => {
     open({ when: 'with' })
     const funded = await paid()
@@ -275,6 +293,9 @@ describe('with admission', () => {
       })
     )
     expect(await broadcaster.outbox.stats()).toMatchObject({ due: 0, leased: 0, dead: 0 })
+    // A peer that has not heard of the refusal does not bring it back.
+    const historical = { beef: beefOf(parent), topics: [TOPIC] }
+    await expect(engine.admit(historical)).rejects.toMatchObject({ code: 'ERR_BROADCAST' })
     // The network decides before it is admitted again.
     await expect(submit(parent)).rejects.toMatchObject({ code: 'ERR_BROADCAST' })
     expect(await isAdmitted(parent)).toBe(false)

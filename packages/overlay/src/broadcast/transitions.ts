@@ -88,7 +88,7 @@ export const unmined: RecordChange = before => {
   return { ...record, status: 'sent', txStatus: 'SENT_TO_NETWORK', at: now(), checks: 0 }
 }
 
-/** Tokens of one transaction; the first ones make way. */
+/** Tokens of one transaction; later ones are not kept, so that a stranger cannot displace the submitter's. */
 const MAX_TOKENS = 8
 
 /** A change with a token that statuses are asked for by. */
@@ -97,8 +97,9 @@ export const withToken =
   before => {
     const after = change(before)
     const record = after ?? before
-    if (!record || token === undefined || record.tokens?.includes(token)) return after
-    return { ...record, tokens: [...(record.tokens ?? []), token].slice(-MAX_TOKENS) }
+    const tokens = record?.tokens ?? []
+    if (!record || token === undefined || tokens.includes(token) || tokens.length === MAX_TOKENS) return after
+    return { ...record, tokens: [...tokens, token] }
   }
 
 /** The record as it is. */
