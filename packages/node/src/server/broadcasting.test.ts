@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ArcadeClient, OneSatServices } from '@1sat/client'
 import { Beef as SdkBeef } from '@bsv/sdk'
-import { type Transaction, writeBeef, writeExtended } from '@quoin/chain'
+import { Beef, formatHash, type Transaction, writeBeef, writeExtended } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { eventsOf, formatTxid, type ServerEvent, toHex } from '@quoin/primitives'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -289,6 +289,53 @@ describe('a node that broadcasts before admission', () => {
       expect((await post(body)).status).toBe(400)
     }
   })
+})
+
+it('a node with a development chain broadcasts into it', async () => {
+  const { config } = loadConfig({
+    options: { store: 'memory:', port: '0', blockTime: '0', logLevel: 'silent', plugins: PLUGIN }
+  })
+  node = await startNode(config)
+  const dev = node.dev!
+  const from = await dev.fund(payTo(key), 1000)
+  const transaction = paid([1, 900], from)
+  const beef = Beef.of([
+    ...Beef.parse(dev.chain.beef(from.txid)).transactions,
+    { txid: transaction.txid, transaction, bump: undefined }
+  ])
+  const services = new OneSatServices('main', node.url) as unknown as Services
+  const txid = formatTxid(transaction.txid)
+  expect(await services.postBeef(SdkBeef.fromBinary([...beef.bytes]), [txid])).toMatchObject([
+    { status: 'success' }
+  ])
+  expect(dev.chain.transaction(transaction.txid)).toBeDefined()
+  const rival = paid([1, 800], from)
+  const refused = await fetch(`${node.url}/1sat/tx`, {
+    method: 'POST',
+    body: Buffer.from(
+      Beef.of([
+        ...Beef.parse(dev.chain.beef(from.txid)).transactions,
+        { txid: rival.txid, transaction: rival, bump: undefined }
+      ]).bytes
+    )
+  })
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { txid: formatTxid(rival.txid), txStatus: 'DOUBLE_SPEND_ATTEMPTED', competingTxs: [txid] }
+  ])
+  await dev.mine()
+  expect(await said(fetch(`${node.url}/1sat/tx/${txid}`))).toMatchObject({
+    txStatus: 'MINED',
+    blockHeight: dev.chain.height,
+    blockHash: formatHash(dev.chain.header(dev.chain.height)!.header.hash),
+    merklePath: expect.any(String)
+  })
+  const events = await eventsAfter('0', 'callbackToken=test-callback-token', 2)
+  expect(events.map(({ data }) => JSON.parse(data))).toMatchObject([
+    { txid, txStatus: 'SEEN_ON_NETWORK' },
+    { txid, txStatus: 'MINED', blockHeight: dev.chain.height, merklePath: expect.any(String) }
+  ])
+  await node.close()
 })
 
 interface Status {

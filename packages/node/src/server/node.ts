@@ -246,6 +246,7 @@ const open = async (
       anchors: { blocks: chain.headers, start: ANCHOR_STARTS[networkOf(config)], starts: config.anchors }
     }),
     ...(broadcasting?.offer && { broadcast: broadcasting.offer }),
+    ...(broadcasting && { checkUnproved: broadcasting.broadcaster.check }),
     ...(chain.proofs && { proofs: chain.proofs }),
     topicTimeout: config.limits.topicTimeout,
     lookupTimeout: config.limits.lookupTimeout,

@@ -5,7 +5,7 @@
  */
 import { Beef, chain, TransactionStore } from '@quoin/chain'
 import type { AnyKeyspace, Collection } from '@quoin/keyspace'
-import type { Logger, Plugin } from '@quoin/overlay'
+import { BroadcastRecords, broadcasts, type Logger, type Plugin } from '@quoin/overlay'
 import { bytesKey, formatTxid, QuoinError, successor, type Txid } from '@quoin/primitives'
 import { claimLayouts, type KeyValue, type Layouts, layoutsOf, openStore, type Store } from '@quoin/store'
 import { outputEvents, outputFields, outputs, spendFields, type TransactionRecord } from '@quoin/txo'
@@ -42,6 +42,7 @@ export interface Rebuild {
 }
 
 const { transaction: transactions, proof: proofs } = chain.collections
+const { record } = broadcasts.collections
 const { output: outputHashes, spends } = outputs.collections
 const { events: eventsField } = outputFields.collections
 const { transaction: recordField } = spendFields.collections
@@ -65,7 +66,9 @@ export const rebuildStore = async (from: Store, options: RebuildOptions): Promis
     plugins: options.plugins ?? []
   })
   try {
-    return await replay(from, node, options)
+    const rebuilt = await replay(from, node, options)
+    await copyBroadcasts(from, node.store, options)
+    return rebuilt
   } finally {
     await node.close()
   }
@@ -103,6 +106,25 @@ const copyChain = async (from: Store, into: Store, { onProgress, signal }: Rebui
   await bulk.checkpoint()
 }
 
+/** Statuses on the network, and the outbox: what the old store had not sent yet is sent from the new one. */
+const copyBroadcasts = async (
+  from: Store,
+  into: Store,
+  { recorded, signal }: RebuildOptions
+): Promise<void> => {
+  if (!includesLayouts(recorded, presentLayouts(broadcasts, [record.name]))) return
+  const records = new BroadcastRecords(into)
+  for await (const rows of pagesOf(from, record)) {
+    signal?.throwIfAborted()
+    const batch = into.batch()
+    for (const { key, value } of rows) {
+      const [txid] = record.decode(key)
+      records.restoreIn(batch, txid, record.value.codec.decode(value))
+    }
+    await batch.commit()
+  }
+}
+
 /** Indexes and submits every transaction, in the order of the chain, and unproved ones after their parents. */
 const replay = async (
   from: Store,
@@ -118,14 +140,14 @@ const replay = async (
   for (const [done, txid] of order.entries()) {
     signal?.throwIfAborted()
     if (done % 100 === 0) onProgress('indexing and submitting transactions', done, order.length)
-    const record = hasRecords ? await from.use(spends).at().get(recordField, txid) : undefined
+    const known = hasRecords ? await from.use(spends).at().get(recordField, txid) : undefined
     const wanted = config.index !== 'off' && (!hasOutputs || (await wasIndexed(from, txid)))
-    const [topics, missing] = topicsOf(node, record)
+    const [topics, missing] = topicsOf(node, known)
     for (const topic of missing) refuse(refused, txid, unhosted(topic))
     try {
       const beef = Beef.of(await transactionsOf.ancestry([txid]))
-      if (wanted) await indexer.index(beef, record?.seen)
-      else await indexer.indexAncestor(beef, record?.seen)
+      if (wanted) await indexer.index(beef, known?.seen)
+      else await indexer.indexAncestor(beef, known?.seen)
       await withTokens(node, topics.length > 0 ? toTopics(node, topics) : async () => undefined)(beef)
     } catch (error) {
       if (!isAboutTheTransaction(error)) throw error

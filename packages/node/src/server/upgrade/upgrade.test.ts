@@ -14,7 +14,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { tokenLedger } from '@quoin/bsv21'
-import { type Layouts, openStore, recordedLayouts, replaceLayouts, type Store } from '@quoin/store'
+import { BroadcastRecords, broadcasts } from '@quoin/overlay'
+import type { Txid } from '@quoin/primitives'
+import {
+  claimLayouts,
+  type Layouts,
+  openStore,
+  recordedLayouts,
+  replaceLayouts,
+  type Store
+} from '@quoin/store'
 import { OutputStore, outputs, verifyIndex } from '@quoin/txo'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startRedis } from '../../../../store/src/redis/server.testing.ts'
@@ -327,6 +336,28 @@ describe.each([fixtures[0]!, fixtures[2]!].map(fixture => [fixture.name, fixture
         rebuild: { transactions: 10, refused: [] }
       })
       await expectWhole(url, fixture)
+    })
+
+    it('is rebuilt with the outbox of what the network has not got yet', async () => {
+      const { url } = await tampered(fixture, 'outputs', 'topicOutputs')
+      const [waiting, refused] = [1, 2].map(each => new Uint8Array(32).fill(each) as Txid) as [Txid, Txid]
+      const record = { txStatus: 'RECEIVED', since: 1, at: 1, submissions: 0, checks: 0 } as const
+      const from = await openStore(url)
+      await claimLayouts(from, [broadcasts])
+      const batch = from.batch()
+      const records = new BroadcastRecords(from)
+      records.restoreIn(batch, waiting, { ...record, status: 'queued' })
+      records.restoreIn(batch, refused, { ...record, status: 'rejected', reason: 'no' })
+      await batch.commit()
+      await from.close()
+      await upgraded(url)
+      const into = await openStore(url)
+      const rebuilt = new BroadcastRecords(into)
+      expect(await rebuilt.get(waiting)).toEqual({ ...record, status: 'queued' })
+      expect(await rebuilt.counts()).toEqual({ queued: 1, sent: 0, seen: 0, rejected: 1 })
+      const { items } = await into.queueAt(broadcasts.collections.outbox, []).list('due')
+      expect(items.map(({ item }) => item)).toEqual([waiting])
+      await into.close()
     })
 
     it('is rebuilt from its transactions without their records', async () => {

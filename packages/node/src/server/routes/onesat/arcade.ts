@@ -110,13 +110,25 @@ const relay = async (
   try {
     await engine.relay({ beef, client, token: token ? digestOf(token) : undefined })
   } catch (error) {
-    if (!hasCode(error, 'ERR_BROADCAST')) throw error
-    const { txStatus, competingTxs } = error.details as { txStatus: string; competingTxs?: readonly string[] }
-    const state = { txStatus, extraInfo: error.message, ...(competingTxs && { competingTxs }) }
-    return { txid: formatTxid(txid), timestamp: new Date().toISOString(), ...state }
+    return { txid: formatTxid(txid), timestamp: new Date().toISOString(), ...refusalOf(error) }
   }
   await broadcaster.settled(txid, broadcaster.timeout)
   return transactionStatus(txid, await networkState(context, txid))!
+}
+
+/** The status of a transaction that is invalid, or that the network or the index refuses; other errors are thrown. */
+const refusalOf = (error: unknown) => {
+  if (hasCode(error, 'ERR_TX_INVALID')) return { txStatus: 'REJECTED', extraInfo: error.message }
+  if (hasCode(error, 'ERR_TXO_CONFLICT')) {
+    const competingTxs = [String(error.details['spender'])]
+    return { txStatus: 'DOUBLE_SPEND_ATTEMPTED', extraInfo: error.message, competingTxs }
+  }
+  if (!hasCode(error, 'ERR_BROADCAST')) throw error
+  const { txStatus, competingTxs } = error.details as {
+    txStatus: string
+    competingTxs?: readonly string[]
+  }
+  return { txStatus, extraInfo: error.message, ...(competingTxs && { competingTxs }) }
 }
 
 const statusOf = (context: Context, path: string, name: string): Route =>
