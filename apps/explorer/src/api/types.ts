@@ -2553,6 +2553,33 @@ export interface Routes {
     readonly body: readonly string[]
     readonly answer: readonly TokenDetails[]
   }
+  /** Submits a transaction to topics. Answered when everything is durable. */
+  'POST /1sat/bsv21/overlay/submit': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: Uint8Array
+    readonly answer: Readonly<
+      Record<
+        string,
+        {
+          readonly outputsToAdmit: readonly number[]
+          readonly coinsToRetain: readonly number[]
+          readonly coinsRemoved: readonly number[]
+          readonly error?: {
+            readonly code: string
+            readonly message: string
+          }
+        }
+      >
+    >
+  }
+  /** Tokens by their ids; unknown ones are left out. */
+  'POST /1sat/bsv21/tokens': {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: readonly string[]
+    readonly answer: readonly TokenDetails[]
+  }
   /** The valid outputs of the token among the given outputs. */
   'POST /1sat/bsv21/{token}/outputs': {
     readonly path: {
@@ -2568,6 +2595,19 @@ export interface Routes {
     }
     readonly body: readonly string[]
     readonly answer: readonly IndexedOutput[]
+  }
+  /** The states of outputs, in their order. */
+  'POST /1sat/bsv21/{token}/outputs/status': {
+    readonly path: {
+      readonly token: string
+    }
+    readonly query: undefined
+    readonly body: readonly string[]
+    readonly answer: readonly {
+      readonly outpoint: string
+      /** `valid` and unspent, `spent`, `queued`: its transaction has come and is not indexed, or `unknown` to the token. */
+      readonly state: 'valid' | 'spent' | 'queued' | 'unknown'
+    }[]
   }
   /** The balance of a token at several addresses, summed. */
   'POST /1sat/bsv21/{token}/{lock}/balance': {

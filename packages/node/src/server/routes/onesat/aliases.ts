@@ -23,8 +23,15 @@ export const oneSatAliases = (context: Context): Route[] => [
   ...[...overlayRoutes(context), ...syncRoutes(context)]
     .filter(({ name }) => SERVED.includes(name))
     .map(each => under('/1sat/overlay', each)),
-  ...beefRoutes(context).map(each => under('/1sat', each))
+  ...beefRoutes(context).map(each => under('/1sat', each)),
+  ...(context.options.tokens ? tokenSubmission(context) : [])
 ]
+
+/** Newer clients submit token transactions here. */
+const tokenSubmission = (context: Context): Route[] =>
+  overlayRoutes(context)
+    .filter(({ name }) => name === 'submit')
+    .map(each => ({ ...under('/1sat/bsv21/overlay', each), name: 'oneSatSubmitTokens' }))
 
 const under = (prefix: string, route: Route): Route => ({
   ...route,

@@ -1,5 +1,6 @@
 /** Tokens over HTTP, with `@1sat/client` 0.0.9 as it is, and what there is beyond it. */
 import { AdminClient, Bsv21Client } from '@1sat/client'
+import { bsv21 } from '@quoin/bsv21'
 import { type Transaction, writeBeef } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid } from '@quoin/primitives'
@@ -69,9 +70,9 @@ const COMPLETE = { complete: true, height: null, sources: [], pending: NONE, dis
 
 const get = (path: string) => said(fetch(`${url}/1sat/bsv21/${path}`))
 
-describe('Bsv21Client', () => {
-  const client = () => new Bsv21Client(url)
+const client = () => new Bsv21Client(url)
 
+describe('Bsv21Client', () => {
   it('gets a token as it was deployed, and whether it is indexed', async () => {
     const details = {
       tokenId: id,
@@ -153,6 +154,47 @@ describe('Bsv21Client', () => {
     expect(await client().validateOutputs(id, [good, id], { unspent: true })).toHaveLength(1)
     expect(await client().validateOutput(id, good.replace('_', ':'))).toMatchObject({ outpoint: good })
     await expect(client().validateOutput(id, bad)).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('newer clients', () => {
+  const post = (path: string, body: unknown) =>
+    fetch(`${url}/1sat/bsv21/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body)
+    })
+
+  it('look tokens up by another path', async () => {
+    expect(await said(post('tokens', [id]))).toEqual(await client().lookupTokens([id]))
+  })
+
+  it('ask for the states of outputs, each in its place and its spelling', async () => {
+    const unspent = `${formatTxid(moved.txid)}.1`
+    const bad = `${formatTxid(forged.txid)}_0`
+    expect(await said(post(`${id}/outputs/status`, [unspent, bad, id, `${'ab'.repeat(32)}_0`]))).toEqual([
+      { outpoint: unspent, state: 'valid' },
+      { outpoint: bad, state: 'unknown' },
+      { outpoint: id, state: 'spent' },
+      { outpoint: `${'ab'.repeat(32)}_0`, state: 'unknown' }
+    ])
+    const early = t.transaction([t.at(silver, 0, bob)], [t.transfer(id, 1n, t.paidTo(bob))])
+    const batch = store.batch()
+    batch.use(bsv21.collections.arrived).at(early.txid).set(early.raw)
+    await batch.commit()
+    expect(await said(post(`${id}/outputs/status`, [`${formatTxid(early.txid)}_0`]))).toMatchObject([
+      { state: 'queued' }
+    ])
+    expect((await post(`${id}/outputs/status`, ['nonsense'])).status).toBe(400)
+  })
+
+  it('submit transactions of tokens to the overlay of tokens', async () => {
+    const answer = await fetch(`${url}/1sat/bsv21/overlay/submit`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream', 'x-topics': `tm_${id}` },
+      body: chain.beef(moved.txid)
+    })
+    expect(await said(answer)).toMatchObject({ [`tm_${id}`]: { outputsToAdmit: expect.any(Array) } })
   })
 })
 

@@ -42,7 +42,9 @@ export const tokenContext = (context: Context): TokenContext | undefined => {
 }
 
 export const oneSatTokenRoutes = (context: TokenContext): Route[] => [
-  lookup(context),
+  lookup(context, 'lookup', 'oneSatTokens'),
+  // The path of newer clients.
+  lookup(context, 'tokens', 'oneSatTokensOf'),
   details(context),
   ofTransaction(context),
   ...validations(context),
@@ -59,7 +61,7 @@ export const NO_TOKEN = { 404: { description: 'No deployment of the token is kno
 export const BASE = '/1sat/bsv21'
 const MAX_TOKENS = 100
 const MAX_ADDRESSES = 100
-const MAX_OUTPOINTS = 1000
+export const MAX_OUTPOINTS = 1000
 
 export const TokenJson = Type.Object({
   id: Type.String(),
@@ -128,11 +130,11 @@ export const knownToken = async ({ tokens }: TokenContext, text: string): Promis
   throw new QuoinError('ERR_NOT_FOUND', `token ${text} is not known`)
 }
 
-const lookup = (context: TokenContext): Route =>
+const lookup = (context: TokenContext, path: string, name: string): Route =>
   route({
     method: 'post',
-    path: `${BASE}/lookup`,
-    name: 'oneSatTokens',
+    path: `${BASE}/${path}`,
+    name,
     summary: 'Tokens by their ids; unknown ones are left out.',
     tag: '1sat',
     body: Type.Array(TokenIdText, { maxItems: MAX_TOKENS }),

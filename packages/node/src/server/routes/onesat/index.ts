@@ -8,6 +8,7 @@ import { oneSatAliases } from './aliases.ts'
 import { arcadeRoutes, canBroadcast } from './arcade.ts'
 import { oneSatTokenRoutes, type TokenContext, tokenContext } from './bsv21.ts'
 import { digestRoutes } from './digests.ts'
+import { outputStates } from './output-states.ts'
 import { oneSatOwnerRoutes } from './owner.ts'
 import { tokenRoutes } from './tokens.ts'
 import { oneSatTxoRoutes } from './txo.ts'
@@ -27,6 +28,7 @@ const bsv21Routes = (context: TokenContext | undefined): Route[] =>
         ...digestRoutes(context),
         ...tokenRoutes(context),
         ...oneSatTokenRoutes(context),
+        outputStates(context),
         ...oneSatAdminRoutes(context)
       ]
     : []
