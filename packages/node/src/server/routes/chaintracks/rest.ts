@@ -21,7 +21,7 @@ export const headerRoutes = (context: Context, headers: HeaderStore, dialect: Di
   /** The header that was found, in the form that the suffix asks for. */
   const found = async (
     header: ChainHeader | undefined,
-    asked: Asked,
+    asked: HeaderRequest,
     where: string
   ): Promise<RouteResponse> => {
     if (!header) throw new QuoinError('ERR_NOT_FOUND', `unknown block ${where}`)
@@ -182,13 +182,13 @@ const shown = (
   headers: { ...headers, 'x-block-height': String(header.height) }
 })
 
-interface Asked {
+interface HeaderRequest {
   readonly text: string
   readonly isBinary: boolean
 }
 
 const BINARY = '.bin'
-const askedFor = (text = ''): Asked =>
+const askedFor = (text = ''): HeaderRequest =>
   text.endsWith(BINARY) ? { text: text.slice(0, -BINARY.length), isBinary: true } : { text, isBinary: false }
 
 const HEIGHT = '^(0|[1-9][0-9]{0,9})(\\.bin)?$'
