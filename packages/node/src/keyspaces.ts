@@ -13,7 +13,6 @@ import {
   outputFields,
   outputs,
   progressFields,
-  satoshisFields,
   scriptEvents,
   spendFields
 } from '@quoin/txo'
@@ -54,7 +53,6 @@ export const storeKeyspaces = async (): Promise<readonly AnyKeyspace[]> => [
 export const shippedKeyspaces = async (): Promise<readonly AnyKeyspace[]> => [
   ...(await storeKeyspaces()),
   outputFields,
-  satoshisFields,
   spendFields,
   progressFields,
   changeFields,

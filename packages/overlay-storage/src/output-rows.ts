@@ -68,7 +68,7 @@ export const storedOutputs = async (
     outpoints.map(outpoint => outputHashes.encode(txidOf(outpoint), voutOf(outpoint)))
   )
   return outpoints.map((outpoint, i) => {
-    const state = outputState(hashes[i]!, undefined)
+    const state = outputState(hashes[i]!)
     return state.isSaved ? { outpoint, state } : undefined
   })
 }
@@ -77,7 +77,7 @@ export const storedOutputs = async (
 export const transactionOutputs = async ({ store }: OutputStore, txid: Txid): Promise<StoredOutput[]> =>
   (await store.hrange(outputHashes.scan(txid))).map(({ key, fields }) => ({
     outpoint: makeOutpoint(...outputHashes.decode(key)),
-    state: outputState(fields, undefined)
+    state: outputState(fields)
   }))
 
 export const isAdmitted = ({ state }: StoredOutput, topic: string): boolean =>

@@ -22,7 +22,7 @@ const ones: QuoinTopic = {
   })
 }
 
-const { spends, satoshis, output, topicOutputs, topicTransactions } = outputKeys.collections
+const { spends, output, topicOutputs, topicTransactions } = outputKeys.collections
 const outpointsOf = ({ txid, outputs }: Transaction): Outpoint[] =>
   outputs.map((_, vout) => makeOutpoint(txid, vout))
 
@@ -33,7 +33,6 @@ const lose = async ({ store }: OutputStore, transaction: Transaction): Promise<v
   const spent = inputs.map(input => makeOutpoint(input.txid, input.vout))
   const batch = store.batch()
   batch.hdel(spends.encode(), txid, ...spent)
-  batch.hdel(satoshis.encode(), ...outpoints)
   batch.zrem(topicOutputs.encode(TOPIC), ...outpoints)
   batch.zrem(topicTransactions.encode(TOPIC), txid)
   for (const { key, fields } of await store.hrange(output.scan(txid))) {

@@ -9,5 +9,5 @@ export const PROVED: readonly string[] = [
   // stamp-fields
   'da5db14f3fc9a8288470676792',
   // store of overlay
-  'ca9343f7f8b57bf618b815f2f6'
+  '9d571db30541ebbdd5b1e38e60'
 ]

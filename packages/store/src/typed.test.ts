@@ -3,15 +3,16 @@
 import { bsv21 } from '@quoin/bsv21'
 import { outpoint } from '@quoin/chain/components'
 import { collection, escaped, keyspace, logOf, single, u32, word } from '@quoin/keyspace'
-import { makeOutpoint, parseTxid, type Topic } from '@quoin/primitives'
-import { outputFields, outputs, satoshisFields } from '@quoin/txo'
+import { makeOutpoint, parseTxid, type Topic, type Txid } from '@quoin/primitives'
+import { outputFields, outputs, spendFields } from '@quoin/txo'
 import { describe, expect, it } from 'vitest'
 import { MAX_KEY } from './engine.ts'
 import { openStore } from './store.ts'
 
 const txid = parseTxid('aa'.repeat(32))
 const [topicA, topicB] = ['tm_a', 'tm_b'] as Topic[] as [Topic, Topic]
-const { output, satoshis, topicOutputs } = outputs.collections
+const { output, spends, topicOutputs } = outputs.collections
+const spenderOf = (vout: number): Txid => new Uint8Array(32).fill(vout) as Txid
 
 describe('typed access', () => {
   it('refuses keys that are too long, before an engine sees them', async () => {
@@ -36,25 +37,25 @@ describe('typed access', () => {
       const hash = batch.use(output).at(txid, vout)
       hash.set(outputFields.collections.events, [], [`own:${vout}`])
       hash.set(outputFields.collections.data, ['bsv21'], { amt: `${vout}` })
-      batch.use(satoshis).at().set(satoshisFields.collections.satoshis, [txid, vout], BigInt(vout))
+      batch.use(spends).at().set(spendFields.collections.spend, [txid, vout], spenderOf(vout))
     }
     await batch.commit()
     const first = store.use(output).at(txid, 1)
     expect(await first.get(outputFields.collections.events)).toEqual(['own:1'])
-    expect(await first.get(outputFields.collections.merkleState)).toBeUndefined()
+    expect(await first.get(outputFields.collections.satoshis)).toBeUndefined()
     const all = await first.all()
     expect(all.size).toBe(2)
     expect(all.get(outputFields.collections.data, 'bsv21')).toEqual({ amt: '1' })
     expect(all.get(outputFields.collections.data, 'other')).toBeUndefined()
     expect(all.entries(outputFields.collections.data)).toEqual([{ key: ['bsv21'], value: { amt: '1' } }])
-    const amounts = store.use(satoshis).at()
+    const spenders = store.use(spends).at()
     expect(
-      await amounts.getMany(satoshisFields.collections.satoshis, [
+      await spenders.getMany(spendFields.collections.spend, [
         [txid, 2],
         [txid, 9],
         [txid, 0]
       ])
-    ).toEqual([2n, undefined, 0n])
+    ).toEqual([spenderOf(2), undefined, spenderOf(0)])
     await store.close()
   })
 
@@ -200,7 +201,7 @@ describe('typed access', () => {
   it('refuses a field that belongs to another hash', async () => {
     const store = await openStore('memory:')
     const hash = store.use(output).at(txid, 0)
-    await expect(hash.get(satoshisFields.collections.satoshis, txid, 0)).rejects.toMatchObject({
+    await expect(hash.get(spendFields.collections.spend, txid, 0)).rejects.toMatchObject({
       code: 'ERR_KEY_VALUE'
     })
     await store.close()

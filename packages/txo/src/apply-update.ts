@@ -16,7 +16,7 @@ import type { ReadPlan } from '@quoin/store'
 import type { EventTypes } from './events.ts'
 import { outputFields } from './keys.ts'
 import { NO_OUTPUT, OutputDraft, type OutputState } from './output-state.ts'
-import { type BlockPosition, blockPosition } from './position.ts'
+import type { BlockPosition } from './position.ts'
 import type { SpendRecord, TransactionRecord } from './record.ts'
 import { rollback, spendsOf } from './rollback.ts'
 import type { Admission, OutputUpdate, SpentEvents, TxUpdate } from './tx-update.ts'
@@ -28,9 +28,9 @@ import {
   type WorkingSet
 } from './working-set.ts'
 
-const { events, merkleState, data, dependencies, inputs, spent } = outputFields.collections
+const { events, satoshis: amount, data, dependencies, inputs, spent } = outputFields.collections
 const EVENTS = bytesKey(events.encode())
-const POSITION = bytesKey(merkleState.encode())
+const SATOSHIS = bytesKey(amount.encode())
 const SPENT = 'sp:'
 
 export interface ApplyContext {
@@ -142,10 +142,9 @@ const writeUpdate = (
   }
   for (const vout of update.erasures) draftOf(work.addOutput(txid, vout)).clear()
   slot.after = after
-  const placed = position && blockPosition.codec.encode(position)
   for (const key of work.outputsOf(txid)) {
     const output = work.output(key)
-    output.after = finishAt(draftOf(key), placed)
+    output.after = finished(draftOf(key))
     dropRepeatedEvents(work, key, output.after)
   }
 }
@@ -250,7 +249,7 @@ const writeOutput = (
   for (const tag of Object.keys(tags)) {
     draft.set(bytesKey(data.encode(tag)), data.value.codec.encode(tags[tag]))
   }
-  if (satoshis !== undefined) draft.satoshis = BigInt(satoshis)
+  if (satoshis !== undefined) draft.set(SATOSHIS, amount.value.codec.encode(satoshis))
 }
 
 const writeAdmission = (
@@ -282,13 +281,9 @@ const removeAdmission = (draft: OutputDraft, topic: Topic): void => {
   for (const field of [inputs, dependencies, spent]) draft.delete(bytesKey(field.encode(topic)))
 }
 
-/** The final state, with the position. A position alone does not make an output. */
-const finishAt = (draft: OutputDraft, position: Uint8Array | undefined): OutputState => {
-  if (draft.fields.size <= (draft.fields.has(POSITION) ? 1 : 0)) return NO_OUTPUT
-  if (position) draft.set(POSITION, position)
-  else draft.delete(POSITION)
-  return draft.finish()
-}
+/** The final state. Satoshis alone do not make an output. */
+const finished = (draft: OutputDraft): OutputState =>
+  draft.fields.size <= (draft.fields.has(SATOSHIS) ? 1 : 0) ? NO_OUTPUT : draft.finish()
 
 /** The sorted union; the same array without new elements. */
 const sortedUnion = (before: readonly string[], added: readonly string[]): readonly string[] => {

@@ -32,7 +32,7 @@ export interface CompareOptions {
 
 type Differences = AsyncGenerator<Difference, void, undefined>
 
-const { satoshis, spends, progress, journal, changes } = outputs.collections
+const { spends, progress, journal, changes } = outputs.collections
 const NONE = new Uint8Array()
 const PAGE = 500
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -44,7 +44,7 @@ const SETS = ascii('z:')
 const SPENDS = spends.encode()
 const TXID_LENGTH = 32
 /** Hashes with a field for each output or transaction, read in pages. */
-const WIDE = [SPENDS, satoshis.encode()]
+const WIDE = [SPENDS]
 /** Other hashes within the key range of outputs, sorted. */
 const APART = [...WIDE, progress.encode(), changes.encode()].sort(compareBytes)
 const HISTORIES = [journal.encode(), log.encode('rollback'), ascii('z:conflict:')]

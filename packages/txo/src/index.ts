@@ -3,7 +3,7 @@
 export { accountIn, Book, type RankedAccount, type RankedPage } from './amount-book.ts'
 export type { AmountLedger, LedgerOutput, LedgerPosting } from './amount-ledger.ts'
 export { type Amount, type Amounts, totalOf } from './amounts.ts'
-export { compareIndexes, type Difference } from './compare.ts'
+export { compareIndexes, type Difference, hashesOf } from './compare.ts'
 export {
   balanced,
   type EventDeclaration,
@@ -39,7 +39,6 @@ export {
   outputFields,
   outputs,
   progressFields,
-  satoshisFields,
   spendFields
 } from './keys.ts'
 export type { LoadedOutput, LoadOptions } from './load-outputs.ts'

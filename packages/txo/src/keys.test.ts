@@ -19,6 +19,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nodeStore } from '../../node/src/keyspaces.ts'
 import { event, outputEvents, outputFields, outputs, progressFields, registerEvents } from './index.ts'
+import { blockPosition } from './position.ts'
 
 const TXID = '85d467824321e7cc29cab7bcb4aa281e90c761eaadcc023257fdd9480fcf779f'
 const TOKEN = `${TXID}_0` as TokenId
@@ -27,10 +28,9 @@ const TOPIC = 'tm_bsv21' as Topic
 const ascii = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
 describe('the builders of seed 000', () => {
-  const { output, satoshis, spends, progress, topicOutputs, topicTransactions, queue } = outputs.collections
+  const { output, spends, progress, topicOutputs, topicTransactions, queue } = outputs.collections
 
   it.each([
-    ['KeySatoshis', satoshis.encode(), 'h:sats'],
     ['KeySpends', spends.encode(), 'h:spnd'],
     ['KeyProgress', progress.encode(), 'h:prog'],
     ['KeyTopicOutputs', topicOutputs.encode(TOPIC), 'z:tp:tm_bsv21'],
@@ -53,7 +53,7 @@ describe('the builders of seed 000', () => {
       TXID
     ],
     ['field ev', outputFields.collections.events.encode(), 'ev'],
-    ['field ms', outputFields.collections.merkleState.encode(), 'ms'],
+    ['field sa', outputFields.collections.satoshis.encode(), 'sa'],
     ['field dt', outputFields.collections.data.encode('bsv21'), 'dt:bsv21'],
     ['field dp', outputFields.collections.dependencies.encode(TOPIC), 'dp:tm_bsv21'],
     ['field in', outputFields.collections.inputs.encode(TOPIC), 'in:tm_bsv21']
@@ -71,7 +71,7 @@ describe('the builders of seed 000', () => {
   })
 
   it('a block position is 12 bytes: height, then index', () => {
-    const { codec } = outputFields.collections.merkleState.value
+    const { codec } = blockPosition
     expect(toHex(codec.encode({ height: 850000, index: 123n }))).toBe('000cf850000000000000007b')
     expect(codec.decode(codec.encode({ height: 850000, index: 123n }))).toEqual({
       height: 850000,

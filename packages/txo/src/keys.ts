@@ -1,6 +1,6 @@
 /**
- * The keys of the output store (seeds 000 and 001): one hash for each output, bulk hashes for satoshis, spends
- * and progress, and the sorted sets of topics and balances, and queues. The keys of events are in `events.ts`. Outputs
+ * The keys of the output store (seeds 000 and 001): one hash for each output, bulk hashes for spends and
+ * progress, and the sorted sets of topics and balances, and queues. The keys of events are in `events.ts`. Outputs
  * of a topic by the state of their proof are ranges of scores in the set of the topic, and have no set of their own.
  *
  * Seed 001 has a hash for the peers of each topic, `h:pi:{topic}`. With a topic of 33 characters it is also the key of
@@ -30,8 +30,8 @@ import {
   word
 } from '@quoin/keyspace'
 import { amounts } from './amounts.ts'
+import { compact } from './compact.ts'
 import { type ChangeDetails, ENTRY_ID } from './journal-entry.ts'
-import { blockPosition } from './position.ts'
 import { PROVED } from './proved.ts'
 import { transactionRecord } from './record.ts'
 
@@ -41,16 +41,12 @@ const NAME = `${LETTERS}0123456789._-`
 export const outputFields = keyspace(
   'output-fields',
   {
-    events: collection({ key: ['ev'], value: json<string[]>(), about: 'The events of the output.' }),
-    merkleState: collection({
-      key: ['ms'],
-      value: blockPosition,
-      about: 'Its block position, once mined.'
-    }),
+    events: collection({ key: ['ev'], value: compact<string[]>(), about: 'The events of the output.' }),
+    satoshis: collection({ key: ['sa'], value: compact<number>(), about: 'Its satoshis.' }),
     data: collection({
       key: ['dt:', alphabet('tag', NAME)],
       scans: [[]],
-      value: json<unknown>(),
+      value: compact<unknown>(),
       about: 'The data of the parser that the tag names.'
     }),
     dependencies: collection({
@@ -74,18 +70,6 @@ export const outputFields = keyspace(
     })
   },
   { about: 'Fields of the hash of an output.', proved: PROVED }
-)
-
-export const satoshisFields = keyspace(
-  'satoshis-fields',
-  {
-    satoshis: collection({
-      key: [txid('txid'), u32('vout')],
-      scans: [['txid']],
-      value: single(u64('satoshis'))
-    })
-  },
-  { about: 'Fields of `h:sats`.', proved: PROVED }
 )
 
 export const spendFields = keyspace(
@@ -178,11 +162,6 @@ export const outputs = keyspace(
       scans: [{ prefix: ['txid'], order: 'value' }],
       value: hash(outputFields),
       about: 'One output. The scan finds the outputs of a transaction, in order.'
-    }),
-    satoshis: collection({
-      key: ['h:sats'],
-      value: hash(satoshisFields),
-      about: 'Satoshis of every output.'
     }),
     spends: collection({
       key: ['h:spnd'],

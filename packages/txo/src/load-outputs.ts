@@ -3,8 +3,8 @@
 import type { Bump, Output, Transaction, TransactionStore } from '@quoin/chain'
 import { bytesKey, type Outpoint, startsWith, type Topic, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { askAll, type ReadPlan, type StoreReads } from '@quoin/store'
-import { outputs, satoshisFields } from './keys.ts'
-import { dataIn, eventsIn, topicsIn } from './output-state.ts'
+import { outputs } from './keys.ts'
+import { dataIn, eventsIn, satoshisIn, topicsIn } from './output-state.ts'
 import { type BlockPosition, scoreOf } from './position.ts'
 import { recordPlace } from './record.ts'
 
@@ -40,10 +40,8 @@ export interface LoadedOutput {
   readonly merkleProof?: Bump | null
 }
 
-const { output: outputHashes, satoshis, spends } = outputs.collections
-const SATOSHIS = satoshis.encode()
+const { output: outputHashes, spends } = outputs.collections
 const SPENDS = spends.encode()
-const { satoshis: amount } = satoshisFields.collections
 const TXID_LENGTH = 32
 
 /** Outputs of one read: they are decoded during the reads of the next ones. */
@@ -110,10 +108,9 @@ function* loadSlice(
 ): ReadPlan<(MutableOutput | null)[]> {
   const { txids, numbers } = transactionsOf(outpoints)
   const keys = outpoints.map((outpoint, i) => outputHashes.encode(txids[numbers[i]!]!, voutOf(outpoint)))
-  const [records, hashes, amounts, spenders] = yield* askAll([
+  const [records, hashes, spenders] = yield* askAll([
     reads => reads.hmget(SPENDS, txids),
     reads => reads.mhgetall(keys),
-    reads => (options.includeSatoshis ? reads.hmget(SATOSHIS, outpoints) : []),
     reads => (options.includeSpend ? reads.hmget(SPENDS, outpoints) : [])
   ])
   const places = records.map(record => record && recordPlace(record))
@@ -122,8 +119,8 @@ function* loadSlice(
     const fields = hashes[i]!
     if (!place || fields.length === 0) return null
     const loaded: MutableOutput = { outpoint, score: scoreOf(place) }
-    const value = amounts[i]
-    if (value) loaded.satoshis = amount.value.codec.decode(value)
+    const satoshis = options.includeSatoshis ? satoshisIn(fields) : undefined
+    if (satoshis !== undefined) loaded.satoshis = satoshis
     if (options.includeSpend) loaded.spend = (spenders[i] as Txid | undefined) ?? null
     if (options.includeBlock) loaded.block = place.position ?? null
     if (options.includeEvents) loaded.events = eventsIn(fields)

@@ -1,4 +1,4 @@
-/** The stored state of an output: the fields of its hash, and its satoshis. */
+/** The stored state of an output: the fields of its hash. */
 import {
   bytesKey,
   bytesOfKey,
@@ -11,10 +11,12 @@ import {
 import type { FieldValue } from '@quoin/store'
 import { outputFields } from './keys.ts'
 
-const { events, data, dependencies, inputs, spent } = outputFields.collections
+const { events, satoshis, data, dependencies, inputs, spent } = outputFields.collections
 const EVENTS = events.encode()
+const SATOSHIS = satoshis.encode()
 
 const EVENTS_NAME = bytesKey(EVENTS)
+const SATOSHIS_NAME = bytesKey(SATOSHIS)
 const INPUTS = 'in:'
 const DATA = 'dt:'
 
@@ -22,19 +24,22 @@ const DATA = 'dt:'
 export class OutputState {
   /** Values by the map key (`bytesKey`) of their field. */
   readonly fields: ReadonlyMap<string, Uint8Array>
-  readonly satoshis: bigint | undefined
   #events: readonly string[] | undefined
   #topics: readonly Topic[] | undefined
   #data: Map<string, unknown> | undefined
 
-  constructor(fields: ReadonlyMap<string, Uint8Array>, satoshis: bigint | undefined) {
+  constructor(fields: ReadonlyMap<string, Uint8Array>) {
     this.fields = fields
-    this.satoshis = satoshis
   }
 
   /** Whether the output is indexed. */
   get isSaved(): boolean {
     return this.fields.size > 0
+  }
+
+  get satoshis(): bigint | undefined {
+    const value = this.fields.get(SATOSHIS_NAME)
+    return value && BigInt(satoshis.value.codec.decode(value))
   }
 
   /** Sorted. */
@@ -93,18 +98,16 @@ export class OutputState {
   }
 }
 
-export const NO_OUTPUT = new OutputState(new Map(), undefined)
+export const NO_OUTPUT = new OutputState(new Map())
 
 /** The changes of a state in a commit. */
 export class OutputDraft {
   readonly #before: OutputState
   /** A copy of the fields after the first change. */
   #fields: Map<string, Uint8Array> | undefined
-  satoshis: bigint | undefined
 
   constructor(before: OutputState) {
     this.#before = before
-    this.satoshis = before.satoshis
   }
 
   get fields(): ReadonlyMap<string, Uint8Array> {
@@ -133,32 +136,36 @@ export class OutputDraft {
 
   clear(): void {
     this.#fields = new Map()
-    this.satoshis = undefined
   }
 
   /** The changed state, or the same state without changes. */
   finish(): OutputState {
-    const isSame = !this.#fields && this.satoshis === this.#before.satoshis
-    return isSame ? this.#before : new OutputState(this.fields, this.satoshis)
+    return this.#fields ? new OutputState(this.#fields) : this.#before
   }
 }
 
-export const outputState = (fields: readonly FieldValue[], satoshis: bigint | undefined): OutputState => {
+export const outputState = (fields: readonly FieldValue[]): OutputState => {
   const named = new Map<string, Uint8Array>()
   for (const { field, value } of fields) named.set(bytesKey(field), value)
-  return new OutputState(named, satoshis)
+  return new OutputState(named)
 }
 
 const DATA_BYTES = bytesOfKey(DATA)
 const INPUTS_BYTES = bytesOfKey(INPUTS)
 
-/** Events, topics and data of fields as read: loading outputs does not need map keys. */
+/** Events, satoshis, topics and data of fields as read: loading outputs does not need map keys. */
 export const eventsIn = (fields: readonly FieldValue[]): readonly string[] => {
-  for (const { field, value } of fields) {
-    if (field.length === EVENTS.length && startsWith(field, EVENTS)) return events.value.codec.decode(value)
-  }
-  return []
+  const value = fieldValue(fields, EVENTS)
+  return value ? events.value.codec.decode(value) : []
 }
+
+export const satoshisIn = (fields: readonly FieldValue[]): bigint | undefined => {
+  const value = fieldValue(fields, SATOSHIS)
+  return value && BigInt(satoshis.value.codec.decode(value))
+}
+
+const fieldValue = (fields: readonly FieldValue[], name: Uint8Array): Uint8Array | undefined =>
+  fields.find(({ field }) => field.length === name.length && startsWith(field, name))?.value
 
 export const topicsIn = (fields: readonly FieldValue[]): Topic[] => {
   const topics: Topic[] = []

@@ -29,10 +29,10 @@ import { type CommitContext, commitMutation } from './commit.ts'
 import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
 import { Journal } from './journal.ts'
 import type { FollowOptions, JournalSubscription } from './journal-reader.ts'
-import { outputs, satoshisFields } from './keys.ts'
+import { outputs } from './keys.ts'
 import { type LoadedOutput, type LoadOptions, loadOutputs } from './load-outputs.ts'
 import { MembershipLog } from './membership.ts'
-import { outputState } from './output-state.ts'
+import { outputState, satoshisIn } from './output-state.ts'
 import type { BlockPosition } from './position.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
 import { rollback } from './rollback.ts'
@@ -101,7 +101,6 @@ export interface Balance {
 
 const {
   output: outputHashes,
-  satoshis,
   spends,
   topicOutputs,
   topicTransactions,
@@ -109,7 +108,6 @@ const {
   conflicts
 } = outputs.collections
 const { log } = chain.collections
-const SATOSHIS = satoshis.encode()
 const SPENDS = spends.encode()
 /** Outputs of one read of a sum. */
 const SUM_PAGE = 10_000
@@ -426,7 +424,7 @@ export class OutputStore {
     options: LoadOptions = {}
   ): Promise<LoadedOutput[]> {
     const hashes = await this.store.hrange(outputHashes.scan(txid))
-    const admitted = hashes.filter(({ fields }) => outputState(fields, undefined).topics.includes(topic))
+    const admitted = hashes.filter(({ fields }) => outputState(fields).topics.includes(topic))
     return this.#loadKnown(
       admitted.map(({ key }) => key),
       options
@@ -458,8 +456,10 @@ export class OutputStore {
 
   /** The satoshis of each output, or `null` if unknown. */
   async satoshis(outpoints: readonly Outpoint[]): Promise<(bigint | null)[]> {
-    const { codec } = satoshisFields.collections.satoshis.value
-    return (await this.store.hmget(SATOSHIS, outpoints)).map(value => (value ? codec.decode(value) : null))
+    const hashes = await this.store.mhgetall(
+      outpoints.map(outpoint => outputHashes.encode(txidOf(outpoint), voutOf(outpoint)))
+    )
+    return hashes.map(fields => satoshisIn(fields) ?? null)
   }
 
   /**

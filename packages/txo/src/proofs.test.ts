@@ -165,6 +165,7 @@ describe('the rebuilt index', () => {
     const { store } = outputs
     const outpoint = makeOutpoint(first.txid, 0)
     const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+    const hash = Uint8Array.from([...bytes('h:'), ...outpoint])
     const repairs: [() => Promise<void>, () => Promise<void>][] = [
       [
         () => store.zrem(bytes(`z:${own(bob)}`), outpoint),
@@ -179,8 +180,8 @@ describe('the rebuilt index', () => {
         () => store.zrem(bytes(`z:${own(ann)}`), outpoint)
       ],
       [
-        () => store.hset(bytes('h:sats'), outpoint, new Uint8Array(8)),
-        () => store.hset(bytes('h:sats'), outpoint, Uint8Array.of(0, 0, 0, 0, 0, 0, 3, 232))
+        () => store.hset(hash, bytes('sa'), Uint8Array.of(3, 7)),
+        () => store.hset(hash, bytes('sa'), Uint8Array.of(3, 232, 7))
       ]
     ]
     for (const [damage, repair] of repairs) {

@@ -5,13 +5,11 @@ export const PROVED: readonly string[] = [
   // output-events
   'ba4e22d0095875308c716acbae',
   // output-fields
-  '0e71ddbb97bf90f4d31439fd30',
+  'f04fbbdb12a2ddf120a7d217db',
   // outputs
-  'c0e6a7df92feb88d6ac2dfcdaa',
+  '37b099ca29ee2d679e813667a1',
   // progress-fields
   '1cf9c994a0fa80ef825b7f7fb4',
-  // satoshis-fields
-  '691ca5a2c985eb300ee7faeb7c',
   // script-events
   'd62102ff194f6f2e3b03f523a8',
   // spend-fields

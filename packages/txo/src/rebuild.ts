@@ -28,7 +28,7 @@ import type { AmountLedger } from './amount-ledger.ts'
 import { fieldPages, hashesOf, keysOfSets, membersOf } from './compare.ts'
 import { EventRegistry, type EventTypes, outputEvents, withStored } from './events.ts'
 import { indexOutput } from './index-transaction.ts'
-import { outputs, satoshisFields } from './keys.ts'
+import { outputs } from './keys.ts'
 import { type OutputState, outputState } from './output-state.ts'
 import { OutputStore } from './output-store.ts'
 import type { BlockPosition } from './position.ts'
@@ -50,11 +50,9 @@ export interface RebuildOptions {
   readonly onTransaction?: (checked: CheckedTransaction) => void
 }
 
-const { output: outputHashes, satoshis, spends, topicOutputs, topicTransactions } = outputs.collections
-const { satoshis: amountField } = satoshisFields.collections
+const { output: outputHashes, spends, topicOutputs, topicTransactions } = outputs.collections
 const { log } = chain.collections
 const SPENDS = spends.encode()
-const SATOSHIS = satoshis.encode()
 const PENDING = log.encode('pending').slice()
 /** Scores below are heights. */
 const FIRST_SECONDS = 500_000_000
@@ -258,17 +256,7 @@ class Rebuild {
 
   async #statesOf(txid: Txid): Promise<Map<number, OutputState>> {
     const hashes = await this.#from.hrange(outputHashes.scan(txid))
-    const vouts = hashes.map(({ key }) => outputHashes.decode(key)[1])
-    const amounts = await this.#from.hmget(
-      SATOSHIS,
-      vouts.map(vout => makeOutpoint(txid, vout))
-    )
-    return new Map(
-      hashes.map(({ fields }, i) => {
-        const amount = amounts[i]
-        return [vouts[i]!, outputState(fields, amount && amountField.value.codec.decode(amount))]
-      })
-    )
+    return new Map(hashes.map(({ key, fields }) => [outputHashes.decode(key)[1], outputState(fields)]))
   }
 
   /** Whether the indexer wrote the outputs: it gives the event `txid` to every output of a transaction. */

@@ -6,14 +6,12 @@
 
 import { bytesKey, bytesOfKey, type Outpoint, type Txid, txidOf, voutOf } from '@quoin/primitives'
 import { ask, askAll, type Batch, type FieldValue, type ReadPlan } from '@quoin/store'
-import { outputs, satoshisFields } from './keys.ts'
+import { outputs } from './keys.ts'
 import { NO_OUTPUT, type OutputState, outputState } from './output-state.ts'
 import { type TransactionRecord, transactionRecord } from './record.ts'
 
-const { output, satoshis, spends } = outputs.collections
+const { output, spends } = outputs.collections
 const SPENDS = spends.encode()
-const SATOSHIS = satoshis.encode()
-const { satoshis: amount } = satoshisFields.collections
 const NONE: readonly never[] = []
 
 /** The reason why an output enters or leaves a topic, if the difference of its states does not show it. */
@@ -99,7 +97,7 @@ export class WorkingSet {
       }
     }
     yield* this.guardSpends([...loaded.keys()])
-    yield* this.#addOutputs(loaded)
+    this.#addOutputs(loaded)
   }
 
   /** Reads the spends of outputs and the records of their spenders, as conditions. */
@@ -114,16 +112,13 @@ export class WorkingSet {
     const known = keys.filter(key => !this.#outputs.has(key) && this.#records.get(txidMapKey(key))!.before)
     if (known.length === 0) return
     const hashes = yield* ask(reads => reads.mhgetall(known.map(outputHash)))
-    yield* this.#addOutputs(new Map(known.map((key, i) => [key, hashes[i]!])))
+    this.#addOutputs(new Map(known.map((key, i) => [key, hashes[i]!])))
   }
 
-  *#addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): ReadPlan<void> {
-    const keys = [...loaded.keys()].filter(key => !this.#outputs.has(key))
-    if (keys.length === 0) return
-    const amounts = yield* ask(reads => reads.hmget(SATOSHIS, keys.map(bytesOfKey)))
-    for (const [i, key] of keys.entries()) {
-      const value = amounts[i]
-      const state = outputState(loaded.get(key)!, value && amount.value.codec.decode(value))
+  #addOutputs(loaded: ReadonlyMap<string, readonly FieldValue[]>): void {
+    for (const [key, fields] of loaded) {
+      if (this.#outputs.has(key)) continue
+      const state = outputState(fields)
       this.#outputs.set(key, { before: state, after: state })
     }
   }
@@ -206,9 +201,6 @@ const writeOutput = (batch: Batch, key: string, before: OutputState, after: Outp
   for (const field of before.fields.keys()) {
     if (!after.fields.has(field)) batch.hdel(hash, bytesOfKey(field))
   }
-  if (before.satoshis === after.satoshis) return
-  if (after.satoshis === undefined) batch.hdel(SATOSHIS, bytesOfKey(key))
-  else batch.hset(SATOSHIS, bytesOfKey(key), amount.value.codec.encode(after.satoshis))
 }
 
 const outputHash = (key: string): Uint8Array => {

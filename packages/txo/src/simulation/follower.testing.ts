@@ -117,7 +117,7 @@ export const viewOf = async (store: StoreReads): Promise<Map<string, string>> =>
     const spent = value.spends.map(({ outpoint }) => formatOutpoint(outpoint))
     lines.set(`transaction ${formatTxid(txid)}`, transactionLine(scoreOf(value), spent))
     for (const { key, fields } of await store.hrange(outputHashes.scan(txid))) {
-      const state = outputState(fields, undefined)
+      const state = outputState(fields)
       const text = outputLine(formatTxid(txid), state.events, state.topics)
       if (text) lines.set(`output ${formatOutpoint(makeOutpoint(...outputHashes.decode(key)))}`, text)
     }

@@ -16,7 +16,7 @@ import type { Model } from './model.testing.ts'
 export type Lines = ReadonlyMap<string, string>
 
 const { output: outputHashes, spends } = outputs.collections
-const { merkleState, inputs, dependencies, spent } = outputFields.collections
+const { inputs, dependencies, spent } = outputFields.collections
 const { transaction: transactions, proof: proofs } = chain.collections
 const NOBODY = new Uint8Array(32) as Txid
 const under = (key: Uint8Array, prefixLength: number) => key.subarray(0, prefixLength)
@@ -34,9 +34,11 @@ export const observe = async (store: StoreReads): Promise<Lines> => {
   for (const { key, value } of guarded.entries(spendFields.collections.spend)) {
     lines.set(`spend ${formatOutpoint(makeOutpoint(...key))}`, formatTxid(value))
   }
+  const places = new Map<string, Height | undefined>()
   for (const { key, value } of guarded.entries(spendFields.collections.transaction)) {
     const { seen, position, topics, vouts, spends: spending } = value
     const place = position && { height: position.height, index: Number(position.index) }
+    places.set(formatTxid(key[0]), place)
     lines.set(
       `record ${formatTxid(key[0])}`,
       recordLine(
@@ -51,9 +53,10 @@ export const observe = async (store: StoreReads): Promise<Lines> => {
   for (const { key, fields } of await store.hrange(under(outputHashes.encode(NOBODY, 0), 2))) {
     if (!outputHashes.owns(key)) continue
     const [txid, vout] = outputHashes.decode(key)
-    const state = outputState(fields, undefined)
+    const state = outputState(fields)
     const isIndexed = state.events.includes(outputEvents.types.txid.text(txid))
-    lines.set(`output ${formatTxid(txid)}.${vout}`, outputLine(isIndexed, placeOf(state), marksOf(state)))
+    const id = formatTxid(txid)
+    lines.set(`output ${id}.${vout}`, outputLine(isIndexed, places.get(id), marksOf(state)))
   }
   return lines
 }
@@ -119,12 +122,6 @@ const outputLine = (
     `events [${[...(marks?.events ?? [])].sort()}]`,
     `note ${marks?.note}`
   ].join(', ')
-}
-
-const placeOf = ({ fields }: OutputState): Height | undefined => {
-  const value = fields.get(bytesKey(merkleState.encode()))
-  const position = value && merkleState.value.codec.decode(value)
-  return position && { height: position.height, index: Number(position.index) }
 }
 
 const marksOf = (state: OutputState): OutputMarks => ({

@@ -241,7 +241,7 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
     ],
     'index-missing': [
       [store => store.zrem(keys.collections.topicOutputs.encode(TOPIC), makeOutpoint(late.txid, 0)), true],
-      [store => store.hdel(keys.collections.satoshis.encode(), makeOutpoint(mined.txid, 1)), true]
+      [store => store.hdel(output(mined, 1), Buffer.from('sa')), true]
     ],
     'index-unexpected': [
       [
@@ -257,7 +257,7 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
           store.hset(
             keys.collections.output.encode(new Uint8Array(32).fill(3) as Txid, 1),
             Buffer.from('ev'),
-            Buffer.from('[]')
+            Uint8Array.of(6, 0)
           ),
         true
       ]
@@ -278,11 +278,7 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
           }),
         true
       ],
-      [
-        store =>
-          store.hset(keys.collections.satoshis.encode(), makeOutpoint(mined.txid, 1), new Uint8Array(8)),
-        true
-      ]
+      [store => store.hset(output(mined, 1), Buffer.from('sa'), Uint8Array.of(3, 0)), true]
     ]
   }
 

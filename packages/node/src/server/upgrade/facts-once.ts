@@ -1,17 +1,35 @@
 /**
- * The migration to rows that hold each fact once. Version 0.1 repeated outputs in the entries of the journal, and had a
- * set of a topic's outputs for each state of their proofs, which the scores in the set of the topic tell as well.
+ * The migration to rows that hold each fact once, in few bytes. Version 0.1 repeated outputs in the entries of the
+ * journal, and the block position of a transaction in each of its outputs. It had satoshis apart from their outputs, events
+ * and data as JSON, and a set of a topic's outputs for each state of their proofs, which the scores in the set of the
+ * topic tell as well.
  */
-import { parseTxid, successor } from '@quoin/primitives'
+import { equalBytes, parseTxid, successor } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { layoutsOf } from '@quoin/store'
-import { type ChangeDetails, type ChangeKind, changeFields, encodeEntry, outputs } from '@quoin/txo'
+import {
+  type ChangeDetails,
+  type ChangeKind,
+  changeFields,
+  encodeEntry,
+  hashesOf,
+  outputFields,
+  outputs
+} from '@quoin/txo'
 import { LAYOUTS_0_1 } from './layouts-0.1.ts'
 import type { Migration, MigrationOptions } from './migration.ts'
 import { pickLayouts } from './pick-layouts.ts'
 
 const { journal, changes } = outputs.collections
 const { details } = changeFields.collections
+const { events, satoshis, data } = outputFields.collections
+const AMOUNT = satoshis.encode().slice()
+const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
+/** The keys of version 0.1: satoshis by outpoint, the prefix of the hashes of outputs, and a field of these. */
+const [SATOSHIS, HASH, MERKLE_STATE] = [ascii('h:sats'), ascii('h:'), ascii('ms')] as const
+/** No byte below begins a JSON text. */
+const JSON_FROM = 0x20
+const decoder = new TextDecoder()
 /** Rows of a batch. */
 const PAGE = 500
 /** The entries of version 0.1 were the ids of changes. */
@@ -19,13 +37,15 @@ const OLD_ENTRY = 16
 
 export const writeFactsOnce: Migration = {
   name: 'write each fact once',
-  from: pickLayouts(LAYOUTS_0_1, 'outputs', ['journal', 'changes', 'merkle']),
-  to: pickLayouts(layoutsOf([outputs]), 'outputs', ['journal', 'changes']),
-  removed: pickLayouts(LAYOUTS_0_1, 'outputs', ['merkle']),
+  from: pickLayouts(LAYOUTS_0_1, 'outputs', ['journal', 'changes', 'merkle', 'output', 'satoshis']),
+  to: pickLayouts(layoutsOf([outputs]), 'outputs', ['journal', 'changes', 'output']),
+  removed: pickLayouts(LAYOUTS_0_1, 'outputs', ['merkle', 'satoshis']),
   async run(store, options) {
     const work = new Conversion(store, options)
     await work.journal()
     await work.dropSets('z:merkle:')
+    await work.satoshis()
+    await work.outputs()
   }
 }
 
@@ -82,6 +102,44 @@ class Conversion {
       if (rows.length < PAGE) return
       after = rows.at(-1)!.score
     }
+  }
+
+  /** Moves satoshis to the hashes of their outputs. */
+  async satoshis(): Promise<void> {
+    let cursor: Uint8Array | undefined
+    do {
+      const page = await this.#store.hscan(SATOSHIS, cursor, PAGE)
+      const keys = page.fields.map(({ field }) => Uint8Array.from([...HASH, ...field]))
+      const exist = await this.#store.mhexists(keys)
+      const batch = this.#store.batch()
+      for (const [i, { field, value }] of page.fields.entries()) {
+        const amount = new DataView(value.buffer, value.byteOffset).getBigUint64(0)
+        if (exist[i]) batch.hset(keys[i]!, AMOUNT, satoshis.value.codec.encode(Number(amount)))
+        batch.hdel(SATOSHIS, field)
+      }
+      await this.#commit(batch, page.fields.length)
+      cursor = page.cursor
+    } while (cursor)
+  }
+
+  /** Writes events and data in their present form; a value that begins as no JSON text does is in it. */
+  async outputs(): Promise<void> {
+    let batch = this.#store.batch()
+    let rows = 0
+    for await (const { key, fields } of hashesOf(this.#store)) {
+      if (!outputs.collections.output.owns(key)) continue
+      for (const { field, value } of fields) {
+        if (equalBytes(field, MERKLE_STATE)) batch.hdel(key, field)
+        const isJson = events.owns(field) || data.owns(field)
+        if (isJson && value[0]! >= JSON_FROM) {
+          batch.hset(key, field, data.value.codec.encode(JSON.parse(decoder.decode(value))))
+        }
+      }
+      if (++rows % PAGE > 0) continue
+      await this.#commit(batch, PAGE)
+      batch = this.#store.batch()
+    }
+    await this.#commit(batch, rows % PAGE)
   }
 
   /** Deletes the sorted sets whose keys begin with a text. */
