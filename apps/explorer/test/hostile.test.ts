@@ -190,6 +190,15 @@ describe('the content of an output', () => {
     expect(await toldBy(path)).toEqual(APART)
   })
 
+  it('the page of an output leads to it', async () => {
+    const path = await inscribed('text/plain', 'as it is')
+    const { page } = await shown.open(path.replace('/content/', '/explore/output/'))
+    const link = page.getByRole('link', { name: 'content, as its author wrote it' })
+    expect(await link.getAttribute('rel')).toContain('noopener')
+    await page.goto((await link.getAttribute('href'))!)
+    expect(await page.locator('body').textContent()).toBe('as it is')
+  })
+
   it('a script of an SVG picture has an origin of its own', async () => {
     const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>${TELL}</script></svg>`
     expect(await toldBy(await inscribed('image/svg+xml', svg))).toEqual(APART)

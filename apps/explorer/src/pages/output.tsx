@@ -101,6 +101,7 @@ const Known = ({
       ),
       Events: output.events?.length ? <Chips names={output.events} /> : <span class="quiet">none</span>,
       Proof: tokenProof(output),
+      Content: contentOf(output),
       Beside: (
         <span class="links">
           {vout > 0 && <a href={paths.output(`${txid}.${vout - 1}`)}>output {count(vout - 1)}</a>}
@@ -110,6 +111,14 @@ const Known = ({
     }}
   />
 )
+
+/** Of an inscription or a file, in a tab and an origin of its own: a stranger wrote it. */
+const contentOf = ({ outpoint, data }: Output) =>
+  data?.['insc'] || data?.['b'] ? (
+    <a href={at(`/content/${outpoint}`)} target="_blank" rel="noopener noreferrer">
+      content, as its author wrote it
+    </a>
+  ) : undefined
 
 /** The packet that proves a valid output of a token with headers alone. */
 const tokenProof = ({ outpoint, data, topics = [] }: Output) => {
