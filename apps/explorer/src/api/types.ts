@@ -3108,6 +3108,8 @@ export interface Routes {
     readonly body: {
       readonly fromHeight: number
       readonly toHeight: number
+      /** An extension: the anchors in short, if there are few. */
+      readonly short?: boolean
     }
     readonly answer: {
       /** The name of a topic. */
@@ -3122,6 +3124,12 @@ export interface Routes {
         /** The hash of the anchor before, the block hash and the root. */
         readonly tac: string
       }[]
+      readonly short?: {
+        readonly roots: readonly string[]
+        readonly prefixes: readonly string[]
+        /** The anchor of the last height. */
+        readonly tac: string
+      }
     }
   }
   /** The last anchor of a topic; height -1 without any (BRC-136). */
@@ -3149,7 +3157,13 @@ export interface Routes {
     readonly body: {
       /** Of GASP: 1. */
       readonly version: number
-      readonly txids: readonly string[]
+      readonly txids?: readonly string[]
+      /** In place of txids: positions in the admitted list of a block. */
+      readonly block?: {
+        readonly height: number
+        readonly hash: string
+        readonly positions: readonly number[]
+      }
     }
     readonly answer: Uint8Array
   }

@@ -28,6 +28,13 @@ const unlisted = (peer: Peer): Peer => ({
   syncResponse: async () => ({ UTXOList: [], since: 0, applied: { transactions: [], last: 0 } })
 })
 
+/** A peer without the extension of short ranges. */
+const inFull = (peer: Peer): Peer => ({
+  ...peer,
+  anchors: (question, topic, request, signal) =>
+    peer.anchors!(question, topic, { ...request, short: false }, signal)
+})
+
 /** Mined transactions, one in each of so many blocks. */
 const minedBlocks = async (count: number): Promise<Transaction[]> => {
   const all: Transaction[] = []
@@ -65,10 +72,10 @@ const recorded = (peer: Peer): { readonly peer: Peer; readonly asked: string[] }
 
 describe('a comparison of anchors', () => {
   it.each([
-    ['in batches', (peer: Peer) => peer],
-    ['by the routes of BRC-136', withoutBatches]
-  ])('fetches what is missing far behind the tip, %s', async (_, form) => {
-    const all = await minedBlocks(40)
+    ['in short', (peer: Peer) => peer, 0],
+    ['by the routes of BRC-136', (peer: Peer) => inFull(withoutBatches(peer)), 2]
+  ] as const)('fetches what is missing far behind the tip, %s', async (_, form, lists) => {
+    const all = await minedBlocks(24)
     await admit(there, all)
     await admit(
       here,
@@ -84,7 +91,7 @@ describe('a comparison of anchors', () => {
       height: chain.height
     })
     await expectEqual()
-    expect(asked.filter(each => each === 'admitted')).toHaveLength(2)
+    expect(asked.filter(each => each === 'admitted')).toHaveLength(lists)
     const again = recorded(unlisted(localPeer('there', there.engine)))
     expect((await pull(again.peer)).anchors).toMatchObject({ fetched: 0, agreed: chain.height })
     expect(again.asked).toEqual(['tip'])
@@ -161,7 +168,7 @@ describe('a comparison of anchors', () => {
 
 describe('a peer that lies', () => {
   const lying = (change: (question: string, answer: never) => unknown): Peer => {
-    const peer = unlisted(withoutBatches(localPeer('there', there.engine)))
+    const peer = inFull(unlisted(withoutBatches(localPeer('there', there.engine))))
     return {
       ...peer,
       anchors: async (question, ...rest) =>
@@ -239,6 +246,28 @@ describe('a peer that lies', () => {
     expect(await here.engine.admissions(transaction!.txid)).toBeUndefined()
     const { syncResponse } = localPeer('there', there.engine)
     expect(await pull({ ...lying(change as never), syncResponse })).toMatchObject({ listed: 1, submitted: 1 })
+  })
+
+  it.each<[string, (short: { roots: string[]; prefixes: string[]; tac: string }) => object]>([
+    [
+      'other prefixes',
+      short => ({ ...short, prefixes: short.prefixes.map(each => each.replace(/./g, 'a')) })
+    ],
+    ['another root', short => ({ ...short, roots: short.roots.map(() => 'ab'.repeat(32)) })],
+    ['fewer blocks', short => ({ ...short, roots: [], prefixes: [] })]
+  ])('in short, with %s, is asked in full', async (_, change) => {
+    const all = await minedBlocks(3)
+    await admit(there, all)
+    await admit(here, all.slice(1))
+    const peer = unlisted(localPeer('there', there.engine))
+    const { anchors } = await pull({
+      ...peer,
+      anchors: async (...question) => {
+        const answer = (await peer.anchors!(...question)) as { short?: never }
+        return answer.short ? { ...answer, short: change(answer.short) } : answer
+      }
+    })
+    expect(anchors).toMatchObject({ fetched: 1, missing: 0, extra: 0, agreed: chain.height })
   })
 
   it('with a proof of another chain has nothing admitted', async () => {

@@ -8,8 +8,9 @@ import { equalBytes, formatTxid, type Topic } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
 import type { Peer } from '../gasp/peer.ts'
 import type { AnchorPair } from './comparisons.ts'
-import { fetchProved, type ProvedTransaction } from './fetch.ts'
+import { fetchByPrefixes, fetchProved, type ProvedTransaction } from './fetch.ts'
 import { PeerAnchors } from './peer-anchors.ts'
+import type { ListedAnchor } from './short.ts'
 import type { TopicAnchors } from './topic-anchors.ts'
 import { type TopicAnchor, ZERO_HASH } from './tree.ts'
 
@@ -53,8 +54,10 @@ interface Compared extends AnchorPair {
 }
 
 /** Anchors of the first and of the longest request. */
-const FIRST_PAGE = 8
+const FIRST_PAGE = 16
 const MAX_PAGE = 256
+/** Blocks that are compared without a search for the first different one. */
+const SCANNED = 16
 /** Blocks that one run repairs. */
 const MAX_BLOCKS = 64
 
@@ -157,8 +160,11 @@ class Comparison {
       this.#signal?.throwIfAborted()
       if (this.#repaired >= MAX_BLOCKS) return this.#report(from - 1, agreed, true)
       const to = Math.min(from + page - 1, height)
-      const others = await this.#remote.range(from, to, before)
-      const { isRepaired, stopped } = await this.#repairPage(others)
+      const own = await this.#anchors.range(this.#options.topic, from, to)
+      const others = await this.#remote.range(from, to, before, own)
+      // Before a repair changes the anchors here.
+      agreed = others.findLast(({ tac }, i) => own[i] && equalBytes(own[i].tac, tac))?.height ?? agreed
+      const { isRepaired, stopped } = await this.#repairPage(others, own)
       // The nodes are on different branches from there on, until their headers are the same.
       if (stopped !== undefined) return this.#report(stopped - 1, agreed)
       before = others.at(-1)!.tac
@@ -170,7 +176,7 @@ class Comparison {
       agreed = await this.#lastEqual(to, height)
       from = agreed + 1
       before = (await this.at(agreed, agreed === to ? before : undefined)).other
-      page = FIRST_PAGE / 2
+      page = FIRST_PAGE
     }
     return this.#report(height, agreed)
   }
@@ -200,9 +206,11 @@ class Comparison {
     return height < this.#start ? undefined : (await this.#anchors.at(this.#options.topic, height))?.tac
   }
 
-  /** The last height with equal anchors: they are equal at `low` and different at `high`. */
+  /** A height with equal anchors, near to the last one: they are equal at `low` and different at `high`. */
   async #lastEqual(low: number, high: number): Promise<number> {
     let [equal, different] = [low, high]
+    // The roots of a few blocks are fewer bytes than the anchors of a search.
+    if (different - equal <= SCANNED) return equal
     while (different - equal > 1) {
       const middle = Math.floor((equal + different) / 2)
       if (isEqual(await this.at(middle))) equal = middle
@@ -213,10 +221,9 @@ class Comparison {
 
   /** Repairs blocks with other roots; answers the first height whose block is another one here. */
   async #repairPage(
-    others: readonly TopicAnchor[]
+    others: readonly ListedAnchor[],
+    own: readonly TopicAnchor[]
   ): Promise<{ readonly isRepaired: boolean; readonly stopped: number | undefined }> {
-    const { topic } = this.#options
-    const own = await this.#anchors.range(topic, others[0]!.height, others.at(-1)!.height)
     let isRepaired = false
     for (const [i, other] of others.entries()) {
       const here = own[i]
@@ -228,26 +235,24 @@ class Comparison {
     return { isRepaired, stopped: undefined }
   }
 
-  async #repairBlock(anchor: TopicAnchor): Promise<void> {
+  async #repairBlock(anchor: ListedAnchor): Promise<void> {
     const { engine, topic, peer } = this.#options
-    const theirs = await this.#remote.admitted(anchor, formatHash(anchor.blockHash))
-    const own = await this.#namesAt(anchor.height)
+    const context = { engine, topic, peer, remote: this.#remote, signal: this.#signal }
+    const known = await this.#anchors.admitted(topic, anchor.height)
+    const content = await fetchByPrefixes(context, anchor, known)
+    const theirs = content?.admitted ?? (await this.#remote.admitted(anchor, formatHash(anchor.blockHash)))
+    const own = new Set(known.map(({ txid }) => formatTxid(txid)))
     const missing = theirs.filter(({ txid }) => !own.has(formatTxid(txid)))
     this.#extra += own.size - (theirs.length - missing.length)
     if (missing.length === 0) return
     this.#repaired++
-    const context = { engine, topic, peer, remote: this.#remote, signal: this.#signal }
-    for await (const proved of fetchProved(context, anchor, missing)) {
+    for await (const proved of content?.proved ?? fetchProved(context, anchor, missing)) {
       await this.#admit(proved)
       this.#fetched++
     }
-    const admitted = await this.#namesAt(anchor.height)
+    const after = await this.#anchors.admitted(topic, anchor.height)
+    const admitted = new Set(after.map(({ txid }) => formatTxid(txid)))
     this.#missing += missing.filter(({ txid }) => !admitted.has(formatTxid(txid))).length
-  }
-
-  async #namesAt(height: number): Promise<ReadonlySet<string>> {
-    const admitted = await this.#anchors.admitted(this.#options.topic, height)
-    return new Set(admitted.map(({ txid }) => formatTxid(txid)))
   }
 
   #report(height: number, agreed: number, isPartial = false): AnchorReport {

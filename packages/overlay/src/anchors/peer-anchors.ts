@@ -4,6 +4,7 @@ import { equalBytes, formatTxid, type Topic, type Txid } from '@quoin/primitives
 import { nonsense } from '../gasp/fields.ts'
 import { parseRaw } from '../gasp/graph.ts'
 import type { Peer } from '../gasp/peer.ts'
+import { type ListedAnchor, readShortRange } from './short.ts'
 import { type AdmittedTransaction, rootOf, type TopicAnchor, tacAfter } from './tree.ts'
 import {
   type AnchorQuestion,
@@ -37,8 +38,18 @@ export class PeerAnchors {
     return (await this.#range(height, height))[0]!
   }
 
-  /** The anchors of heights up to the tip, chained to the hash before them. */
-  async range(from: number, to: number, before: Uint8Array): Promise<TopicAnchor[]> {
+  /** The anchors of heights up to the tip, chained to the hash before them, beside the anchors of this node there. */
+  async range(
+    from: number,
+    to: number,
+    before: Uint8Array,
+    own: readonly TopicAnchor[]
+  ): Promise<ListedAnchor[]> {
+    if (own.length === to - from + 1) {
+      const answer = await this.#ask('range', { fromHeight: from, toHeight: to, short: true })
+      const short = readShortRange(answer, own, before)
+      if (short) return short
+    }
     const anchors = await this.#range(from, to)
     let tac = before
     for (const { height, blockHash, root, tac: given } of anchors) {

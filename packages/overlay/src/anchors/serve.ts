@@ -2,10 +2,10 @@
 import { Bump, formatHash } from '@quoin/chain'
 import { equalBytes, formatTxid, QuoinError, type Topic, type Txid, toHex } from '@quoin/primitives'
 import type { Engine } from '../engine.ts'
+import { shortRange } from './short.ts'
 import type { TopicAnchors } from './topic-anchors.ts'
 import { ZERO_HASH } from './tree.ts'
 import {
-  type AnchorJson,
   type AnchorQuestion,
   anchorJson,
   NO_HEIGHT,
@@ -27,14 +27,12 @@ const anchorTip = async (engine: Engine, name: string) => {
 }
 
 /** The answer to `POST /requestTopicAnchorRange`. */
-const anchorRange = async (
-  engine: Engine,
-  name: string,
-  request: unknown
-): Promise<{ readonly topic: string; readonly anchors: readonly AnchorJson[] }> => {
+const anchorRange = async (engine: Engine, name: string, request: unknown): Promise<object> => {
   const { anchors, topic } = anchorsOf(engine, name)
-  const { from, to } = readRange(request)
-  return { topic, anchors: (await anchors.range(topic, from, to)).map(anchorJson) }
+  const { from, to, isShort } = readRange(request)
+  const range = await anchors.range(topic, from, to)
+  const short = isShort ? await shortRange(anchors, topic, range) : undefined
+  return short ? { topic, anchors: [], short } : { topic, anchors: range.map(anchorJson) }
 }
 
 /** The answer to `POST /requestAdmittedList`. */

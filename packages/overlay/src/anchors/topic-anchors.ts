@@ -81,6 +81,15 @@ export class TopicAnchors {
     return anchors
   }
 
+  /** The same by height, of blocks from one height to another. */
+  admittedBetween(
+    topic: Topic,
+    from: number,
+    to: number
+  ): Promise<ReadonlyMap<number, readonly AdmittedTransaction[]>> {
+    return readAdmitted(this.#store, topic, from, to)
+  }
+
   /** The transactions that the topic admitted from a block, in block order. */
   async admitted(topic: Topic, height: number): Promise<readonly AdmittedTransaction[]> {
     return (await readAdmitted(this.#store, topic, height, height)).get(height) ?? []

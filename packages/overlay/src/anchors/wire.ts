@@ -44,12 +44,15 @@ export const anchorJson = ({ height, blockHash, root, count, tac }: TopicAnchor)
 export const NO_HEIGHT = -1
 
 /** Requests; refused with `ERR_SYNC_REQUEST`. */
-export const readRange = (given: unknown): { readonly from: number; readonly to: number } => {
-  const { fromHeight: from, toHeight: to } = fieldsOf(given, malformed)
+export const readRange = (
+  given: unknown
+): { readonly from: number; readonly to: number; readonly isShort: boolean } => {
+  const { fromHeight: from, toHeight: to, short = false } = fieldsOf(given, malformed)
+  if (typeof short !== 'boolean') throw malformed('short', 'true or false')
   if (!isHeight(from)) throw malformed('fromHeight', 'a height')
   if (!isHeight(to) || to < from) throw malformed('toHeight', 'a height from fromHeight on')
   if (to - from >= MAX_RANGE) throw malformed('toHeight', `within ${MAX_RANGE} heights of fromHeight`)
-  return { from, to }
+  return { from, to, isShort: short }
 }
 
 export const readBlock = (

@@ -70,7 +70,7 @@ const counting = (peer = localPeer('a', a.engine)) => {
     node: () => Promise.reject(new Error('a single transaction was requested')),
     transactions: (topic, request, signal) => {
       asked.batches++
-      asked.transactions += request.txids.length
+      asked.transactions += request.txids!.length
       return peer.transactions!(topic, request, signal)
     }
   } satisfies Peer & { asked: typeof asked }
@@ -153,7 +153,7 @@ describe('a sync in batches', () => {
     const small: Peer = {
       ...peer,
       transactions: (topic, { version, txids }) =>
-        peer.transactions(topic, { version, txids: txids.slice(0, 3) }, undefined)
+        peer.transactions(topic, { version, txids: txids!.slice(0, 3) }, undefined)
     }
     expect(await syncTopic(b.engine, TOPIC, small, options())).toMatchObject({ submitted: 10, failed: 0 })
     expect(peer.asked.batches).toBe(4)

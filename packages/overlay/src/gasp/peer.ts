@@ -166,7 +166,11 @@ const isUnserved = (status: unknown): boolean => status === 404 || status === 40
 const hasNoAnchors = ({ details }: QuoinError): boolean =>
   details['noAnchors'] === true || isUnserved(details['status'])
 
-const batchJson = ({ version, txids }: BatchRequest) => ({ version, txids: txids.map(formatTxid) })
+const batchJson = ({ version, txids, block }: BatchRequest) => ({
+  version,
+  ...(txids && { txids: txids.map(formatTxid) }),
+  ...(block && { block })
+})
 
 const parsed = (name: string, answer: Uint8Array): unknown => {
   try {

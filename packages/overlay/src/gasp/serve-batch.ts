@@ -2,10 +2,11 @@
  * The serving side of batches: transactions of a topic by txid, in one BEEF, each with the unproved ancestors that the log of
  * the topic does not list. A client that follows the log has the others already.
  */
-import { type BeefTransaction, writeBeef } from '@quoin/chain'
+import { type BeefTransaction, formatHash, writeBeef } from '@quoin/chain'
 import { bytesKey, QuoinError, type Topic, type Txid } from '@quoin/primitives'
+import { unsupported } from '../anchors/wire.ts'
 import type { Engine } from '../engine.ts'
-import { readBatchRequest } from './wire.ts'
+import { type BlockRequest, readBatchRequest } from './wire.ts'
 
 /** Bytes of raw transactions and proofs after which a batch ends, and of one transaction with its ancestors at most. */
 const MAX_BYTES = 8 * 1024 * 1024
@@ -23,11 +24,12 @@ export const transactionBatch = async (
   name: string,
   request: unknown
 ): Promise<Uint8Array> => {
-  const txids = readBatchRequest(request)
+  const wanted = readBatchRequest(request)
   if (!engine.topics.has(name)) {
     throw new QuoinError('ERR_TOPIC_UNKNOWN', `no topic is called ${name}`, { topic: name })
   }
   const topic = name as Topic
+  const txids = 'height' in wanted ? await txidsAt(engine, topic, wanted) : wanted
   const found = new Map<string, BeefTransaction>()
   let bytes = 0
   for (let i = 0; i < txids.length; i += STEP) {
@@ -40,6 +42,19 @@ export const transactionBatch = async (
     }
   }
   return beefOf(found)
+}
+
+/** Txids by position in the admitted list of a block; none of another block. */
+const txidsAt = async (
+  { anchors }: Engine,
+  topic: Topic,
+  { height, hash, positions }: BlockRequest
+): Promise<readonly Txid[]> => {
+  if (anchors?.start(topic) === undefined) throw unsupported(topic)
+  const anchor = await anchors.at(topic, height)
+  if (!anchor || formatHash(anchor.blockHash) !== hash) return []
+  const admitted = await anchors.admitted(topic, height)
+  return positions.flatMap(position => admitted[position]?.txid ?? [])
 }
 
 const beefOf = (found: ReadonlyMap<string, BeefTransaction>): Uint8Array =>

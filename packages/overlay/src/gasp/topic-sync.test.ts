@@ -216,7 +216,7 @@ describe.each([
         transactions: (topic: string, { version, txids }: BatchRequest) =>
           peer.transactions!(topic, {
             version,
-            txids: txids.filter(txid => !isDown || formatTxid(txid) !== formatTxid(first.txid))
+            txids: txids!.filter(txid => !isDown || formatTxid(txid) !== formatTxid(first.txid))
           })
       }),
       node: request => {

@@ -64,7 +64,15 @@ export interface NodeRequest {
 /** Another extension of Quoin: several transactions of a topic at once. */
 export interface BatchRequest {
   readonly version: number
-  readonly txids: readonly Txid[]
+  readonly txids?: readonly Txid[]
+  /** Or transactions of a block by their positions in its admitted list. */
+  readonly block?: BlockRequest
+}
+
+export interface BlockRequest {
+  readonly height: number
+  readonly hash: string
+  readonly positions: readonly number[]
 }
 
 /** The most transactions of one batch. */
@@ -110,15 +118,27 @@ const checkVersion = (version: unknown): void => {
   })
 }
 
-export const readBatchRequest = (given: unknown): readonly Txid[] => {
-  const { version, txids } = fieldsOf(given, malformed)
+export const readBatchRequest = (given: unknown): readonly Txid[] | BlockRequest => {
+  const { version, txids, block } = fieldsOf(given, malformed)
   checkVersion(version)
+  if (txids === undefined && block !== undefined) return readBlockRequest(block)
   const parsed =
     Array.isArray(txids) && txids.length > 0 && txids.length <= MAX_BATCH
       ? txids.map(txid => (typeof txid === 'string' ? attempt(() => parseTxid(txid)) : undefined))
       : [undefined]
   if (parsed.some(txid => txid === undefined)) throw malformed('txids', `a list of 1 to ${MAX_BATCH} txids`)
   return parsed as Txid[]
+}
+
+const readBlockRequest = (given: unknown): BlockRequest => {
+  const { height, hash, positions } = fieldsOf(given, malformed)
+  if (!isCount(height)) throw malformed('block.height', 'a height')
+  if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) throw malformed('block.hash', 'a block hash')
+  const isList = Array.isArray(positions) && positions.length > 0 && positions.length <= MAX_BATCH
+  if (!isList || !positions.every(isCount)) {
+    throw malformed('block.positions', `a list of 1 to ${MAX_BATCH} positions`)
+  }
+  return { height, hash, positions }
 }
 
 export const readNodeRequest = (

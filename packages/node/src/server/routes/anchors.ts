@@ -46,8 +46,24 @@ const QUESTIONS: Readonly<Record<AnchorQuestion, Question>> = {
   },
   range: {
     summary: `The anchors of up to ${MAX_RANGE} heights, both ends included (BRC-136).`,
-    body: Type.Object({ fromHeight: Height, toHeight: Height }),
-    answer: Type.Object({ ...Topic, anchors: Type.Array(Type.Object(Anchor)) })
+    body: Type.Object({
+      fromHeight: Height,
+      toHeight: Height,
+      short: Type.Optional(
+        Type.Boolean({ description: 'An extension: the anchors in short, if there are few.' })
+      )
+    }),
+    answer: Type.Object({
+      ...Topic,
+      anchors: Type.Array(Type.Object(Anchor)),
+      short: Type.Optional(
+        Type.Object({
+          roots: Type.Array(Type.String({ description: 'Empty without admitted transactions.' })),
+          prefixes: Type.Array(Type.String({ description: 'The first four bytes of each admitted txid.' })),
+          tac: Type.String({ description: 'The anchor of the last height.' })
+        })
+      )
+    })
   },
   admitted: {
     summary: 'The transactions that a topic admitted from a block, in block order (BRC-136).',

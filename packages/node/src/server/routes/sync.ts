@@ -65,7 +65,17 @@ export const syncRoutes = ({ engine }: Context): Route[] => [
     headers: { 'x-bsv-topic': TopicName },
     body: Type.Object({
       version: Type.Number({ description: 'Of GASP: 1.' }),
-      txids: Type.Array(Txid, { minItems: 1, maxItems: MAX_BATCH })
+      txids: Type.Optional(Type.Array(Txid, { minItems: 1, maxItems: MAX_BATCH })),
+      block: Type.Optional(
+        Type.Object(
+          {
+            height: Count,
+            hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+            positions: Type.Array(Count, { minItems: 1, maxItems: MAX_BATCH })
+          },
+          { description: 'In place of txids: positions in the admitted list of a block.' }
+        )
+      )
     }),
     responses: {
       200: {
