@@ -1,7 +1,7 @@
 /** The overlay routes, byte for byte: what `@bsv/sdk` and other nodes rely on. */
 import { Beef as SdkBeef } from '@bsv/sdk'
 import { Beef } from '@quoin/chain'
-import { httpPeer, syncTopic } from '@quoin/overlay'
+import { type BlockHashes, httpPeer, syncTopic } from '@quoin/overlay'
 import { formatTxid, Reader, toHex, Writer } from '@quoin/primitives'
 import { changeCursor } from '@quoin/txo'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -256,6 +256,46 @@ describe('sync between nodes', () => {
       { 'x-bsv-topic': 'tm_ones' }
     )
     expect([future.status, (await said(future)).code]).toEqual([400, 'ERR_GASP_VERSION_MISMATCH'])
+    await other.close()
+  })
+
+  it('answers the questions of BRC-136, and shows the anchor in the status', async () => {
+    const blocks: BlockHashes = {
+      currentHeight: () => other.chain.currentHeight(),
+      hashes: (from, count) => other.chain.hashes(from, count)
+    }
+    const other = await startNode('memory:', {}, { engine: { anchors: { blocks, start: 1 } } })
+    const transaction = await other.minted()
+    const [block] = other.chain.mine()
+    await other.submit(transaction, 'tm_ones')
+    const topic = { 'x-bsv-topic': 'tm_ones' }
+    const tip = await said(other.post('/requestTopicAnchorTip', {}, topic))
+    expect(tip).toMatchObject({ topic: 'tm_ones', blockHeight: block!.height, admittedCount: 1 })
+    const txid = formatTxid(transaction.txid)
+    expect(tip.basmRoot).toBe(txid)
+    const range = { fromHeight: block!.height, toHeight: block!.height }
+    expect(await said(other.post('/requestTopicAnchorRange', range, topic))).toEqual({
+      topic: 'tm_ones',
+      anchors: [expect.objectContaining({ tac: tip.tac })]
+    })
+    const at = { blockHeight: block!.height }
+    const { admitted: list } = await said(other.post('/requestAdmittedList', at, topic))
+    const blockIndex = other.chain.block(block!.height)!.findIndex(each => formatTxid(each.txid) === txid)
+    expect(list).toEqual([{ txid, blockIndex }])
+    const proof = await said(other.post('/requestCompoundMerklePath', { ...at, txids: [txid] }, topic))
+    expect(proof.merklePath).toMatch(/^[0-9a-f]+$/)
+    expect(await said(other.post('/requestRawTransactions', { txids: [txid] }))).toEqual({
+      transactions: [{ txid, rawTx: toHex(transaction.raw) }],
+      missing: []
+    })
+    const { anchors: shown } = await said(other.get('/status'))
+    expect(shown).toEqual({ tm_ones: { start: 1, height: block!.height, tac: tip.tac } })
+    for (const path of ['/requestTopicAnchorTip', '/requestTopicAnchorRange']) {
+      const body = path.endsWith('Tip') ? {} : range
+      const refused = await node.post(path, body, topic)
+      expect([refused.status, (await said(refused)).code]).toEqual([501, 'ERR_ANCHORS_UNSUPPORTED'])
+      expect((await node.post(path, body)).status).toBe(400)
+    }
     await other.close()
   })
 
