@@ -183,7 +183,7 @@ export const ERRORS = {
   /** A node answered with an error; `details.status` and `details.code` are its own. */
   ERR_NODE_REFUSED: REMOTE,
   /** The network refuses a transaction for good; `details.txStatus` is its status. */
-  ERR_BROADCAST: REMOTE,
+  ERR_BROADCAST: INVALID,
   /** No transaction processor decided on a transaction. Nothing is stored; submit it again after `details.seconds`. */
   ERR_BROADCAST_UNAVAILABLE: UNREACHABLE,
   /** The command line is wrong. */

@@ -16,7 +16,7 @@ import { isReadOnly } from './roles.ts'
 import type { Config } from './settings.ts'
 import { taskLease } from './task-leases.ts'
 
-export interface Broadcasting {
+export interface NodeBroadcaster {
   readonly broadcaster: Broadcaster
   /** Undefined where statuses are kept and nothing is sent. */
   readonly offer: Broadcast | undefined
@@ -29,12 +29,12 @@ const FIRST_CHECK = 5
 const FIRST_CHECK_AFTER_CALLBACK = 60
 
 /** Undefined for a node that neither sends transactions nor is told of them. */
-export const openBroadcasting = (
+export const openBroadcaster = (
   config: Config,
   outputs: OutputStore,
   dev: DevNetwork | undefined,
   logger: Logger
-): Broadcasting | undefined => {
+): NodeBroadcaster | undefined => {
   if (isReadOnly(config.store)) return undefined
   if (dev) return intoDevChain(dev, outputs, logger)
   const { when, timeout, rebroadcast, callback } = config.broadcast
@@ -68,7 +68,7 @@ const processorsOf = ({ broadcast, arcToken }: Config, logger: Logger): Transact
 }
 
 /** A development chain takes a transaction at once and loses none, so there is no outbox. */
-const intoDevChain = (dev: DevNetwork, outputs: OutputStore, logger: Logger): Broadcasting => {
+const intoDevChain = (dev: DevNetwork, outputs: OutputStore, logger: Logger): NodeBroadcaster => {
   const broadcaster = new Broadcaster(outputs, { processors: [], logger })
   const answer = { verdict: 'seen', txStatus: 'SEEN_ON_NETWORK', processor: 'development chain' } as const
   const offer: Broadcast = async (transaction, beef, token) => {
@@ -79,7 +79,7 @@ const intoDevChain = (dev: DevNetwork, outputs: OutputStore, logger: Logger): Br
 }
 
 /** A processor in trouble leaves the node ready: it answers reads, and the outbox keeps admitted transactions. */
-export const processorParts = ({ broadcaster }: Broadcasting): Part[] =>
+export const processorParts = ({ broadcaster }: NodeBroadcaster): Part[] =>
   broadcaster.network.processors.map(processor => ({
     name: `broadcast ${processor.name}`,
     state: async () =>

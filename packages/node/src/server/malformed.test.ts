@@ -9,8 +9,10 @@ import { runInNewContext } from 'node:vm'
 import { formatAddress, HeaderStore, hash160, syncHeaders } from '@quoin/chain'
 import { createPool, createPosition, Liquidity } from '@quoin/liquidity'
 import { liquidityRoutes } from '@quoin/liquidity/routes'
+import { Broadcaster, httpProcessor } from '@quoin/overlay'
 import { formatTxid } from '@quoin/primitives'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ProcessorServer } from '../../../overlay/src/broadcast/processor-server.testing.ts'
 import { createServer, type Server } from './index.ts'
 import { Generator, type MalformedRequest, operationsByTag, type RealValues } from './malformed.testing.ts'
 import { key, startNode, type TestNode } from './node.testing.ts'
@@ -37,6 +39,7 @@ const FAMILIES = [
 
 let node: TestNode
 let server: Server
+let arc: ProcessorServer
 let port: number
 let real: RealValues
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
@@ -80,7 +83,9 @@ beforeAll(async () => {
   for (const each of minted) await node.submit(each, 'tm_ones')
   await provideLiquidity(await Liquidity.open(engine.outputs.store))
   const options = { adminToken: TOKEN, arcToken: TOKEN, backups: '/nonexistent', heartbeat: 50 }
-  server = createServer({ engine, headers, options: { mounts: [liquidityRoutes], ...options } })
+  arc = await ProcessorServer.start('arc', chain)
+  const broadcaster = new Broadcaster(engine.outputs, { processors: [httpProcessor('arc', arc.url)] })
+  server = createServer({ engine, headers, options: { mounts: [liquidityRoutes], broadcaster, ...options } })
   ;({ port } = await server.listen())
   real = {
     txids: minted.map(({ txid }) => formatTxid(txid)),
@@ -103,6 +108,7 @@ afterAll(async () => {
   agent.destroy()
   await server.close()
   await node.close()
+  await arc.close()
 })
 
 interface ObservedResponse {

@@ -37,7 +37,7 @@ import { OutputStore } from '@quoin/txo'
 import { nodeEvents, nodeStore } from '../keyspaces.ts'
 import { mountedRoutes } from '../optional-packages.ts'
 import { ANCHOR_STARTS } from './anchor-starts.ts'
-import { type Broadcasting, openBroadcasting, processorParts } from './broadcasting.ts'
+import { type NodeBroadcaster, openBroadcaster, processorParts } from './broadcasting.ts'
 import { networkOf } from './config.ts'
 import { DevNetwork } from './dev-network.ts'
 import { DiscoveryTasks } from './discovery/index.ts'
@@ -80,7 +80,7 @@ export interface OpenNode {
   /** With plug-ins from modules. */
   readonly plugins: PluginHost | undefined
   /** With transaction processors, callbacks of them, or the chain `dev`. */
-  readonly broadcasting: Broadcasting | undefined
+  readonly broadcasting: NodeBroadcaster | undefined
   /** Finishes the running work and closes everything; a second call awaits the same end. */
   close(): Promise<void>
 }
@@ -222,7 +222,7 @@ const open = async (
     ledger: tokenLedger,
     journal: config.journal
   })
-  const broadcasting = openBroadcasting(config, outputs, chain.dev, logger)
+  const broadcasting = openBroadcaster(config, outputs, chain.dev, logger)
   const activation = activationOf(config, outputs)
   const { kvTags, kvTagBytes } = config.limits
   const own = [

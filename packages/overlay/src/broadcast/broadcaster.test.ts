@@ -6,6 +6,7 @@ import { openStore, type Store } from '@quoin/store'
 import { OutputStore, verifyIndex } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, payTo, spend, withKeyHash } from '../../../chain/src/verify/test-chain.testing.ts'
+import { startRedis } from '../../../store/src/redis/server.testing.ts'
 import { Engine } from '../engine.ts'
 import type { QuoinTopic } from '../types.ts'
 import { why } from '../why.ts'
@@ -31,6 +32,8 @@ let engine: Engine
 let broadcaster: Broadcaster
 let arc: ProcessorServer
 let arcade: ProcessorServer
+/** The server of a store of its own. */
+let closing: (() => Promise<void>) | undefined
 
 beforeEach(async () => {
   chain = new DevChain({ seed: 'broadcast' })
@@ -45,7 +48,8 @@ afterEach(async () => {
   await engine.close()
   expect((await verifyIndex(store)).differences).toEqual([])
   await store.close()
-  await Promise.all([arc.close(), arcade.close()])
+  await Promise.all([arc.close(), arcade.close(), closing?.()])
+  closing = undefined
 })
 
 /** Timers of milliseconds, so that a test waits for what it wants to see and not for a clock. */
@@ -248,9 +252,14 @@ describe('with admission', () => {
     expect(arc.submissions).toEqual([formatTxid(transaction.txid)])
   })
 
-  it('processes that share an outbox send each transaction once', async () => {
+  it('processes that share an outbox on Redis send each transaction once', async () => {
+    const redis = await startRedis()
+    await store.close()
+    store = await openStore(redis.url)
+    headers = await HeaderStore.open(store, { network: 'regtest' })
+    const stores = [store, await openStore(redis.url)]
     open({ when: 'with' })
-    const other = new Broadcaster(new OutputStore(store), {
+    const other = new Broadcaster(new OutputStore(stores[1]!), {
       processors: [httpProcessor('arc', arc.url)],
       firstCheck: 60,
       interval: 5
@@ -262,6 +271,8 @@ describe('with admission', () => {
     other.start(engine.proofs)
     for (const each of transactions) await becomes(each, 'seen')
     await other.close()
+    await stores[1]!.close()
+    closing = () => redis.stop()
     expect(arc.submissions.toSorted()).toEqual(transactions.map(({ txid }) => formatTxid(txid)).sort())
   })
 

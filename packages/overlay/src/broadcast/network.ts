@@ -20,6 +20,8 @@ export type NetworkStatus =
   | { readonly answer: ProcessorAnswer; readonly unknownTo?: undefined }
   | { readonly answer?: undefined; readonly unknownTo: readonly TransactionProcessor[] }
 
+/** After which a client tries again. */
+const RETRY_SECONDS = 5
 /** Milliseconds after a failure in which a processor is asked after the others. */
 const DEMOTED_MS = 30_000
 
@@ -96,7 +98,8 @@ export class Network {
       const policy = await this.#ask(signal, reasons, limited => processor.policy({ signal: limited }))
       if (policy !== undefined) return policy
     }
-    throw unavailable(reasons)
+    const reason = `no transaction processor stated its policy (${reasons.join('; ')})`
+    throw new QuoinError('ERR_BROADCAST_UNAVAILABLE', reason, { seconds: RETRY_SECONDS })
   }
 
   #inOrder(among: readonly TransactionProcessor[], preferred?: string): readonly TransactionProcessor[] {
@@ -142,7 +145,7 @@ export const unavailable = (reasons: readonly string[]): QuoinError =>
   new QuoinError(
     'ERR_BROADCAST_UNAVAILABLE',
     `the network did not decide on the transaction; submit it again (${reasons.join('; ')})`,
-    { seconds: 5 }
+    { seconds: RETRY_SECONDS }
   )
 
 /** The words of an answer, for people. */

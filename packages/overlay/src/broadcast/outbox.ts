@@ -6,7 +6,7 @@ import { broadcasts } from './keys.ts'
 /** Seconds of a lease, which is renewed during the work: the items of a killed process are due after them. */
 export const LEASE_SECONDS = 5
 /** Seconds between the last checks of a transaction. */
-const MAX_CHECK = 3600
+const MAX_CHECK = 1200
 /** Nothing in the outbox is given up. */
 const ATTEMPTS = 1e9
 

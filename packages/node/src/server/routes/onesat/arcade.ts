@@ -14,6 +14,8 @@ import { beefOfBody } from './transaction-body.ts'
 
 /** Transactions of one request. */
 const MAX_TRANSACTIONS = 100
+/** Requests that a request of several transactions counts as, under the limit of an address. */
+const MANY_COST = 10
 const Token = Type.String({ minLength: 1, maxLength: 512 })
 
 /** Whether submissions reach a network: through processors, or as a development chain. */
@@ -77,6 +79,7 @@ const submitMany = (context: Context): Route =>
     summary: 'Gives transactions to the network, in order.',
     tag: '1sat',
     headers: submitHeaders,
+    cost: MANY_COST,
     body: Type.Array(Type.Object({ rawTx: Type.String({ pattern: '^([0-9a-fA-F]{2})+$' }) }), {
       minItems: 1,
       maxItems: MAX_TRANSACTIONS
