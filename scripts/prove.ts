@@ -12,6 +12,7 @@ import * as kvstore from '../packages/kvstore/src/keys.ts'
 import * as liquidity from '../packages/liquidity/src/keys.ts'
 import * as liquidityProfile from '../packages/liquidity/src/profile.ts'
 import { nodeStore } from '../packages/node/src/keyspaces.ts'
+import * as liveLookups from '../packages/node/src/server/live-lookups/keys.ts'
 import * as broadcasts from '../packages/overlay/src/broadcast/keys.ts'
 import * as overlay from '../packages/overlay/src/keys.ts'
 import { engineStore } from '../packages/overlay/src/plugin.ts'
@@ -33,7 +34,7 @@ const PACKAGES: Readonly<Record<string, Declared>> = {
   discovery: { modules: [discovery] },
   kvstore: { modules: [kvstore] },
   liquidity: { modules: [liquidity, liquidityProfile] },
-  node: { groups: [nodeStore()] },
+  node: { modules: [liveLookups], groups: [nodeStore()] },
   overlay: { modules: [overlay, broadcasts], groups: [engineStore()] },
   store: { modules: [store, storeRows] },
   txo: { modules: [txo, txoEvents, txoScripts] }

@@ -18,6 +18,7 @@ import {
 } from '@quoin/txo'
 import { liquidityProfiles } from './optional-packages.ts'
 import { PROVED } from './proved.ts'
+import { liveLookups } from './server/live-lookups/keys.ts'
 
 /** The types of events that a node has before plug-ins register theirs. */
 export const nodeEvents = (): EventRegistry =>
@@ -35,6 +36,7 @@ const nodeKeyspaces: readonly AnyKeyspace[] = [
   kvEvents.keyspace,
   discoveryKeys,
   discoveryEvents.keyspace,
+  liveLookups,
   storeLayouts
 ]
 

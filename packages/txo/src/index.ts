@@ -81,6 +81,7 @@ export type { SpendRecord, TransactionRecord } from './record.ts'
 export { IndexRepair, repairProof } from './repair.ts'
 export * from './scripts/index.ts'
 export type { FoundOutput, OutputSearch, Page } from './search.ts'
+export { type TopicSnapshot, topicSnapshot } from './topic-snapshot.ts'
 export {
   type Admission,
   type OutputUpdate,

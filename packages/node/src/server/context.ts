@@ -41,6 +41,8 @@ export interface ServerOptions {
   readonly sync?: SyncService
   /** The advertiser and the janitor. */
   readonly discovery?: DiscoveryTasks
+  /** Turns live lookups (BRC-193) on; the provider is the public address of the node. */
+  readonly liveLookups?: { readonly provider: string }
   /** The roles of the process, all unless given. Without `api` it has the routes of its health only. */
   readonly roles?: readonly Role[]
   /** Whether the process reads the store beside the process that writes to it. */

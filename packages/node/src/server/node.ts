@@ -135,6 +135,11 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ...(node.tokens && { tokens: node.tokens }),
         ...(hasSources && { sync: peers }),
         ...(discovered && { discovery: discovered }),
+        ...(config.liveLookups && {
+          liveLookups: {
+            provider: config.advertise.uri?.replace(/\/+$/, '') ?? `http://localhost:${config.port}`
+          }
+        }),
         roles,
         isReadOnly: isReadOnly(config.store),
         leases: {

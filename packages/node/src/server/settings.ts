@@ -351,6 +351,11 @@ const schema = Type.Object(
       },
       { additionalProperties: false }
     ),
+    liveLookups: flag({
+      description:
+        'whether the node answers live lookups of topics by long polls at /overlay/v1/lookup, as BRC-193 has them, which is a draft',
+      default: false
+    }),
     privateHosts: flag({
       description:
         'whether advertised hosts may have private addresses when the janitor or the sync connects to them, as in a ' +

@@ -15,6 +15,7 @@ import { healthRoutes } from './health.ts'
 import { keyspaceRoutes } from './keyspace.ts'
 import { kvRoutes } from './kv.ts'
 import { liveRoutes } from './live.ts'
+import { liveLookupRoutes } from './live-lookups.ts'
 import { oneSatRoutes } from './onesat/index.ts'
 import { overlayRoutes } from './overlay.ts'
 import { syncRoutes } from './sync.ts'
@@ -31,6 +32,7 @@ export const allRoutes = (context: Context): readonly Route[] => {
     ...txoRoutes(context),
     ...beefRoutes(context),
     ...liveRoutes(context),
+    ...liveLookupRoutes(context),
     ...kvRoutes(context),
     ...mountedRoutes(context),
     ...oneSatRoutes(context),
