@@ -7,13 +7,13 @@ import { duration } from '../node/status.ts'
 
 export type HostsOptions = LookupsOptions
 
-type Checked = HostRecord & { readonly isDown: boolean }
+type HostState = HostRecord & { readonly isDown: boolean }
 
 const ask = async <T>(options: HostsOptions, path: string, body?: unknown): Promise<T> =>
   (await askJson<{ data: T }>(options.url, `/admin/${path}`, body, authorization(options))).data
 
 export const showHosts = async (options: HostsOptions): Promise<number> => {
-  const { hosts } = await ask<{ hosts: Checked[] }>(options, 'hosts')
+  const { hosts } = await ask<{ hosts: HostState[] }>(options, 'hosts')
   const { bans } = await ask<{ bans: Ban[] }>(options, 'bans')
   if (options.json) printJson({ hosts, bans })
   else {
