@@ -1,18 +1,19 @@
 /**
- * The path of one submission: the source files whose functions run, and the promises that are made on the event loop,
- * during one `Engine.submit` of a BEEF with 30 unproved ancestors on `lmdb:`, after one of the same kind.
+ * The path of one submission: the source files whose functions run, the promises that are made on the event loop and the
+ * copies of bytes, during one `Engine.submit` of a BEEF with 30 unproved ancestors on `lmdb:`, after one of the same kind.
  *
- *     node --import ./scripts/typescript.mjs bench/submission-trace.ts [--files] [--promises]
+ *     node --import ./scripts/typescript.mjs bench/submission-trace.ts [--ancestors N] [--files] [--promises] [--copies]
  *
  * Promises are the `PROMISE` inits of async_hooks between the call and its answer. Files are those with at least one
- * function that V8's precise coverage counts in the same time; each number is of a submission of its own, because a hook
- * is code that runs too.
+ * function that V8's precise coverage counts in the same time. Copies are the calls of `slice` and `set` of typed arrays
+ * with at least a byte. Each number is of a submission of its own, because a hook is code that runs too.
  */
 import { createHook } from 'node:async_hooks'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { hex } from '@quoin/keyspace'
 import { definePlugin, Engine, installPlugins } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
@@ -25,8 +26,17 @@ import {
   withKeyHash
 } from '../packages/chain/src/verify/test-chain.testing.ts'
 
-const ANCESTORS = 30
 const WARM_UPS = 20
+const { values: given } = parseArgs({
+  options: {
+    ancestors: { type: 'string', default: '30' },
+    files: { type: 'boolean', default: false },
+    promises: { type: 'boolean', default: false },
+    copies: { type: 'boolean', default: false }
+  }
+})
+const ANCESTORS = Number(given.ancestors)
+if (!Number.isInteger(ANCESTORS) || ANCESTORS < 0) throw new Error(`invalid --ancestors: ${given.ancestors}`)
 const write = (line: string): unknown => process.stdout.write(`${line}\n`)
 
 const about = {
@@ -84,6 +94,36 @@ const countPromises = async (work: () => Promise<unknown>): Promise<Map<string, 
   return byPlace
 }
 
+interface Copies {
+  readonly byPlace: ReadonlyMap<string, number>
+  readonly bytes: number
+}
+
+const countCopies = async (work: () => Promise<unknown>): Promise<Copies> => {
+  const byPlace = new Map<string, number>()
+  let bytes = 0
+  const add = (length: number): void => {
+    if (length === 0) return
+    const place = placeOf(new Error('copy').stack ?? '')
+    byPlace.set(place, (byPlace.get(place) ?? 0) + 1)
+    bytes += length
+  }
+  const prototype = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array
+  const { slice, set } = prototype
+  prototype.slice = function (...args) {
+    const copy = slice.apply(this, args)
+    add(copy.byteLength)
+    return copy
+  }
+  prototype.set = function (source, offset) {
+    add(source.length)
+    set.call(this, source, offset)
+  }
+  await work()
+  Object.assign(prototype, { slice, set })
+  return { byPlace, bytes }
+}
+
 /** The innermost frame in a source of Quoin. */
 const placeOf = (stack: string): string => {
   const frame = stack.split('\n').find(line => line.includes('/packages/'))
@@ -121,12 +161,18 @@ const submit = async (): Promise<() => Promise<unknown>> => {
 for (let i = 0; i < WARM_UPS; i++) await (await submit())()
 const promises = await countPromises(await submit())
 const files = await countFunctions(await submit())
-const total = [...promises.values()].reduce((sum, each) => sum + each, 0)
-write(`${files.size} files, ${total} promises`)
-if (process.argv.includes('--files')) for (const [file, names] of files) write(`${file}: ${names.join(' ')}`)
-if (process.argv.includes('--promises')) {
-  for (const [place, count] of [...promises].sort((a, b) => b[1] - a[1])) write(`${count}  ${place}`)
+const copies = await countCopies(await submit())
+const sum = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((total, each) => total + each, 0)
+write(
+  `${files.size} files, ${sum(promises)} promises, ${sum(copies.byPlace)} copies of ${copies.bytes} bytes together`
+)
+const list = (counts: ReadonlyMap<string, number>): void => {
+  for (const [place, count] of [...counts].sort((a, b) => b[1] - a[1])) write(`${count}  ${place}`)
 }
+if (given.files) for (const [file, names] of files) write(`${file}: ${names.join(' ')}`)
+if (given.promises) list(promises)
+if (given.copies) list(copies.byPlace)
 await engine.close()
 await outputs.store.close()
 await rm(folder, { recursive: true, force: true })
