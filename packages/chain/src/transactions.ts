@@ -3,14 +3,15 @@
  * stored in the commit that uses it. BEEF is assembled on demand.
  */
 import { bytesKey, formatTxid, QuoinError, type Txid } from '@quoin/primitives'
-import type { Batch, StoreReads } from '@quoin/store'
+import { ask, type Batch, type ReadPlan, type StoreReads } from '@quoin/store'
 import { type BeefTransaction, writeBeef } from './beef.ts'
 import { chain, type StoredTransaction } from './keys.ts'
 import { Bump } from './merkle/bump.ts'
 import { parseTransaction, type Transaction } from './transaction.ts'
-import type { KnownLookup } from './verify/unverified-ancestry.ts'
+import type { KnownLookup, KnownTransaction } from './verify/unverified-ancestry.ts'
 
 const { transaction: transactions, proof: proofs, log } = chain.collections
+const MINED = log.encode('mined')
 
 export interface BeefOptions {
   /** 1 by default. */
@@ -40,22 +41,30 @@ export class TransactionStore {
   }
 
   async getMany(txids: readonly Txid[]): Promise<(Transaction | undefined)[]> {
-    return (await this.#stored(txids)).map(stored => stored && parseTransaction(stored.raw))
+    return this.#reads.run(this.planMany(txids))
   }
 
-  #stored(txids: readonly Txid[]): Promise<(StoredTransaction | undefined)[]> | [] {
-    return txids.length > 0 ? this.#reads.use(transactions).getMany(txids.map(txid => [txid])) : []
+  /** The same as part of a plan. */
+  *planMany(txids: readonly Txid[]): ReadPlan<(Transaction | undefined)[]> {
+    return (yield* this.#stored(txids)).map(stored => stored && parseTransaction(stored.raw))
+  }
+
+  *#stored(txids: readonly Txid[]): ReadPlan<(StoredTransaction | undefined)[]> {
+    return txids.length > 0 ? yield* this.#reads.use(transactions).planMany(txids.map(txid => [txid])) : []
   }
 
   /** Verified transactions with the heights of their proofs, as `verifyBeef` asks for them. */
-  readonly known: KnownLookup = async txids => {
-    const stored = await this.#stored(txids)
+  readonly known: KnownLookup = txids => this.#reads.run(this.planKnown(txids));
+
+  /** The same as part of a plan. */
+  *planKnown(txids: readonly Txid[]): ReadPlan<(KnownTransaction | undefined)[]> {
+    const stored = yield* this.#stored(txids)
     const verified = txids.filter((_, i) => stored[i]?.verified)
-    const scores = verified.length > 0 ? await this.#reads.use(log).at('mined').scores(verified) : []
+    const scores = verified.length > 0 ? yield* ask(reads => reads.zscores([MINED], verified)) : []
     let place = 0
     return stored.map(each => {
       if (!each?.verified) return undefined
-      const score = scores[place++]
+      const [score] = scores[place++]!
       return {
         transaction: parseTransaction(each.raw),
         height: score === undefined ? undefined : Math.floor(score)
@@ -65,7 +74,7 @@ export class TransactionStore {
 
   /** Whether each transaction was verified. */
   async areVerified(txids: readonly Txid[]): Promise<boolean[]> {
-    return (await this.#stored(txids)).map(each => each?.verified === true)
+    return (await this.#reads.run(this.#stored(txids))).map(each => each?.verified === true)
   }
 
   async proof(txid: Txid): Promise<Bump | undefined> {

@@ -7,6 +7,7 @@ import type { Transaction } from '@quoin/chain'
 import { makeOutpoint, type Outpoint, type Topic, type Txid } from '@quoin/primitives'
 import type { Batch, ReadPlan, StoreReads } from '@quoin/store'
 import type { OutputStore, TxUpdate } from '@quoin/txo'
+import { isPromise } from './evaluate.ts'
 import { type Admissions, admissions, evictions, offChainValues } from './keys.ts'
 import { type AnyLookup, isQuoinLookup, type PreviousCoin } from './types.ts'
 
@@ -50,31 +51,43 @@ function* topicsEverAdmitting(
 type ByTopic<T> = ReadonlyMap<string, readonly T[]>
 
 /** For each topic, the inputs that spend outputs which it admitted. */
-export const coinInputs = async (
+export const coinInputs = (
+  outputs: OutputStore,
+  transaction: Transaction,
+  topics: readonly string[]
+): Promise<ByTopic<number>> => outputs.store.run(planCoinInputs(outputs, transaction, topics))
+
+function* planCoinInputs(
   outputs: OutputStore,
   { inputs }: Transaction,
   topics: readonly string[]
-): Promise<ByTopic<number>> => {
+): ReadPlan<ByTopic<number>> {
   const outpoints = inputs.map(({ txid, vout }) => makeOutpoint(txid, vout))
-  const loaded = await outputs.loadOutputs(outpoints, { includeTopics: true })
+  const loaded = yield* outputs.outputsPlan(outpoints, { includeTopics: true })
   const members = inputs.map((_, i): readonly string[] => loaded[i]?.topics ?? [])
   const unsure = [...inputs.keys()].filter(i => !topics.every(topic => members[i]!.includes(topic)))
   const coins = unsure.map(i => inputs[i]!)
-  const ever = await outputs.store.run(topicsEverAdmitting(outputs, coins))
+  const ever = yield* topicsEverAdmitting(outputs, coins)
   const admitting = members.map((each, i) => [...each, ...(ever[unsure.indexOf(i)] ?? [])])
   return new Map(topics.map(topic => [topic, [...inputs.keys()].filter(i => admitting[i]!.includes(topic))]))
 }
 
 /** For each topic, its coins with the outputs that the inputs spend. */
-export const previousCoins = async (
+export const previousCoins = (
   outputs: OutputStore,
   transaction: Transaction,
   topics: readonly string[]
-): Promise<ByTopic<PreviousCoin>> => {
-  const coins = await coinInputs(outputs, transaction, topics)
+): Promise<ByTopic<PreviousCoin>> => outputs.store.run(planPreviousCoins(outputs, transaction, topics))
+
+function* planPreviousCoins(
+  outputs: OutputStore,
+  transaction: Transaction,
+  topics: readonly string[]
+): ReadPlan<ByTopic<PreviousCoin>> {
+  const coins = yield* planCoinInputs(outputs, transaction, topics)
   const inputs = [...new Set([...coins.values()].flat())]
   if (inputs.length === 0) return new Map(topics.map(topic => [topic, []]))
-  const sources = await outputs.transactions.getMany(inputs.map(input => transaction.inputs[input]!.txid))
+  const sources = yield* outputs.transactions.planMany(inputs.map(input => transaction.inputs[input]!.txid))
   const spent = new Map<number, PreviousCoin>()
   for (const [i, input] of inputs.entries()) {
     const { txid, vout } = transaction.inputs[input]!
@@ -85,17 +98,17 @@ export const previousCoins = async (
 }
 
 /** Whether an input that was not a coin of a topic has become one. */
-export const hasNewCoins = async (
+export function* hasNewCoins(
   outputs: OutputStore,
   { inputs }: Transaction,
   coins: ByTopic<number>
-): Promise<boolean> => {
+): ReadPlan<boolean> {
   const others = inputs.map((_, i) =>
     [...coins].filter(([, all]) => !all.includes(i)).map(([topic]) => topic)
   )
   const unsure = [...inputs.keys()].filter(i => others[i]!.length > 0)
   const spent = unsure.map(i => inputs[i]!)
-  const admitting = await outputs.store.run(topicsEverAdmitting(outputs, spent))
+  const admitting = yield* topicsEverAdmitting(outputs, spent)
   return unsure.some((i, at) => others[i]!.some(topic => admitting[at]!.includes(topic)))
 }
 
@@ -125,7 +138,7 @@ export const admitOutputs = async (
     const outpoint = makeOutpoint(transaction.txid, vout)
     update.admit(topic, vout, { inputs, isRestored }).output(vout, { satoshis: output.satoshis })
     for (const lookup of indexing) {
-      const indexed = await lookup.index({
+      const indexing = lookup.index({
         topic,
         transaction,
         outpoint,
@@ -133,6 +146,8 @@ export const admitOutputs = async (
         previousCoins,
         offChainValues
       })
+      // Most lookups index without a promise.
+      const indexed = isPromise(indexing) ? await indexing : indexing
       if (!indexed) continue
       update.output(vout, indexed)
       if (indexed.extraWrites) update.addWrites(indexed.extraWrites)

@@ -224,7 +224,8 @@ export class Engine {
     try {
       const submission = new Submission(this.#context, { beef, offChainValues, mode, client })
       const steak = await this.#mutex.run(bytesKey(subject), () => submission.submit(topics))
-      await this.settle()
+      const settling = this.#isWorker && this.#reevaluations.settle()
+      if (settling) await settling
       const delivering = this.outbox.settled(topics.filter(topic => hasChanges(steak[topic])) as Topic[])
       if (delivering) await delivering
       for (const topic of topics) this.failures.set(subject, topic, steak[topic]?.error)

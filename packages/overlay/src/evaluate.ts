@@ -36,7 +36,9 @@ export const evaluate = async (name: string, topic: AnyTopic, input: TopicInput)
       ? await withTimeout(Promise.resolve(evaluating), timeout, () => {
           throw new QuoinError('ERR_TOPIC_FAILED', `${name} took more than ${timeout} ms`, { topic: name })
         })
-      : await evaluating
+      : isPromise(evaluating)
+        ? await evaluating
+        : evaluating
   const coins = previousCoins.map(each => each.input)
   const outputs = indexes(name, 'output', result.outputsToAdmit, transaction.outputs.length)
   const retained = indexes(name, 'input', result.coinsToRetain ?? [], transaction.inputs.length).filter(
@@ -81,7 +83,7 @@ const askManager = async (
     : topic.identifyAdmissibleOutputs(Array.from(bytes), coins, offChainValues && [...offChainValues], mode)
 }
 
-const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> =>
+export const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> =>
   typeof value === 'object' && value !== null && 'then' in value
 
 /** Indexes in order, each once. An index that the transaction does not have is an error of the topic. */

@@ -39,6 +39,12 @@ export interface ReevaluationSteps {
   readonly readmit: (update: TxUpdate, transaction: Transaction, topic: Topic, vout: number) => Promise<void>
 }
 
+/** Outputs that became coins of a topic, or ceased to be. */
+interface ChangedOutputs {
+  readonly topic: string
+  readonly outpoints: readonly Outpoint[]
+}
+
 export class ReevaluationQueue {
   readonly #outputs: OutputStore
   readonly #steps: ReevaluationSteps
@@ -70,7 +76,13 @@ export class ReevaluationQueue {
    * Part of the commit of admissions. Enqueues the spenders of outputs that became coins or ceased to be coins, and the
    * outputs that the transaction removed before and does not remove any more.
    */
-  async enqueueSpendersIn(batch: Batch, txid: Txid, before: Admissions, admitted: Admissions): Promise<void> {
+  enqueueSpendersIn(
+    batch: Batch,
+    txid: Txid,
+    before: Admissions,
+    admitted: Admissions
+  ): Promise<void> | undefined {
+    const changes: ChangedOutputs[] = []
     for (const [topic, { outputsToAdmit, forgotten = [] }] of Object.entries(admitted)) {
       const old = before[topic]
       const restored = (old?.forgotten ?? []).filter(outpoint => !forgotten.includes(outpoint))
@@ -80,13 +92,19 @@ export class ReevaluationQueue {
         ...outputsToAdmit.filter(vout => !oldOutputs.includes(vout)),
         ...oldOutputs.filter(vout => !outputsToAdmit.includes(vout))
       ]
-      if (changed.length === 0) continue
-      const spenders = await this.#outputs.spends(changed.map(vout => makeOutpoint(txid, vout)))
-      for (const spender of spenders) {
-        if (!spender || !(await this.#admissionsOf(spender))[topic]) continue
-        this.#reevaluations.enqueueIn(batch, spender, 0)
-        this.#isDue = true
-      }
+      if (changed.length > 0)
+        changes.push({ topic, outpoints: changed.map(vout => makeOutpoint(txid, vout)) })
+    }
+    return changes.length > 0 ? this.#enqueueSpendersOf(batch, changes) : undefined
+  }
+
+  async #enqueueSpendersOf(batch: Batch, changes: readonly ChangedOutputs[]): Promise<void> {
+    const spenders = await this.#outputs.spends(changes.flatMap(({ outpoints }) => outpoints))
+    const topics = changes.flatMap(({ topic, outpoints }) => outpoints.map(() => topic))
+    for (const [i, spender] of spenders.entries()) {
+      if (!spender || !(await this.#admissionsOf(spender))[topics[i]!]) continue
+      this.#reevaluations.enqueueIn(batch, spender, 0)
+      this.#isDue = true
     }
   }
 
@@ -114,9 +132,9 @@ export class ReevaluationQueue {
   }
 
   /** Works on all due items. Failed items are retried by later passes. */
-  async settle(): Promise<void> {
+  settle(): Promise<boolean> | undefined {
     const isRetryDue = this.#failedAt !== undefined && Date.now() > this.#failedAt + POLL_MS
-    if (this.#isDue || isRetryDue || this.#task.isRunning) await this.#task.runOnce()
+    return this.#isDue || isRetryDue || this.#task.isRunning ? this.#task.runOnce() : undefined
   }
 
   /** A pass finds also items that another process enqueued or leased, and items of commits that landed after the last pass. */

@@ -244,7 +244,8 @@ export class Submission {
         .at(subject.txid)
         .set({ ...stored, ...next })
       if (offChainValues) saveOffChainValuesIn(batch, subject.txid, offChainValues)
-      await reevaluations.enqueueSpendersIn(batch, subject.txid, stored, next)
+      const enqueueing = reevaluations.enqueueSpendersIn(batch, subject.txid, stored, next)
+      if (enqueueing) await enqueueing
     })
     await indexer.commit(plan, update, removals)
   }
@@ -258,7 +259,7 @@ export class Submission {
   ): Promise<void> {
     const { outputs } = this.#context
     const coins = new Map(Object.entries(next).map(([topic, { previousCoins }]) => [topic, previousCoins]))
-    let isStale = await hasNewCoins(outputs, subject, coins)
+    let isStale = await outputs.store.run(hasNewCoins(outputs, subject, coins))
     for (const [topic, vouts] of departed) {
       const before = stored[topic]
       if (!before || isStale) continue

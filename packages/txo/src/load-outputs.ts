@@ -44,6 +44,18 @@ const { output: outputHashes, spends } = outputs.collections
 const SPENDS = spends.encode()
 const TXID_LENGTH = 32
 
+/** The outputs of a plan of reads, without their transactions and proofs. */
+export function* outputsPlan(
+  outpoints: readonly Outpoint[],
+  options: Omit<LoadOptions, 'includeOutput' | 'includeRawtx' | 'includeMerkleProof'>
+): ReadPlan<(LoadedOutput | null)[]> {
+  const loaded: (LoadedOutput | null)[] = []
+  for (let from = 0; from < outpoints.length; from += SLICE) {
+    loaded.push(...(yield* loadSlice(outpoints.slice(from, from + SLICE), options)))
+  }
+  return loaded
+}
+
 /** Outputs of one read: they are decoded during the reads of the next ones. */
 const SLICE = 256
 

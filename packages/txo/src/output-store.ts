@@ -12,7 +12,13 @@
  * await outputs.searchBalance({ keys: [`own:${address}`] }) // { satoshis: 1000n, outputs: 1 }
  */
 
-import { chain, type KnownLookup, type Transaction, TransactionStore } from '@quoin/chain'
+import {
+  chain,
+  type KnownLookup,
+  type KnownTransaction,
+  type Transaction,
+  TransactionStore
+} from '@quoin/chain'
 import {
   bytesKey,
   makeOutpoint,
@@ -30,7 +36,7 @@ import { EventRegistry, type EventTypes, outputEvents } from './events.ts'
 import { Journal } from './journal.ts'
 import type { FollowOptions, JournalSubscription } from './journal-reader.ts'
 import { outputs } from './keys.ts'
-import { type LoadedOutput, type LoadOptions, loadOutputs } from './load-outputs.ts'
+import { type LoadedOutput, type LoadOptions, loadOutputs, outputsPlan } from './load-outputs.ts'
 import { MembershipLog } from './membership.ts'
 import { outputState, satoshisIn } from './output-state.ts'
 import type { BlockPosition } from './position.ts'
@@ -397,6 +403,14 @@ export class OutputStore {
     return loadOutputs(this.store, this.transactions, outpoints, options)
   }
 
+  /** The same as part of a plan, without transactions and proofs. */
+  outputsPlan(
+    outpoints: readonly Outpoint[],
+    options: Parameters<typeof outputsPlan>[1]
+  ): ReadPlan<(LoadedOutput | null)[]> {
+    return outputsPlan(outpoints, options)
+  }
+
   async loadOutput(outpoint: Outpoint, options: LoadOptions = {}): Promise<LoadedOutput | null> {
     return (await this.loadOutputs([outpoint], options))[0]!
   }
@@ -466,10 +480,12 @@ export class OutputStore {
    * Verified transactions with a record in the index, for `verifyBeef`. A stored transaction without a record lost it
    * with the last writes of the database, and is indexed again.
    */
-  readonly known: KnownLookup = async txids => {
-    const records = await this.store.hmget(SPENDS, txids)
+  readonly known: KnownLookup = txids => this.store.run(this.#planKnown(txids));
+
+  *#planKnown(txids: readonly Txid[]): ReadPlan<(KnownTransaction | undefined)[]> {
+    const records = yield* ask(reads => reads.hmget(SPENDS, txids))
     const indexed = txids.filter((_, i) => records[i])
-    const known = indexed.length > 0 ? await this.transactions.known(indexed) : []
+    const known = yield* this.transactions.planKnown(indexed)
     let next = 0
     return records.map(record => (record ? known[next++] : undefined))
   }

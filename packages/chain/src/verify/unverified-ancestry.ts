@@ -65,7 +65,7 @@ export const collectAncestry = async (
   const answers = new Map<string, KnownTransaction | undefined>()
   let wanted: WantedTransaction[] = [{ txid: bundle.subject }]
   while (wanted.length > 0) {
-    const more = visited.size > 1 ? LOOK_AHEAD * visited.size : 0
+    const more = answers.size === 0 ? parentsOf(bundle) : visited.size > 1 ? LOOK_AHEAD * visited.size : 0
     const asked = known ? unanswered(bundle, wanted, answers, more) : []
     if (known && asked.length > 0) {
       const found = await known(asked)
@@ -109,9 +109,15 @@ export const collectAncestry = async (
   }
 }
 
+/** Ancestors to look up with the subject: its parents, which are needed unless the subject is known. */
+const parentsOf = (bundle: Bundle): number => {
+  const parents = bundle.find(bundle.subject)?.transaction?.spentTxids() ?? []
+  return new Set(parents.map(bytesKey)).size
+}
+
 /**
  * Ancestors to look up besides the requested transactions, per visited transaction. A chain of n unknown ones takes log
- * n look-ups. Commonly the subject's parents are known, and no ancestor is looked up.
+ * n look-ups. Commonly the subject's parents are known, and no other ancestor is looked up.
  */
 const LOOK_AHEAD = 4
 
