@@ -150,6 +150,30 @@ describe('the playground proves as one types, and says what the command says', (
   })
 })
 
+it('a witness is a picture of both keys, with the bytes that they share underlined, and the remedies that work', async () => {
+  const { page } = await shown.open('/explore/playground')
+  await page.getByLabel('Layout', { exact: true }).fill(BROKEN['P2']!)
+  await page.locator('.verdict', { hasText: 'too much' }).waitFor()
+  const keys = page.locator('.witness-picture .byte-row')
+  expect(await keys.locator('.part-value').allTextContents()).toEqual([
+    "'c|'",
+    'a = 1',
+    "'|'",
+    "'c|'",
+    'a = 10',
+    "'|'"
+  ])
+  expect(await keys.locator('.part-bytes .shared').allTextContents()).toEqual([
+    '63',
+    '7c',
+    '31',
+    '63',
+    '7c',
+    '31'
+  ])
+  expect(await page.locator('.remedy.works').first().textContent()).toContain('separator in the prefix')
+})
+
 it('an error of the layout is said with its place, and a mended one is proved', async () => {
   const { page } = await shown.open('/explore/playground')
   const layout = page.getByLabel('Layout', { exact: true })

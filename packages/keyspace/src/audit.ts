@@ -27,10 +27,13 @@ export interface AuditReport {
 }
 
 /** The limits on findings whose witnesses are searched again, and whose remedies are proved: each is many proofs. */
-const MAX_REALISTIC = 200
-const MAX_REMEDIED = 50
+const MAX_REALISTIC = 100
+const MAX_REMEDIED = 40
+const MAX_REMEDY_CHECKS = 10_000
 
 export interface AuditOptions {
+  /** The states that the proof may visit; decisions beyond are left open. */
+  readonly limit?: number
   /** The components of the host that the layout uses. */
   readonly components?: LayoutComponents
 }
@@ -38,19 +41,28 @@ export interface AuditOptions {
 /** Proves a layout of `parseLayout`. */
 export const auditLayout = (
   layout: Pick<LayoutFile, 'name' | 'subjects'> & { readonly source?: LayoutSource },
-  { components }: AuditOptions = {}
+  { components, limit }: AuditOptions = {}
 ): AuditReport => {
   const { name, subjects, source } = layout
-  const { sound, findings: found, undecided, verdicts, orders } = prove(subjects, { partial: true })
+  const {
+    sound,
+    findings: found,
+    undecided,
+    verdicts,
+    orders
+  } = prove(subjects, {
+    partial: true,
+    ...(limit !== undefined && { limit })
+  })
+  const budget = { left: MAX_REMEDY_CHECKS }
   const findings = found.map((finding, i) => {
     const shown = i < MAX_REALISTIC ? realistic(subjects, finding) : finding
     if (!source || i >= MAX_REMEDIED) return shown
     const repairable = { name, subjects, source, ...(components && { components }) }
-    return { ...shown, remedies: remediesOf(repairable, finding, found) }
+    if (budget.left <= 0) return shown
+    return { ...shown, remedies: remediesOf(repairable, finding, found, budget) }
   })
-  const alone = new Set(
-    [...findings, ...undecided].flatMap(({ collections }) => (collections.length === 1 ? collections : []))
-  )
+  const alone = new Set(findings.flatMap(({ collections }) => (collections.length === 1 ? collections : [])))
   const together = new Set(
     findings.flatMap(({ collections }) => (collections.length === 2 ? [collections.join('\n')] : []))
   )

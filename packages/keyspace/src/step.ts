@@ -63,12 +63,8 @@ const cutOf = (language: Language, next: Part | undefined, tail: number): Cut =>
   if (language.fixedLength !== undefined) return language.isAllBytes ? 'width' : 'checked width'
   if (!Number.isNaN(tail)) return 'tail'
   if (next?.kind === 'literal' && !language.alphabet.has(next.bytes[0]!)) return 'run'
-  return endsItself(language) ? 'first end' : 'none'
+  return language.isSelfDelimiting ? 'first end' : 'none'
 }
-
-/** Whether no word is a prefix of another, so that the first end is the only one. */
-const endsItself = (language: Language): boolean =>
-  language.edges.every((out, state) => !language.accepting[state] || out.length === 0)
 
 /** Writes a key, or as much of it as there are steps, and returns the offset after it. */
 export const writeKey = (

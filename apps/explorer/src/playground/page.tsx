@@ -9,6 +9,7 @@ import type { Outcome } from './audit.worker.ts'
 import { Auditor } from './auditor.ts'
 import { asText, EXAMPLES } from './examples.ts'
 import { fromFragment, toFragment } from './link.ts'
+import { Witness } from './witness.tsx'
 
 type ProofOutcome = Extract<Outcome, { readonly report: unknown }>
 
@@ -154,25 +155,21 @@ const Findings = ({
   readonly properties: ProofOutcome['properties']
 }) => (
   <ol class="findings" aria-label="Findings">
-    {findings.slice(0, MOST_FINDINGS).map(({ property, message, witness }) => (
-      <li key={`${property} ${message}`} class="card">
-        <p>
-          <Badge kind="bad">{property}</Badge> <strong>{properties[property]}</strong>{' '}
-          <span class="quiet">fails</span>
-        </p>
-        <p>
-          <Strange text={message} most={600} />
-        </p>
-        <p class="witness">
-          <span class="quiet">Witness</span>
-          {witness.map((key, i) => (
-            <code key={i}>
-              <Strange text={key} most={200} />
-            </code>
-          ))}
-        </p>
-      </li>
-    ))}
+    {findings.slice(0, MOST_FINDINGS).map(finding => {
+      const { property, message } = finding
+      return (
+        <li key={`${property} ${message}`} class="card">
+          <p>
+            <Badge kind="bad">{property}</Badge> <strong>{properties[property]}</strong>{' '}
+            <span class="quiet">fails</span>
+          </p>
+          <p>
+            <Strange text={message} most={600} />
+          </p>
+          <Witness finding={finding} />
+        </li>
+      )
+    })}
     {findings.length > MOST_FINDINGS && (
       <li class="quiet">and {count(findings.length - MOST_FINDINGS)} more, which the command prints</li>
     )}

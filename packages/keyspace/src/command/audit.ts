@@ -97,9 +97,11 @@ const printReport = (report: AuditReport, layout: LoadedLayout, file: string): v
   }
   const found = report.findings.length
   if (found > MAX_PRINTED) print(`\n… and ${found - MAX_PRINTED} more (--json prints all)`)
-  const open = report.undecided.length
-  if (open > 0) {
-    print(`\n${plural(open, 'decision')} too large to be made, of ${namesOf(report)}: ERR_KEYSPACE_TOO_LARGE`)
+  for (const { property, decisions, collections } of report.undecided) {
+    const of = collections.length > 0 ? `, of ${collections.join(', ')}` : ''
+    print(
+      `\n${property}: ${plural(decisions, 'decision')} not made${of}${decisions > collections.length ? ' …' : ''}`
+    )
   }
   print(`\n${report.name}: ${summary(report)}`)
   if (found > 0)
@@ -111,12 +113,13 @@ const printReport = (report: AuditReport, layout: LoadedLayout, file: string): v
 const summary = ({ sound, findings, undecided }: AuditReport): string => {
   if (sound) return paint('green', 'sound')
   if (findings.length > 0) return paint('red', `unsound, ${plural(findings.length, 'finding')}`)
-  return paint('yellow', `not proved, ${plural(undecided.length, 'decision')} undecided`)
-}
-
-const namesOf = ({ undecided }: AuditReport): string => {
-  const names = [...new Set(undecided.flatMap(({ collections }) => collections))]
-  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+  return paint(
+    'yellow',
+    `not proved, ${plural(
+      undecided.reduce((sum, { decisions }) => sum + decisions, 0),
+      'decision'
+    )} not made (ERR_KEYSPACE_TOO_LARGE)`
+  )
 }
 
 const verdict = (sound: boolean): string => (sound ? paint('green', 'sound  ') : paint('red', 'unsound'))

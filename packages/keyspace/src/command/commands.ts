@@ -1,9 +1,8 @@
-/** The commands on keyspaces, declared once for `keyspace` and for `quoin keyspace`. */
+/**
+ * The commands on keyspaces, declared once for `keyspace` and for `quoin keyspace`. Each is loaded when it runs: an audit
+ * needs no keyspaces.
+ */
 import { audit } from './audit.ts'
-import { check } from './check.ts'
-import { diff } from './diff.ts'
-import { doc } from './doc.ts'
-import { explain } from './explain.ts'
 import type { KeyspaceSource } from './source.ts'
 
 export interface CommandOptions {
@@ -75,7 +74,7 @@ export const keyspaceCommands = (codecs: readonly string[]): readonly KeyspaceCo
     options: [JSON_OPTION],
     help: '\nExits 1 when any property fails.',
     readsKeyspaces: true,
-    run: ({ load }, _, { json = false }) => check(load, json)
+    run: async ({ load }, _, { json = false }) => (await import('./check.ts')).check(load, json)
   },
   {
     name: 'explain',
@@ -84,7 +83,8 @@ export const keyspaceCommands = (codecs: readonly string[]): readonly KeyspaceCo
     options: [['--space <name>', 'look only in this keyspace (or in these fields of a hash)'], JSON_OPTION],
     help: '\nExits 1 when the key fits nothing; then the nearest collection is named, and where the key departs from it.',
     readsKeyspaces: true,
-    run: ({ load }, [hex = ''], { space, json = false }) => explain(load, hex, space, json)
+    run: async ({ load }, [hex = ''], { space, json = false }) =>
+      (await import('./explain.ts')).explain(load, hex, space, json)
   },
   {
     name: 'doc',
@@ -93,7 +93,7 @@ export const keyspaceCommands = (codecs: readonly string[]): readonly KeyspaceCo
     options: [JSON_OPTION],
     help: '',
     readsKeyspaces: true,
-    run: ({ load }, _, { json = false }) => doc(load, json)
+    run: async ({ load }, _, { json = false }) => (await import('./doc.ts')).doc(load, json)
   },
   {
     name: 'diff',
@@ -105,8 +105,8 @@ export const keyspaceCommands = (codecs: readonly string[]): readonly KeyspaceCo
     options: [JSON_OPTION, ['--exit-code', 'exit 1 when they differ']],
     help: '',
     readsKeyspaces: true,
-    run: ({ load }, [first = '', second = ''], { json = false, exitCode = false }) =>
-      diff(load, first, second, json, exitCode)
+    run: async ({ load }, [first = '', second = ''], { json = false, exitCode = false }) =>
+      (await import('./diff.ts')).diff(load, first, second, json, exitCode)
   },
   {
     name: 'audit',

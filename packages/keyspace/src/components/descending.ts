@@ -32,8 +32,7 @@ export const descendingCodec = <T>(codec: Codec<T>): Codec<T> =>
 /** In the order of a descending component, the greater value is the smaller one. */
 const descendingOrder = <T>(codec: Codec<T>): CodecOptions<T>['order'] => {
   const { order, language } = codec
-  const selfDelimiting = language.edges.every((out, state) => !language.accepting[state] || out.length === 0)
-  if (order === 'bytes') return selfDelimiting ? 'bytes' : 'longer first'
+  if (order === 'bytes') return language.isSelfDelimiting ? 'bytes' : 'longer first'
   if (order === 'longer first') return 'bytes'
   if (order !== 'shortlex') return [order[1], order[0]]
   if (language.fixedLength !== undefined) return 'bytes'

@@ -65,12 +65,15 @@ export class ByteSet {
   }
 
   get min(): number {
-    for (let byte = 0; byte < 256; byte++) if (this.has(byte)) return byte
+    for (let i = 0; i < 8; i++) {
+      const word = this.#words[i]!
+      if (word !== 0) return 32 * i + 31 - Math.clz32(word & -word)
+    }
     return -1
   }
 
   get max(): number {
-    for (let byte = 255; byte >= 0; byte--) if (this.has(byte)) return byte
+    for (let i = 7; i >= 0; i--) if (this.#words[i] !== 0) return 32 * i + 31 - Math.clz32(this.#words[i]!)
     return -1
   }
 

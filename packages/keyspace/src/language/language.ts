@@ -32,6 +32,7 @@ export class Language {
   readonly #build: () => Automaton
   #measured: AutomatonMeasures | undefined
   #matcher: Matcher | undefined
+  #selfDelimiting: boolean | undefined
 
   private constructor(notation: string, build: () => Automaton) {
     this.notation = notation
@@ -97,6 +98,12 @@ export class Language {
   /** The length of every word, when all have the same one. */
   get fixedLength(): number | undefined {
     return this.minLength === this.maxLength ? this.minLength : undefined
+  }
+
+  /** Whether no word begins another, so that a word shows its own end. */
+  get isSelfDelimiting(): boolean {
+    this.#selfDelimiting ??= this.edges.every((out, state) => !this.accepting[state] || out.length === 0)
+    return this.#selfDelimiting
   }
 
   /** Whether every sequence of the fixed length is a word, so that a length check is enough. */

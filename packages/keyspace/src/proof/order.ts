@@ -101,6 +101,7 @@ const prefixDisorder = (
   effort: Effort,
   longerFirst = false
 ): Disorder | undefined => {
+  if (layout.parts[part]!.language.isSelfDelimiting) return undefined
   const { size, moves, accepting, rest } = layout
   const isInside = ({ to }: Edge): boolean => layout.partOf(to) === part
   const isPast = ({ to }: Edge): boolean => layout.partOf(to) > part
@@ -110,16 +111,27 @@ const prefixDisorder = (
     const pair = state < size ? state * size + state : state - size
     return [Math.floor(pair / size), pair % size]
   }
-  const pairs = (state: number): [Edge, Edge][] => {
+  /** Calls `visit` with each pair of moves of the shorter and of the longer word. */
+  const forPairs = (state: number, visit: (e: Edge, f: Edge) => void): void => {
     const [p, q] = split(state)
-    const [short, long] =
-      state < size ? [moves[p]!.filter(isPast), moves[q]!.filter(isInside)] : [moves[p]!, moves[q]!]
-    return short.flatMap(e => long.map((f): [Edge, Edge] => [e, f]))
+    for (const e of moves[p]!) {
+      if (state < size && !isPast(e)) continue
+      for (const f of moves[q]!) if (state >= size || isInside(f)) visit(e, f)
+    }
   }
-  const wrongByte = (state: number): [Edge, Edge] | undefined =>
-    pairs(state)
-      .filter(([e, f]) => (longerFirst ? e.set.min < f.set.max : e.set.max > f.set.min))
-      .sort(([a, b], [c, d]) => rest[a.to]! + rest[b.to]! - rest[c.to]! - rest[d.to]!)[0]
+  /** The pair of moves whose bytes sort the wrong way with the fewest bytes after them. */
+  const wrongByte = (state: number): [Edge, Edge] | undefined => {
+    let best: [Edge, Edge] | undefined
+    let least = Number.POSITIVE_INFINITY
+    forPairs(state, (e, f) => {
+      if (longerFirst ? e.set.min >= f.set.max : e.set.max <= f.set.min) return
+      const after = rest[e.to]! + rest[f.to]!
+      if (after >= least) return
+      least = after
+      best = [e, f]
+    })
+    return best
+  }
   /** One key ends here while the other, which should come before it, continues: a prefix sorts first. */
   const wrongEnd = (state: number): Edge | undefined => {
     const [p, q] = split(state)
@@ -135,9 +147,7 @@ const prefixDisorder = (
       if (state < size) {
         for (const { set, to } of moves[state]!) if (layout.partOf(to) <= part) emit(to, set, set)
       }
-      for (const [e, f] of pairs(state)) {
-        emit(size + e.to * size + f.to, e.set, f.set)
-      }
+      forPairs(state, (e, f) => emit(size + e.to * size + f.to, e.set, f.set))
     },
     state => {
       const wrong = wrongByte(state)

@@ -48,15 +48,20 @@ export interface Proof {
   readonly states: number
 }
 
-/** A decision that was not made: the layout is not proved sound. */
+/** Decisions that were not made: the layout is not proved sound. */
 export interface Undecided {
   readonly property: Property
+  /** Their number. */
+  readonly decisions: number
+  /** The collections of the first of them. */
   readonly collections: readonly string[]
 }
 
 export interface ProofOptions {
   /** Goes on where a decision is too large, and lists it, instead of refusing the whole proof. */
   readonly partial?: boolean
+  /** The states that the searches of a partial proof may visit together. */
+  readonly limit?: number
 }
 
 /** For each collection, the order that each part of its key gives. */
@@ -65,7 +70,7 @@ export type Orders = ReadonlyMap<Subject, readonly OrderOfPart[]>
 /** Decides all seven properties of the collections of a keyspace. */
 export const prove = (
   subjects: readonly Subject[],
-  { partial = false }: ProofOptions = {}
+  { partial = false, limit = PARTIAL_LIMIT }: ProofOptions = {}
 ): Proof & { readonly orders: Orders } => {
   const scans = subjects.flatMap(subject => subject.scans.map((_, index) => ({ subject, index })))
   const components = subjects.flatMap(subject =>
@@ -75,7 +80,7 @@ export const prove = (
   )
   const orders = new Map<Subject, readonly OrderOfPart[]>()
   const pairs = subjects.flatMap((a, i) => subjects.slice(i + 1).map((b): Pair => [a, b]))
-  const decide = decider(partial)
+  const decide = decider(partial, limit)
   const proof = gather(subjects, [
     decide('P1', subjects, subject => [subject], twoReadings),
     decide(
@@ -152,23 +157,37 @@ const disjointness = (pairs: readonly Pair[], decide: Decide): Decision[] => {
 /** The states that all searches of a partial proof may visit together: some seconds of work. */
 const PARTIAL_LIMIT = 8_000_000
 
-/** Decides items one by one. A partial proof has one limit for all, and lists the items beyond it. */
-const decider = (partial: boolean): Decide => {
-  const shared = partial ? { visited: 0, limit: PARTIAL_LIMIT } : undefined
+/** The findings of one property after which a partial proof decides no more of it: nobody reads them. */
+const PARTIAL_FINDINGS = 1000
+const MAX_NAMES = 10
+
+/** Decides items one by one. A partial proof has one limit for all, and counts the decisions beyond it. */
+const decider = (partial: boolean, limit = PARTIAL_LIMIT): Decide => {
+  const shared = partial ? { visited: 0, limit, searchLimit: limit / 10 } : undefined
   return (property, items, about, ask) => {
     const effort: Effort = shared ?? { visited: 0 }
     const before = effort.visited
     const start = performance.now()
-    const undecided: Undecided[] = []
-    const findings = items.flatMap(item => {
+    const findings: Finding[] = []
+    const open = new Set<string>()
+    let decisions = 0
+    const leaveOpen = (item: (typeof items)[number]): void => {
+      decisions++
+      if (open.size < MAX_NAMES) for (const { name } of about(item)) open.add(name)
+    }
+    for (const item of items) {
+      if (partial && findings.length >= PARTIAL_FINDINGS) {
+        leaveOpen(item)
+        continue
+      }
       try {
-        return ask(item, effort)
+        findings.push(...ask(item, effort))
       } catch (error) {
         if (!partial || !hasCode(error, 'ERR_KEYSPACE_TOO_LARGE')) throw error
-        undecided.push({ property, collections: about(item).map(({ name }) => name) })
-        return []
+        leaveOpen(item)
       }
-    })
+    }
+    const undecided = decisions > 0 ? [{ property, decisions, collections: [...open] }] : []
     return {
       property,
       holds: findings.length === 0 && undecided.length === 0,

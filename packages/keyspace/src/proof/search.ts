@@ -21,6 +21,8 @@ export interface Effort {
   visited: number
   /** The limit on states of all searches together. */
   readonly limit?: number
+  /** The limit on states of one search. */
+  readonly searchLimit?: number
 }
 
 /** A move to `next` by any byte that is in both sets. */
@@ -34,7 +36,7 @@ export const shortestPath = (
 ): Path | undefined => {
   const limit = effort.limit ?? MAX_VISITED_IN_ALL
   if (effort.visited > limit) throw tooLarge(limit)
-  const most = Math.min(MAX_VISITED, limit)
+  const most = effort.searchLimit ?? MAX_VISITED
   const seen = new Marks()
   const states = [start]
   const parents = [-1]

@@ -5,7 +5,7 @@
 import { type ErrorCode, QuoinError } from '@quoin/primitives'
 import type { CollectionSource, LayoutComponents, LayoutFile } from '../file/parse.ts'
 import { layoutOf } from '../file/parse.ts'
-import type { Finding, Subject } from '../proof/findings.ts'
+import type { Finding } from '../proof/findings.ts'
 import { prove, proveDisjoint } from '../proof/prove.ts'
 import { type Proposal, proposalsFor, type Remedy } from './remedies.ts'
 
@@ -26,21 +26,30 @@ export interface Repair {
   readonly remaining: readonly Finding[]
 }
 
+/** The number of collections and pairs that may still be proved for remedies. */
+export interface Budget {
+  left: number
+}
+
 interface Repairable extends Pick<LayoutFile, 'name' | 'subjects' | 'source'> {
   readonly components?: LayoutComponents
 }
+
+/** The limit on the work of one repair. */
+const MAX_REPAIR_CHECKS = 500_000
 
 /** The remedies of a finding, each kind once: the first change that works, or else the first. */
 export const remediesOf = (
   layout: Repairable,
   finding: Finding,
-  findings: readonly Finding[]
+  findings: readonly Finding[],
+  budget: Budget = { left: Number.POSITIVE_INFINITY }
 ): readonly ProvedRemedy[] => {
   const tried = new Map<Remedy, ProvedRemedy>()
   for (const proposal of proposals(layout, finding)) {
     const known = tried.get(proposal.remedy)
-    if (known?.works) continue
-    const works = verdict(layout, proposal, finding, findings) !== undefined
+    if (known?.works || budget.left <= 0) continue
+    const works = verdict(layout, proposal, finding, findings, budget) !== undefined
     if (!known || works) {
       const { remedy, collection, change } = proposal
       tried.set(remedy, { remedy, collection, change, works })
@@ -55,11 +64,12 @@ export const repairLayout = (layout: Repairable, given: readonly Finding[]): Rep
   let findings: readonly Finding[] = given.filter(({ property }) => property !== 'P6')
   const changes: string[] = []
   const hopeless: Finding[] = []
-  while (findings.length > hopeless.length) {
+  const budget: Budget = { left: MAX_REPAIR_CHECKS }
+  while (budget.left > 0 && findings.length > hopeless.length) {
     const finding = findings.find(each => !hopeless.some(other => keyOf(other) === keyOf(each)))
     if (!finding) break
     const working = proposals(at, finding).flatMap(proposal => {
-      const result = verdict(at, proposal, finding, findings)
+      const result = verdict(at, proposal, finding, findings, budget)
       return result ? [{ proposal, ...result }] : []
     })
     // Of changes that work, the one that leaves the fewest findings: the first of them.
@@ -72,7 +82,7 @@ export const repairLayout = (layout: Repairable, given: readonly Finding[]): Rep
     at = { ...at, ...best.layout }
     findings = best.findings
   }
-  const final = prove(at.subjects)
+  const final = prove(at.subjects, { partial: true })
   return { sound: final.sound, changes, layout: at.source, remaining: final.findings }
 }
 
@@ -84,21 +94,32 @@ const verdict = (
   { name, subjects, source, components }: Repairable,
   proposal: Proposal,
   finding: Finding,
-  before: readonly Finding[]
+  before: readonly Finding[],
+  budget: Budget
 ): { layout: Pick<Repairable, 'subjects' | 'source'>; findings: readonly Finding[] } | undefined => {
-  let changed: Subject
+  const known = keysOf(before)
+  const key = keyOf(finding)
+  // P6 repeats the shortest finding of P3, of any pair.
+  const isKnown = (found: readonly Finding[]): boolean =>
+    found.every(each => each.property === 'P6' || (keyOf(each) !== key && known.has(keyOf(each))))
   try {
-    changed = layoutOf({ name, collections: [proposal.source] }, components).subjects[0]!
-    const alone = prove([changed])
-    const others = subjects.filter(subject => subject.name !== changed.name)
-    const together = others.length > 0 ? proveDisjoint([changed], others).findings : []
-    // P6 repeats the shortest finding of P3, of any pair.
-    const after = [...alone.findings, ...together].filter(({ property }) => property !== 'P6')
-    const known = new Set(before.map(keyOf))
-    if (after.some(each => keyOf(each) === keyOf(finding) || !known.has(keyOf(each)))) return undefined
-    const untouched = before.filter(
-      ({ collections, property }) => !collections.includes(changed.name) && property !== 'P6'
-    )
+    const changed = layoutOf({ name, collections: [proposal.source] }, components).subjects[0]!
+    const after: Finding[] = []
+    // The collections of the finding first: most changes that do not help show it there.
+    const others = subjects
+      .filter(subject => subject.name !== changed.name)
+      .sort(
+        (a, b) => Number(finding.collections.includes(b.name)) - Number(finding.collections.includes(a.name))
+      )
+    for (const prover of [
+      () => prove([changed]),
+      ...others.map(other => () => proveDisjoint([changed], [other]))
+    ]) {
+      budget.left--
+      const { findings } = prover()
+      if (!isKnown(findings)) return undefined
+      after.push(...findings.filter(({ property }) => property !== 'P6'))
+    }
     return {
       layout: {
         subjects: subjects.map(subject => (subject.name === changed.name ? changed : subject)),
@@ -107,13 +128,26 @@ const verdict = (
           collections: source.collections.map(each => (each.name === changed.name ? proposal.source : each))
         }
       },
-      findings: [...untouched, ...after]
+      findings: [
+        ...before.filter(
+          ({ collections, property }) => !collections.includes(changed.name) && property !== 'P6'
+        ),
+        ...after
+      ]
     }
   } catch (error) {
     // The proposal is no layout (a literal of 256 bytes, a component twice), or too large to prove: it does not help.
     if (error instanceof QuoinError && NO_LAYOUT.includes(error.code)) return undefined
     throw error
   }
+}
+
+const keySets = new WeakMap<readonly Finding[], ReadonlySet<string>>()
+
+const keysOf = (findings: readonly Finding[]): ReadonlySet<string> => {
+  const keys = keySets.get(findings) ?? new Set(findings.map(keyOf))
+  keySets.set(findings, keys)
+  return keys
 }
 
 const NO_LAYOUT: readonly ErrorCode[] = [
