@@ -9,12 +9,15 @@ import {
   type Bump,
   type Interpreter,
   type ProofSource,
+  parseTransaction,
   type RootTracker,
   sharedInterpreter,
   type Transaction
 } from '@quoin/chain'
 import {
   bytesKey,
+  fromHex,
+  hasCode,
   KeyedMutex,
   type Outpoint,
   parseOutpoint,
@@ -30,6 +33,7 @@ import { admitOutputs, previousCoins, readOffChainValues, removeAdmissionsIn } f
 import { stampBlockIn } from './anchors/admitted.ts'
 import { type AnchorOptions, TopicAnchors } from './anchors/topic-anchors.ts'
 import { type AnsweredOutput, answerAll } from './answer.ts'
+import { type BroadcastRecord, broadcasts } from './broadcast/keys.ts'
 import type { DeliveryOptions } from './delivery/lookup-delivery.ts'
 import { LookupOutbox } from './delivery/lookup-outbox.ts'
 import { Failures } from './failures.ts'
@@ -313,9 +317,26 @@ export class Engine {
     return answerAll(this.outputs, results)
   }
 
-  /** Saves the proof of a stored transaction: it is checked, and the transaction moves to its position in the chain. */
-  handleNewMerkleProof(txid: Txid, bump: Bump): Promise<void> {
-    return this.proofs.save(txid, bump)
+  /**
+   * Saves the proof of a stored transaction: it is checked, and the transaction moves to its position in the chain. One that was
+   * rolled back because the network refused it is admitted again.
+   */
+  async handleNewMerkleProof(txid: Txid, bump: Bump): Promise<void> {
+    try {
+      await this.proofs.save(txid, bump)
+    } catch (error) {
+      const kept = hasCode(error, 'ERR_TX_UNKNOWN') ? await this.#keptOf(txid) : undefined
+      if (!kept) throw error
+      const beef = Beef.of([{ txid, transaction: parseTransaction(fromHex(kept.raw)), bump }])
+      const topics = kept.topics.filter(topic => this.topics.has(topic))
+      if (topics.length > 0) await this.admit({ beef, topics })
+      else await this.indexer.index(beef)
+    }
+  }
+
+  async #keptOf(txid: Txid): Promise<BroadcastRecord['kept']> {
+    const record = await this.outputs.store.use(broadcasts.collections.record).get(txid)
+    return record?.status === 'rejected' ? record.kept : undefined
   }
 
   /** Removes an output from all topics and from the index, for the operator. Returns whether it was known. */

@@ -418,6 +418,33 @@ describe('what becomes of it', () => {
     expect(await statusOf(stranger)).toBeUndefined()
   })
 
+  it('what is mined after a refusal is admitted again by its proof, with its descendants by theirs', async () => {
+    open()
+    const parent = spent(await paid(), 0, [1, 900])
+    const child = spent(parent, 1, [1, 800])
+    await submit(parent)
+    await submit(parent, child)
+    const answer = { txStatus: 'DOUBLE_SPEND_ATTEMPTED', verdict: 'refused', processor: 'arc' } as const
+    await broadcaster.report(parent.txid, answer)
+    expect([await statusOf(child), await isAdmitted(parent), await isAdmitted(child)]).toEqual([
+      'rejected',
+      false,
+      false
+    ])
+    const unproved = await chain.proof(parent.txid)
+    expect(unproved.status).toBe('unmined')
+    chain.mine()
+    await syncHeaders(headers, chain)
+    for (const { txid } of [parent, child]) {
+      const proof = await chain.proof(txid)
+      if (proof.status !== 'mined') throw new Error('the chain has not mined it')
+      await engine.handleNewMerkleProof(txid, proof.bump)
+    }
+    expect([await isAdmitted(parent), await isAdmitted(child)]).toEqual([true, true])
+    expect([await statusOf(parent), await statusOf(child)]).toEqual(['mined', 'mined'])
+    expect(await engine.outputs.spends([makeOutpoint(parent.txid, 1)])).toEqual([child.txid])
+  })
+
   it('a refusal of what the headers confirm is ignored', async () => {
     open()
     const transaction = spent(await paid(), 0, [1, 900])

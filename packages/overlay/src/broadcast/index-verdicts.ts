@@ -2,11 +2,13 @@
  * The network and the index: a refusal rolls a transaction back with its descendants, a proof ends its broadcast, and a reorg
  * that removes the proof resumes it. The statuses change in the commits that do these.
  */
-import { bytesKey, formatTxid, type Txid } from '@quoin/primitives'
+import { bytesKey, formatTxid, type Txid, toHex } from '@quoin/primitives'
 import type { Batch } from '@quoin/store'
 import type { OutputStore, RollbackCause } from '@quoin/txo'
+import { admissions } from '../keys.ts'
 import type { Logger } from '../logger.ts'
 import type { BroadcastRecords } from './broadcast-records.ts'
+import type { BroadcastRecord } from './keys.ts'
 import { type ProcessorAnswer, textOf } from './network.ts'
 import type { Outbox } from './outbox.ts'
 import { mined, rejected, unmined } from './transitions.ts'
@@ -88,11 +90,23 @@ export class IndexVerdicts {
     const { txStatus, competing } = isRefused
       ? refusal.answer
       : { txStatus: 'REJECTED', competing: undefined }
-    const change = rejected(txStatus, reasonOf(txid, cause), competing)
+    const change = rejected(txStatus, reasonOf(txid, cause), competing, await this.#kept(txid))
     await this.#records.changeIn(batch, txid, change)
     this.#outbox?.removeIn(batch, txid)
   }
+
+  async #kept(txid: Txid): Promise<BroadcastRecord['kept']> {
+    const [transaction, admitted] = await Promise.all([
+      this.#outputs.transactions.get(txid),
+      this.#outputs.store.use(admissions).get(txid)
+    ])
+    if (!transaction || transaction.raw.length > MAX_KEPT) return undefined
+    return { raw: toHex(transaction.raw), topics: Object.keys(admitted ?? {}) }
+  }
 }
+
+/** Bytes of the longest transaction that is kept. */
+const MAX_KEPT = 100_000
 
 const reasonOf = (txid: Txid, cause: RollbackCause | undefined): string => {
   if (!cause) return 'it was rolled back: a mined transaction spends the same outputs, or a reorg removed it'

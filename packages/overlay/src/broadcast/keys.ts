@@ -29,6 +29,8 @@ export interface BroadcastRecord {
   readonly competing?: readonly string[]
   /** The height of its block. */
   readonly height?: number
+  /** Of a rejected transaction, to admit it again should a proof come after all: its bytes in hex, and its topics. */
+  readonly kept?: { readonly raw: string; readonly topics: readonly string[] }
   /** SHA-256 of the callback tokens of its submissions, in hex: streams of events are asked for by token. */
   readonly tokens?: readonly string[]
 }

@@ -15,7 +15,12 @@ const created = (): BroadcastRecord => {
   return { status: 'queued', txStatus: 'RECEIVED', since: at, at, submissions: 0, checks: 0 }
 }
 
-const withoutReason = ({ reason: _, competing: __, ...record }: BroadcastRecord): BroadcastRecord => record
+const withoutReason = ({
+  reason: _,
+  competing: __,
+  kept: ___,
+  ...record
+}: BroadcastRecord): BroadcastRecord => record
 
 /** To be submitted: also after it was rejected, since an operator or a client gave it again. */
 export const queued: RecordChange = before =>
@@ -59,7 +64,12 @@ export const checked =
     }
 
 export const rejected =
-  (txStatus: string, reason: string, competing?: readonly string[]): RecordChange =>
+  (
+    txStatus: string,
+    reason: string,
+    competing?: readonly string[],
+    kept?: BroadcastRecord['kept']
+  ): RecordChange =>
   before => {
     if (before?.status === 'rejected') return undefined
     const base = before ?? created()
@@ -69,7 +79,8 @@ export const rejected =
       txStatus,
       at: now(),
       reason,
-      ...(competing && { competing })
+      ...(competing && { competing }),
+      ...(kept && { kept })
     }
   }
 
