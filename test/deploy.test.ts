@@ -37,7 +37,7 @@ beforeAll(async () => {
     ...base,
     peers: `tm_kvstore=${peer}`,
     'bsv21.peers': peer,
-    trustProxy: 'loopback',
+    trustProxy: '127.0.0.1',
     backups: './none'
   }
   node = await startNode(
@@ -161,21 +161,25 @@ describe.runIf(isWhole)('with the programs of Debian', { timeout: 900_000 }, () 
     })
     afterAll(() => root.close())
 
-    const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    /** Not from the address of the proxy, which is trusted. */
+    const get = (path: string, headers: Readonly<Record<string, string>> = {}, localAddress = '127.0.0.2') =>
       new Promise<{ status: number; text: string; ip?: string }>((resolve, reject) => {
         const ca = readFileSync(root.certificate)
-        const asked = request({ host: '127.0.0.1', port: root.ports.https, path, ca, headers }, answer => {
-          let text = ''
-          answer.on('data', data => {
-            text += data
-            // A stream does not end.
-            if (answer.headers['content-type']?.startsWith('text/event-stream')) {
-              resolve({ status: answer.statusCode!, text })
-              asked.destroy()
-            }
-          })
-          answer.on('end', () => resolve({ status: answer.statusCode!, text }))
-        })
+        const asked = request(
+          { host: '127.0.0.1', port: root.ports.https, path, ca, headers, localAddress },
+          answer => {
+            let text = ''
+            answer.on('data', data => {
+              text += data
+              // A stream does not end.
+              if (answer.headers['content-type']?.startsWith('text/event-stream')) {
+                resolve({ status: answer.statusCode!, text })
+                asked.destroy()
+              }
+            })
+            answer.on('end', () => resolve({ status: answer.statusCode!, text }))
+          }
+        )
         asked.on('error', reject)
         asked.end()
       })
@@ -208,6 +212,7 @@ describe.runIf(isWhole)('with the programs of Debian', { timeout: 900_000 }, () 
       for (let i = 0; i < 20; i++)
         others.push((await get('/quoin/health/live', { 'x-forwarded-for': `8.8.8.${i}` })).status)
       expect(others).toContain(429)
+      expect((await get('/quoin/health/live', {}, '127.0.0.3')).status).toBe(200)
       expect((await fetch(`${node.url}/health/live`)).status).toBe(200)
     })
   })

@@ -25,6 +25,7 @@ import {
   TickThrottle,
   type Topic,
   type Txid,
+  traced,
   txidOf,
   voutOf
 } from '@quoin/primitives'
@@ -215,7 +216,12 @@ export class Engine {
    * Submits the subject of a BEEF to topics. The answer has the admission of each topic, or its error. Throws when the
    * transaction is malformed or invalid, or in conflict with another, or when a topic is unknown.
    */
-  async submit(request: SubmissionRequest, mode: Mode = 'current-tx'): Promise<Steak> {
+  submit(request: SubmissionRequest, mode: Mode = 'current-tx'): Promise<Steak> {
+    const attributes = () => ({ topics: request.topics.join(','), mode })
+    return traced('submission', attributes, () => this.#submit(request, mode))
+  }
+
+  async #submit(request: SubmissionRequest, mode: Mode): Promise<Steak> {
     await this.#throttle.next()
     const { offChainValues, client } = request
     const topics = [...new Set(request.topics)]

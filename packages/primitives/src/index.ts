@@ -65,5 +65,6 @@ export {
 } from './task.ts'
 export { TickThrottle } from './tick-throttle.ts'
 export { type SleepOptions, sleep, unref, withTimeout } from './timeout.ts'
+export { installTracer, type SpanAttributes, type Tracer, traced } from './trace.ts'
 export { printValue, valueError } from './value-error.ts'
 export { sizedLength, varintLength, Writer } from './writer.ts'

@@ -3,10 +3,12 @@
  * over. Two passes of a task never overlap. A pass that fails is reported through the health of the task and repeated
  * after a backoff. Stopping aborts the signal of the pass and waits for its end.
  */
+
 import { Backoff, type BackoffOptions } from './backoff.ts'
 import { reasonOf } from './error.ts'
 import { type Health, SourceHealth } from './source-health.ts'
 import { unref, withTimeout } from './timeout.ts'
+import { traced } from './trace.ts'
 
 /** A condition for the passes of tasks: the lease of a process, for example. */
 export interface TaskGate {
@@ -204,7 +206,8 @@ export class Task {
     const signal = limits.length > 0 ? AbortSignal.any([this.signal, ...limits]) : this.signal
     let error: unknown
     try {
-      await drain(() => work(signal), { concurrency, signal })
+      const pass = () => drain(() => work(signal), { concurrency, signal })
+      await traced(`task ${this.name}`, () => ({}), pass)
       this.#backoff.reset()
       this.health.succeeded()
     } catch (caught) {

@@ -25,6 +25,7 @@ import {
   type Outpoint,
   type Topic,
   type Txid,
+  traced,
   txidOf,
   voutOf
 } from '@quoin/primitives'
@@ -160,7 +161,11 @@ export class OutputStore {
    */
   async commit(...changes: readonly TxUpdate[]): Promise<boolean> {
     const since = performance.now()
-    const changed = await this.#commit(changes)
+    const changed = await traced(
+      'commit',
+      () => ({ updates: changes.length }),
+      () => this.#commit(changes)
+    )
     for (const committed of this.#committed) committed((performance.now() - since) / 1000)
     return changed
   }

@@ -9,7 +9,7 @@ const clientOf = (trusted: readonly string[], peer: string, headers: IncomingMes
 const forwarded = (...addresses: readonly string[]) => ({ 'x-forwarded-for': addresses.join(', ') })
 
 it('believes no forwarded address unless the proxy is trusted', () => {
-  expect(clientOf([], '203.0.113.9', forwarded('9.9.9.9'))).toEqual({
+  expect(clientOf([], '203.0.113.9', forwarded('9.9.9.9'))).toMatchObject({
     address: '203.0.113.9',
     isLocal: false,
     untrustedProxy: undefined
@@ -23,7 +23,7 @@ it('takes a process of this machine for local only without a forwarding header',
     expect(clientOf([], peer).isLocal, peer).toBe(true)
   for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
     const client = clientOf([], '127.0.0.1', { [name]: '9.9.9.9' })
-    expect(client, name).toEqual({ address: '127.0.0.1', isLocal: false, untrustedProxy: '127.0.0.1' })
+    expect(client, name).toMatchObject({ address: '127.0.0.1', isLocal: false, untrustedProxy: '127.0.0.1' })
   }
   expect(clientOf([], '10.0.0.7', forwarded('9.9.9.9')).untrustedProxy).toBe('10.0.0.7')
   expect(clientOf([], '9.9.9.9').isLocal).toBe(false)
@@ -48,13 +48,15 @@ it('walks back from the socket to the first address that is no trusted proxy', (
 it('takes a forwarded address of this machine for a stranger, and a direct request for local', () => {
   const trusted = ['loopback']
   expect(clientOf(trusted, '127.0.0.1', forwarded('127.0.0.1')).isLocal).toBe(false)
-  expect(clientOf(trusted, '127.0.0.1')).toEqual({
+  expect(clientOf(trusted, '127.0.0.1')).toMatchObject({
     address: '127.0.0.1',
     isLocal: true,
     untrustedProxy: undefined
   })
   expect(clientOf(trusted, '127.0.0.1', { via: '1.1 cache' }).isLocal).toBe(false)
   expect(clientOf(['10.0.0.1'], '10.0.0.1').isLocal).toBe(false)
+  expect(clientOf(['10.0.0.1'], '10.0.0.1').isTrusted).toBe(true)
+  expect(clientOf([], '127.0.0.1', forwarded('9.9.9.9')).isTrusted).toBe(false)
 })
 
 it('takes loopback, private, addresses and subnets', () => {

@@ -11,6 +11,8 @@ export interface Client {
   readonly address: string
   /** Whether a process of this machine asked without a proxy between: the socket's address, and no forwarding header. */
   readonly isLocal: boolean
+  /** Whether this machine or a trusted proxy sent the request, whose other headers may be believed. */
+  readonly isTrusted: boolean
   /** The address of a proxy near by that `trustProxy` does not name. Its clients count as one. */
   readonly untrustedProxy: string | undefined
 }
@@ -47,10 +49,15 @@ export class ClientAddresses {
     const isForwarded = FORWARDING.some(name => headers[name] !== undefined)
     const isLocal = isHere(peer) && !isForwarded
     if (this.#isTrusted(peer)) {
-      return { address: this.#behind(peer, headers), isLocal, untrustedProxy: undefined }
+      return { address: this.#behind(peer, headers), isLocal, isTrusted: true, untrustedProxy: undefined }
     }
     const isNear = isHere(peer) || isPrivate(peer)
-    return { address: peer, isLocal, untrustedProxy: isForwarded && isNear ? peer : undefined }
+    return {
+      address: peer,
+      isLocal,
+      isTrusted: isLocal,
+      untrustedProxy: isForwarded && isNear ? peer : undefined
+    }
   }
 
   /** The client before a trusted proxy; the proxy itself where it names none. */

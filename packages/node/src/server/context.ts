@@ -14,6 +14,7 @@ import type { Role } from './roles.ts'
 import type { StoreWatch } from './store-watch.ts'
 import type { LeaseName } from './task-leases.ts'
 import type { NodeTokens } from './tokens.ts'
+import type { RequestTracer } from './tracing.ts'
 
 /** Declares the routes of another package on the store of a node. */
 export type MountedRoutes = (mount: { readonly store: Store; readonly limits: Limits }) => readonly Route[]
@@ -59,6 +60,8 @@ export interface ServerOptions {
   readonly keyspaces?: readonly AnyKeyspace[]
   /** Addresses and subnets of proxies that are believed about the address of a client; none unless given. */
   readonly trustProxy?: readonly string[]
+  /** Spans of requests. */
+  readonly tracing?: RequestTracer
   /** Milliseconds that `close` waits for requests, 10,000 unless given. */
   readonly drain?: number
   /** Milliseconds between signs of life on a live stream, 15,000 unless given. */

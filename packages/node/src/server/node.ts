@@ -56,6 +56,7 @@ import type { Config } from './settings.ts'
 import { signatureParts } from './signature-parts.ts'
 import { taskLease } from './task-leases.ts'
 import { activationOf, type NodeTokens, openPipeline } from './tokens.ts'
+import { openTracing } from './tracing.ts'
 
 export interface NodeOptions {
   /** Plug-ins beside the ones that the configuration names. */
@@ -97,6 +98,8 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
     const { keyspaces, chain, ...node } = await open(config, { ...options, logger }, closing)
     const { engine, headers, dev } = node
     const roles = rolesOf(config)
+    const tracing = config.tracing ? await openTracing() : undefined
+    if (tracing) closing.add(async () => tracing.close())
     const hasSources = roles.includes('sources')
     if (hasSources) closing.add(await follow(chain, engine, config, logger))
     const proofs = hasSources ? watchProofs(chain, engine, logger) : undefined
@@ -166,7 +169,8 @@ export const startNode = async (config: Config, options: NodeOptions = {}): Prom
         ],
         keyspaces: keyspaces.members,
         mounts: await mountedRoutes(),
-        trustProxy: config.trustProxy
+        trustProxy: config.trustProxy,
+        ...(tracing && { tracing })
       }
     })
     closing.add(() => server.close())

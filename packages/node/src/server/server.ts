@@ -25,8 +25,8 @@ import type { HeaderStore } from '@quoin/chain'
 import { JSON_TYPE, type Route, type RouteResponse, toJson } from '@quoin/http'
 import { type Engine, type Logger, SILENT } from '@quoin/overlay'
 import { QuoinError } from '@quoin/primitives'
-import { Hono } from 'hono'
-import { ClientAddresses } from './client-address.ts'
+import { Hono, type Context as HonoContext } from 'hono'
+import { type Client, ClientAddresses } from './client-address.ts'
 import type { Context, ServerOptions } from './context.ts'
 import { httpError } from './errors.ts'
 import { explorerRoutes } from './explorer.ts'
@@ -139,7 +139,7 @@ export const createServer = ({ engine, headers, options = {} }: CreateServer): S
 const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
   const app = new Hono<Env>()
   const { rate } = context.limits
-  const { content } = context.options
+  const { content, tracing } = context.options
   const limiter = rate && new RateLimiter(rate)
   const clients = new ClientAddresses(context.options.trustProxy ?? [])
   const warnOnce = untrustedProxies(context.logger)
@@ -190,7 +190,7 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
     // Most routes are never asked, and compiling the schemas of all takes a while at the start.
     let reader: RequestReader | undefined
     const method = route.method.toUpperCase()
-    app.on(method, route.path, async c => {
+    const answer = async (c: HonoContext<Env>, client: Client | undefined): Promise<Response> => {
       const since = performance.now()
       const incoming = c.env?.incoming
       const header = (name: string): string | undefined => {
@@ -199,13 +199,12 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
         return Array.isArray(value) ? value.join(', ') : value
       }
       const id = nextId(header('x-request-id'))
-      let answer: RouteResponse
+      let answering: RouteResponse
       try {
         if (context.closing.aborted && route.tag !== 'health') {
           throw new QuoinError('ERR_UNAVAILABLE', 'the server is closing', { seconds: 1 })
         }
         if (content) checkHost(content.origin, header('host'), route)
-        const client = incoming && clients.of(incoming)
         if (client?.untrustedProxy !== undefined) warnOnce(client.untrustedProxy)
         if (limiter && client) limiter.take(client, costOf(route, c.req.param()))
         route.auth?.check(header('authorization'))
@@ -222,11 +221,19 @@ const appOf = (routes: readonly Route[], context: Context): Hono<Env> => {
           },
           id
         )
-        answer = await route.handle(asked)
+        answering = await route.handle(asked)
       } catch (error) {
-        answer = failed(error, id)
+        answering = failed(error, id)
       }
-      return answered(answer, id, method, route.path, since)
+      return answered(answering, id, method, route.path, since)
+    }
+    app.on(method, route.path, c => {
+      const incoming = c.env?.incoming
+      const client = incoming && clients.of(incoming)
+      if (!tracing) return answer(c, client)
+      // A stranger's trace is not continued.
+      const caller = client?.isTrusted ? incoming?.headers : undefined
+      return tracing.request(caller, method, route.path, () => answer(c, client))
     })
   }
   app.options('*', () => new Response(null, { status: 200, headers: { ...PREFLIGHT } }))

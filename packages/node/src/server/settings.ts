@@ -493,6 +493,12 @@ const schema = Type.Object(
       argument: 'level',
       default: 'info'
     }),
+    tracing: flag({
+      description:
+        'whether spans of requests, submissions, commits, calls of plug-ins and background tasks go to the SDK of ' +
+        'OpenTelemetry that the process has registered',
+      default: false
+    }),
     limits: Type.Object(
       {
         body: whole(1024, 2 ** 31, { description: 'bytes that a request may have', default: LIMITS.body }),

@@ -5,7 +5,7 @@
  * A call that was in an ended process is made once more in the next one, alone: the call that ended the process is not
  * known, and fails alone then.
  */
-import { QuoinError } from '@quoin/primitives'
+import { QuoinError, type SpanAttributes, traced } from '@quoin/primitives'
 import type { Logger } from '../logger.ts'
 import { InvalidAnswer, parseDescription } from './answer-parsers.ts'
 import { type Call, CallQueue, GroupedAnswers, makeCall, OpenCalls } from './calls.ts'
@@ -103,6 +103,14 @@ export class HostedModule {
   }
 
   call(request: CallRequest | HistoryRequest): Promise<unknown> {
+    return traced(
+      'plug-in call',
+      () => callAttributes(request),
+      () => this.#enqueue(request)
+    )
+  }
+
+  #enqueue(request: CallRequest | HistoryRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const refusal = this.#refusal()
       if (refusal) {
@@ -345,3 +353,6 @@ export class HostedModule {
 const plain = (spec: ModuleSpec): ModuleSpec => JSON.parse(JSON.stringify(spec)) as ModuleSpec
 
 const firstLine = (text: string | undefined): string => (text ?? 'unknown').split('\n', 1)[0]!.slice(0, 500)
+
+const callAttributes = (request: CallRequest | HistoryRequest): SpanAttributes =>
+  request.type === 'call' ? { service: request.service, method: request.method } : { method: request.type }

@@ -147,7 +147,24 @@ const sources = ({ config: { bsv21, proofs } }: Subject, network: Network): Prom
   )
 ]
 
-const publicAddress = async ({ uri }: Subject, network: Network): Promise<Diagnosis[]> => {
+const broadcasters = ({ config: { broadcast, chain } }: Subject, network: Network): Promise<Diagnosis>[] => {
+  if (chain === 'dev') return []
+  const { processors, callback } = broadcast
+  if (processors.length === 0) {
+    const remedy = 'set broadcast to arc:URL or arcade:URL, unless clients send their transactions themselves'
+    return [Promise.resolve(warning('broadcaster', 'none: submissions are not sent to the network', remedy))]
+  }
+  const asked = processors.map(processor => {
+    const url = processor.replace(/^\w+:/, '')
+    return isThere(network, `broadcaster ${url}`, url, 'broadcast')
+  })
+  if (callback !== undefined) return asked
+  const remedy = 'set broadcast.callback to the public URL of /arc-ingest, and arcToken'
+  return [...asked, Promise.resolve(warning('broadcaster', 'statuses are not reported to this node', remedy))]
+}
+
+const publicAddress = async (subject: Subject, network: Network): Promise<Diagnosis[]> => {
+  const uri = subject.uri ?? subject.config.advertise.uri
   if (uri === undefined) return []
   const check = `address ${uri}`
   if (!/^https:\/\//.test(uri))
@@ -184,7 +201,11 @@ export const NETWORK_CHECKS: readonly Check[] = [
       const network = new Network()
       const found = await Promise.all([
         headers(subject, network),
-        Promise.all([...sources(subject, network), ...peers(subject, network)]),
+        Promise.all([
+          ...sources(subject, network),
+          ...broadcasters(subject, network),
+          ...peers(subject, network)
+        ]),
         publicAddress(subject, network)
       ])
       return [...found.flat(), clock(network.skew)]

@@ -62,13 +62,17 @@ describe('the services of a configuration', () => {
       network: 'regtest',
       proofs: headers.url,
       peers: `tm_kvstore=${node.url}`,
-      'bsv21.peers': node.url
+      'bsv21.peers': node.url,
+      'broadcast.processors': `arc:${headers.url}`,
+      'broadcast.callback': 'https://node.example/arc-ingest',
+      arcToken: 'correct-horse-battery'
     })
     expect(found.map(({ status }) => status)).toEqual(found.map(() => 'ok'))
     expect(found.map(({ check }) => check.split(' ')[0])).toEqual([
       'headers',
       'proofs',
       'source',
+      'broadcaster',
       'peer',
       'clock'
     ])
@@ -81,19 +85,22 @@ describe('the services of a configuration', () => {
     const found = await checked(NETWORK_CHECKS, {
       chain: `headers:${gone.url}`,
       proofs: gone.url,
-      peers: `tm_kvstore=${headers.url},tm_ship=${gone.url},tm_unknown=${node.url}`
+      peers: `tm_kvstore=${headers.url},tm_ship=${gone.url},tm_unknown=${node.url}`,
+      'broadcast.processors': `arcade:${gone.url}`
     })
     const errors = found.filter(({ status }) => status === 'error')
     expect(errors.map(({ check }) => check)).toEqual([
       `headers ${gone.url}`,
       `proofs ${gone.url}`,
+      `broadcaster ${gone.url}`,
       `peer tm_kvstore ${headers.url}`,
       `peer tm_ship ${gone.url}`,
       `peer tm_unknown ${node.url}`
     ])
     for (const { remedy } of errors) expect(remedy).toBeDefined()
-    expect(errors[2]!.message).toContain('status 404')
-    expect(errors[4]!.message).toBe('does not have tm_unknown')
+    expect(errors[3]!.message).toContain('status 404')
+    expect(errors[5]!.message).toBe('does not have tm_unknown')
+    expect(found).toContainEqual(expect.objectContaining({ check: 'broadcaster', status: 'warning' }))
   })
 
   it('compare the clock by their answers', async () => {
@@ -131,7 +138,11 @@ describe('the services of a configuration', () => {
       status: 'error',
       message: expect.stringContaining('only https')
     })
-    expect(named(await checked(NETWORK_CHECKS, {}, 'https://127.0.0.1:9'), 'address')?.status).toBe('error')
+    const advertised = await checked(NETWORK_CHECKS, {
+      'advertise.uri': 'https://127.0.0.1:9',
+      'advertise.wallet': 'http://127.0.0.1:9'
+    })
+    expect(named(advertised, 'address https://127.0.0.1:9')?.status).toBe('error')
   })
 })
 
@@ -348,6 +359,6 @@ describe('quoin doctor', () => {
     expect(printed.join('')).not.toMatch(/^error/m)
     expect(status).toBe(0)
     expect(printed.join('')).toMatch(/warning {2}backups: no directory is set\n {9}set backups/)
-    expect(printed.join('')).toMatch(/0 errors, 2 warnings\n$/)
+    expect(printed.join('')).toMatch(/0 errors, 3 warnings\n$/)
   })
 })
