@@ -13,6 +13,7 @@ import {
   text,
   u32
 } from '@quoin/keyspace'
+import { admissionsValue } from './admission-value.ts'
 import { PROVED } from './proved.ts'
 
 const NAME = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-'
@@ -65,7 +66,7 @@ export const overlay = keyspace(
   {
     judgements: collection({
       key: ['t:', txid('txid'), ':judged'],
-      value: json<Admissions>(),
+      value: admissionsValue,
       about: 'The admissions of a transaction, by topic.'
     }),
     offChainValues: collection({

@@ -98,8 +98,7 @@ export class ByteReader {
     return this.#at === this.#bytes.length
   }
 
-  /** Bytes that are not read. */
-  get left(): number {
+  get #left(): number {
     return this.#bytes.length - this.#at
   }
 
@@ -124,6 +123,13 @@ export class ByteReader {
       if (value > Number.MAX_SAFE_INTEGER) throw this.damaged('a number is too large')
       if (byte < 128) return value
     }
+  }
+
+  /** The number of items that follow, each of at least one byte. */
+  length(): number {
+    const length = this.count()
+    if (length > this.#left) throw this.damaged('it ends too early')
+    return length
   }
 
   text(): string {

@@ -3,6 +3,7 @@
 export { accountIn, Book, type RankedAccount, type RankedPage } from './amount-book.ts'
 export type { AmountLedger, LedgerOutput, LedgerPosting } from './amount-ledger.ts'
 export { type Amount, type Amounts, totalOf } from './amounts.ts'
+export { ByteReader, ByteWriter } from './compact-text.ts'
 export { compareIndexes, type Difference, hashesOf } from './compare.ts'
 export {
   balanced,

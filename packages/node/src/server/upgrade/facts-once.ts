@@ -1,9 +1,10 @@
 /**
  * The migration to rows that hold each fact once, in few bytes. Version 0.1 repeated outputs in the entries of the
- * journal, and the block position of a transaction in each of its outputs. It had satoshis apart from their outputs, events
- * and data as JSON, and a set of a topic's outputs for each state of their proofs, which the scores in the set of the
- * topic tell as well.
+ * journal, and the block position of a transaction in each of its outputs. It had satoshis apart from their outputs;
+ * events, data and admissions as JSON; and a set of a topic's outputs for each state of their proofs, which the scores in
+ * the set of the topic tell as well.
  */
+import { type Admission, type Admissions, overlay } from '@quoin/overlay'
 import { equalBytes, parseTxid, successor } from '@quoin/primitives'
 import type { Batch, Store } from '@quoin/store'
 import { layoutsOf } from '@quoin/store'
@@ -17,7 +18,7 @@ import {
   outputs
 } from '@quoin/txo'
 import { LAYOUTS_0_1 } from './layouts-0.1.ts'
-import type { Migration, MigrationOptions } from './migration.ts'
+import { isJson, type Migration, type MigrationOptions, rangeOf, readJson } from './migration.ts'
 import { pickLayouts } from './pick-layouts.ts'
 
 const { journal, changes } = outputs.collections
@@ -27,9 +28,6 @@ const AMOUNT = satoshis.encode().slice()
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
 /** The keys of version 0.1: satoshis by outpoint, the prefix of the hashes of outputs, and a field of these. */
 const [SATOSHIS, HASH, MERKLE_STATE] = [ascii('h:sats'), ascii('h:'), ascii('ms')] as const
-/** No byte below begins a JSON text. */
-const JSON_FROM = 0x20
-const decoder = new TextDecoder()
 /** Rows of a batch. */
 const PAGE = 500
 /** The entries of version 0.1 were the ids of changes. */
@@ -48,6 +46,17 @@ export const writeFactsOnce: Migration = {
     await work.outputs()
   }
 }
+
+/** The same for admissions: a store may have outputs without an overlay. */
+export const writeCompactAdmissions: Migration = {
+  name: 'write admissions in binary',
+  from: pickLayouts(LAYOUTS_0_1, 'overlay', ['judgements']),
+  to: pickLayouts(layoutsOf([overlay]), 'overlay', ['judgements']),
+  run: (store, options) => new Conversion(store, options).admissions()
+}
+
+/** Lists that an early admission may lack. */
+const NO_ADMISSION: Admission = { outputsToAdmit: [], coinsToRetain: [], coinsRemoved: [], previousCoins: [] }
 
 /** A change in the journal of version 0.1. */
 interface OldChange extends ChangeDetails {
@@ -130,9 +139,8 @@ class Conversion {
       if (!outputs.collections.output.owns(key)) continue
       for (const { field, value } of fields) {
         if (equalBytes(field, MERKLE_STATE)) batch.hdel(key, field)
-        const isJson = events.owns(field) || data.owns(field)
-        if (isJson && value[0]! >= JSON_FROM) {
-          batch.hset(key, field, data.value.codec.encode(JSON.parse(decoder.decode(value))))
+        if ((events.owns(field) || data.owns(field)) && isJson(value)) {
+          batch.hset(key, field, data.value.codec.encode(readJson(value)))
         }
       }
       if (++rows % PAGE > 0) continue
@@ -140,6 +148,24 @@ class Conversion {
       batch = this.#store.batch()
     }
     await this.#commit(batch, rows % PAGE)
+  }
+
+  async admissions(): Promise<void> {
+    const { judgements } = overlay.collections
+    const range = rangeOf(judgements)
+    for (let { start } = range; ; ) {
+      const rows = await this.#store.range({ ...range, start }, { limit: PAGE })
+      const old = rows.filter(({ key, value }) => judgements.owns(key) && isJson(value))
+      const batch = this.#store.batch()
+      for (const { key, value } of old) {
+        const admissions = Object.entries(readJson(value) as Admissions)
+        const whole = admissions.map(([topic, each]) => [topic, { ...NO_ADMISSION, ...each }])
+        batch.set(key, judgements.value.codec.encode(Object.fromEntries(whole)))
+      }
+      await this.#commit(batch, old.length)
+      if (rows.length < PAGE) return
+      start = successor(rows.at(-1)!.key)
+    }
   }
 
   /** Deletes the sorted sets whose keys begin with a text. */

@@ -5,7 +5,7 @@
  */
 import { outpoint, topic, txid } from '@quoin/chain/components'
 import { collection, json, keyspace, logOf } from '@quoin/keyspace'
-import { type Admission, overlay } from '@quoin/overlay'
+import { type Admission, type Admissions, overlay } from '@quoin/overlay'
 import {
   bytesKey,
   makeOutpoint,
@@ -18,7 +18,7 @@ import {
 } from '@quoin/primitives'
 import { type Log, layoutsOf, type Store } from '@quoin/store'
 import { type MembershipChange, membershipEntries, OutputStore, outputs as outputKeys } from '@quoin/txo'
-import { type Migration, type MigrationOptions, rangeOf } from './migration.ts'
+import { isJson, type Migration, type MigrationOptions, rangeOf, readJson } from './migration.ts'
 
 const arrivals = keyspace('overlay', {
   arrivedOutputs: collection({ key: ['l:arrived:', topic('topic')], value: logOf(outpoint('outpoint')) }),
@@ -30,8 +30,9 @@ const arrivals = keyspace('overlay', {
   evicted: collection({ key: ['t:', txid('txid'), ':gone'], value: json<readonly number[]>() })
 })
 const { arrivedOutputs, arrivedTransactions, takenBack, evicted } = arrivals.collections
+const { judgements } = overlay.collections
 const { membership, topicOutputs } = outputKeys.collections
-const { judgements, initialCursors } = overlay.collections
+const { initialCursors } = overlay.collections
 const { cursor } = initialCursors.value.fields.collections
 
 /** Rows of a page. */
@@ -123,7 +124,7 @@ class TopicMigration {
 
   /** Coins of the topic that a transaction spent and that left with it, then the outputs of it that the topic has. */
   async #changesOf(arrived: Txid): Promise<MembershipChange[]> {
-    const judgement = (await this.#store.use(judgements).get(arrived))?.[this.#topic]
+    const judgement = (await admissionsOf(this.#store, arrived))?.[this.#topic]
     const coins = judgement ? await this.#coins(arrived, judgement) : []
     const left: Outpoint[] = []
     for (const [i, spender] of (await this.#outputs.spends(coins)).entries()) {
@@ -183,7 +184,7 @@ class TopicMigration {
   }
 
   async #isAdmitted(member: Outpoint): Promise<boolean> {
-    const judgement = (await this.#store.use(judgements).get(txidOf(member)))?.[this.#topic]
+    const judgement = (await admissionsOf(this.#store, txidOf(member)))?.[this.#topic]
     return judgement?.outputsToAdmit.includes(voutOf(member)) ?? false
   }
 
@@ -200,6 +201,13 @@ class TopicMigration {
       }
     }
   }
+}
+
+/** Admissions of a transaction: JSON in version 0.1, and binary in a store that was upgraded further. */
+const admissionsOf = async (store: Store, txid: Txid): Promise<Admissions | undefined> => {
+  const value = await store.get(judgements.encode(txid))
+  if (!value) return undefined
+  return isJson(value) ? (readJson(value) as Admissions) : judgements.value.codec.decode(value)
 }
 
 async function* entriesOf(log: Log<Txid>): AsyncGenerator<Txid> {

@@ -19,6 +19,11 @@ export interface MigrationOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Whether a value is JSON: binary forms begin with a byte below, which begins no JSON text that a program wrote. */
+export const isJson = (value: Uint8Array): boolean => value[0]! >= 0x20
+
+export const readJson = (value: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(value))
+
 /** The range of the keys with the first literal of a collection. */
 export const rangeOf = ({ layout }: Collection) => {
   const [first] = layout.parts

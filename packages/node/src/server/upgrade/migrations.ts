@@ -7,7 +7,7 @@ import { txid } from '@quoin/chain/components'
 import { type Collection, collection, json, type Keyspace, keyspace, rawValue, u32 } from '@quoin/keyspace'
 import { successor } from '@quoin/primitives'
 import { type Layouts, layoutsOf, type Store } from '@quoin/store'
-import { writeFactsOnce } from './facts-once.ts'
+import { writeCompactAdmissions, writeFactsOnce } from './facts-once.ts'
 import { LAYOUTS_0_1 } from './layouts-0.1.ts'
 import { writeMembershipLogs } from './membership.ts'
 import { type Migration, type MigrationOptions, rangeOf } from './migration.ts'
@@ -53,7 +53,8 @@ export const MIGRATIONS: readonly Migration[] = [
     }
   },
   writeMembershipLogs,
-  writeFactsOnce
+  writeFactsOnce,
+  writeCompactAdmissions
 ]
 
 /**

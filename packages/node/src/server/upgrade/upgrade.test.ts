@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { tokenLedger } from '@quoin/bsv21'
-import { BroadcastRecords, broadcasts } from '@quoin/overlay'
+import { BroadcastRecords, broadcasts, overlay } from '@quoin/overlay'
 import type { Txid } from '@quoin/primitives'
 import {
   claimLayouts,
@@ -48,6 +48,7 @@ interface Fixture {
 
 const MEMBERSHIP = 'write the membership logs of topics'
 const FACTS = 'write each fact once'
+const ADMISSIONS = 'write admissions in binary'
 
 const fixtures: readonly Fixture[] = [
   {
@@ -55,20 +56,20 @@ const fixtures: readonly Fixture[] = [
     kind: 'lmdb',
     directory: 'lmdb',
     renamed: { 'data.mdb-killed': '' },
-    steps: ['recover 40 commits from the redo log', MEMBERSHIP, FACTS, 'record the key layouts']
+    steps: ['recover 40 commits from the redo log', MEMBERSHIP, FACTS, ADMISSIONS, 'record the key layouts']
   },
   {
     name: 'lmdb after kill -9',
     kind: 'lmdb',
     directory: 'lmdb',
     renamed: { 'data.mdb': '', 'data.mdb-killed': 'data.mdb' },
-    steps: ['recover 40 commits from the redo log', MEMBERSHIP, FACTS, 'record the key layouts']
+    steps: ['recover 40 commits from the redo log', MEMBERSHIP, FACTS, ADMISSIONS, 'record the key layouts']
   },
   {
     name: 'level',
     kind: 'level',
     directory: 'level',
-    steps: ['add checksums to rows', MEMBERSHIP, FACTS, 'record the key layouts']
+    steps: ['add checksums to rows', MEMBERSHIP, FACTS, ADMISSIONS, 'record the key layouts']
   },
   {
     name: 'lmdb with proofs and judgements apart from their transactions',
@@ -79,6 +80,7 @@ const fixtures: readonly Fixture[] = [
       'move proofs and judgements beside their transactions',
       MEMBERSHIP,
       FACTS,
+      ADMISSIONS,
       'record the key layouts'
     ]
   }
@@ -394,7 +396,7 @@ describe('a store on a server', () => {
     const redis = await startRedis()
     try {
       const store = await openStore(redis.url)
-      const txid = new Uint8Array(32).fill(7)
+      const txid = new Uint8Array(32).fill(7) as Txid
       const key = (text: string, rest = ''): Uint8Array =>
         Buffer.concat([Buffer.from(text), txid, Buffer.from(rest)])
       await store.set(key('p:'), Buffer.from('proof'))
@@ -412,13 +414,16 @@ describe('a store on a server', () => {
           'move proofs and judgements beside their transactions',
           MEMBERSHIP,
           FACTS,
+          ADMISSIONS,
           'record the key layouts'
         ]
       })
       const text = async (at: Uint8Array) => Buffer.from((await store.get(at)) ?? []).toString()
       expect(await text(key('t:', ':proof'))).toBe('proof')
       expect(await text(key('t:', ':gone'))).toBe('')
-      expect(await text(key('t:', ':judged'))).toBe('{"tm_hello":{}}')
+      expect(await store.use(overlay.collections.judgements).get(txid)).toEqual({
+        tm_hello: { outputsToAdmit: [], coinsToRetain: [], coinsRemoved: [], previousCoins: [] }
+      })
       expect(await store.range(Buffer.from('p:'))).toEqual([])
       expect(await store.range(Buffer.from('j:'))).toEqual([])
       await store.close()
