@@ -96,6 +96,7 @@ const bootstrapTopic = async (
   let reported = 0
   const sync = new TopicSync(engine, topic, peer, {
     ...(sample !== undefined && { sample }),
+    bulk: true,
     onProgress: ({ submitted: ofRun, position, last }: SyncProgress) => {
       attempts.succeeded()
       submitted += ofRun - reported

@@ -70,8 +70,11 @@ export class AnchorSync {
     this.#options = options
   }
 
-  /** Undefined when this node or the peer has no anchors of the topic. */
-  async run(admit: Admit, signal: AbortSignal | undefined): Promise<AnchorReport | undefined> {
+  /**
+   * Undefined when this node or the peer has no anchors of the topic. Without `admit` the tips are compared, and the
+   * report is undefined if they differ.
+   */
+  async run(admit: Admit | undefined, signal: AbortSignal | undefined): Promise<AnchorReport | undefined> {
     const { engine, topic, peer } = this.#options
     const { anchors } = engine
     const start = anchors?.start(topic)
@@ -81,11 +84,18 @@ export class AnchorSync {
     if (!other) return undefined
     const tip = await anchors.tip(topic)
     if (!tip || other === 'none' || other.height < start) return { ...NOTHING, start, height: start - 1 }
-    const comparison = new Comparison(this.#options, { anchors, remote, start, admit, signal })
+    const comparison = new Comparison(this.#options, {
+      anchors,
+      remote,
+      start,
+      admit: admit ?? NOT_ADMITTED,
+      signal
+    })
     const height = Math.min(tip.height, other.height)
     const pair = await comparison.at(height, other.height === height ? other.tac : undefined)
     // Differences that could not be repaired stay as they are while neither chain changes.
     const known = anchors.comparisons.get(pair)
+    if (!admit && !known && !isEqual(pair)) return undefined
     const report = known ?? (await comparison.repair(height, pair, this.#compared, this.#last))
     const after = known
       ? pair
@@ -96,6 +106,8 @@ export class AnchorSync {
     return report
   }
 }
+
+const NOT_ADMITTED: Admit = async () => undefined
 
 const NOTHING = { agreed: -1, fetched: 0, missing: 0, extra: 0, isPartial: false }
 

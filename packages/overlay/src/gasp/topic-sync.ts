@@ -29,6 +29,7 @@ import {
   WORK_LEASE_SECONDS,
   whileLeased
 } from '@quoin/store'
+import { outputs as outputKeys } from '@quoin/txo'
 import { type AnchorReport, AnchorSync, isComplete } from '../anchors/anchor-sync.ts'
 import type { ProvedTransaction } from '../anchors/fetch.ts'
 import type { Engine } from '../engine.ts'
@@ -68,6 +69,8 @@ export interface TopicSyncOptions {
    * transaction that was not verified is recorded as unverified: a later one that spends it is verified with it.
    */
   readonly sample?: number
+  /** Whether the peer is listed before anchors are compared, as it is for an empty topic; not unless given. */
+  readonly bulk?: boolean
   /** Called after each page. */
   readonly onProgress?: (progress: SyncProgress) => void
 }
@@ -94,6 +97,7 @@ export interface SyncReport {
 }
 
 const { sync } = overlay.collections
+const { topicTransactions } = outputKeys.collections
 /** Items that are fetched together, under one deadline. */
 const BATCH_SIZE = 16
 /** Consecutive failures to reach the peer that end a run. */
@@ -118,6 +122,7 @@ export class TopicSync {
   readonly #rows: PeerPages
   readonly #batches: BatchAdmission
   readonly #anchors: AnchorSync
+  readonly #isBulk: boolean
   /** Transactions that anchors left for the queue, in their order. */
   #left = 0
   readonly #onProgress: ((progress: SyncProgress) => void) | undefined
@@ -145,6 +150,7 @@ export class TopicSync {
       backoffLimit: 3600,
       ...(options.now && { now: options.now })
     })
+    this.#isBulk = options.bulk ?? false
     const { sample } = options
     this.#onProgress = options.onProgress
     this.#batches = new BatchAdmission({
@@ -173,7 +179,9 @@ export class TopicSync {
     await this.#rows.enqueueRolledBack(state)
     let [listed, failed] = [0, 0]
     this.#submitted = 0
-    const anchors = await this.#compareAnchors(state, signal)
+    // A listing brings a whole history in fewer requests than a repair; anchors then prove that it did.
+    const isListedFirst = this.#isBulk || (await this.#isEmpty())
+    let anchors = await this.#compareAnchors(state, !isListedFirst, signal)
     const anchored = anchors && isComplete(anchors) ? { from: anchors.start, to: anchors.height } : undefined
     for (let page = 0; ; page++) {
       const { rows, isMore, kind, position, last } = await this.#rows.next(state, signal, anchored)
@@ -182,6 +190,10 @@ export class TopicSync {
       this.#onProgress?.({ submitted: this.#submitted, position, last })
       const isBehind = isMore && (page + 1 >= this.#pages || (await this.#isFull()))
       if (!isMore || isBehind) {
+        if (!isBehind && isListedFirst && !(anchors && isComplete(anchors))) {
+          anchors = await this.#compareAnchors(state, true, signal)
+          failed += await this.#work(kind, state, signal)
+        }
         return { listed, submitted: this.#submitted, failed, isBehind, ...(anchors && { anchors }) }
       }
     }
@@ -190,10 +202,12 @@ export class TopicSync {
   /** Fetches what the anchors show to be missing. A peer whose anchors are malformed is still listed. */
   async #compareAnchors(
     state: SyncQueueState,
+    isRepairing: boolean,
     signal: AbortSignal | undefined
   ): Promise<AnchorReport | undefined> {
     try {
-      return await this.#anchors.run(each => this.#admitProved(each, state), signal)
+      const admit = isRepairing ? (each: ProvedTransaction) => this.#admitProved(each, state) : undefined
+      return await this.#anchors.run(admit, signal)
     } catch (error) {
       if (!hasCode(error, 'ERR_SYNC_PEER') || error.details['unknownTopic'] === true) throw error
       this.#logger.warn('cannot compare anchors', {
@@ -227,6 +241,11 @@ export class TopicSync {
         reason: reasonOf(error)
       })
     }
+  }
+
+  async #isEmpty(): Promise<boolean> {
+    const transactions = this.#engine.outputs.store.use(topicTransactions).at(this.topic)
+    return (await transactions.count()) === 0
   }
 
   async #isFull(): Promise<boolean> {
