@@ -20,6 +20,7 @@ import {
 } from '@quoin/discovery'
 import { answerBeef, type Engine, healthLog, type Logger } from '@quoin/overlay'
 import {
+  isRetryable,
   QuoinError,
   reasonOf,
   SourceHealth,
@@ -68,6 +69,8 @@ export class AdvertiserTask {
   readonly #task: Task
   #wallet: { readonly wallet: AdvertiserWallet; readonly identityKey: string } | undefined
   #refused = ''
+  /** Transactions that the wallet makes, or made, which no topic has yet. */
+  readonly #unsubmitted = new Map<'create' | 'revoke', Promise<TaggedBeef>>()
 
   constructor(options: AdvertiserTaskOptions) {
     this.#options = options
@@ -131,18 +134,24 @@ export class AdvertiserTask {
     if (missing.length > 0) await this.#checkBans()
     for (const names of chunked(missing)) {
       signal.throwIfAborted()
-      await this.#submit(
-        await this.#patiently('create advertisements', createAdvertisements(wallet, uri, names))
+      await this.#act(
+        'create',
+        () => createAdvertisements(wallet, uri, names),
+        made => this.#submit(made)
       )
       logger.info('advertised', { uri, names })
     }
     for (const found of chunked(obsolete)) {
       signal.throwIfAborted()
-      const names = found.map(({ name }) => name)
-      const revocation = await this.#patiently('revoke advertisements', revokeAdvertisements(wallet, found))
-      await this.#submit(revocation)
-      await this.#atTrackers(signal, tracker => tracker.submit(revocation))
-      logger.info('advertisements revoked', { uri, names })
+      await this.#act(
+        'revoke',
+        () => revokeAdvertisements(wallet, found),
+        async made => {
+          await this.#submit(made)
+          await this.#atTrackers(signal, tracker => tracker.submit(made))
+        }
+      )
+      logger.info('advertisements revoked', { uri, names: found.map(({ name }) => name) })
     }
     const { current } = await this.#plan(identityKey)
     await this.#atTrackers(signal, tracker => this.#renew(tracker, identityKey, current))
@@ -221,14 +230,37 @@ export class AdvertiserTask {
     if (failed?.error) throw new QuoinError('ERR_TOPIC_FAILED', failed.error.message, { topic })
   }
 
-  async #patiently<T>(what: string, work: Promise<T>): Promise<T> {
+  /**
+   * A transaction of the wallet, and its submissions. The wallet may answer late, after it has paid and broadcast, and a
+   * submission may fail: the next pass goes on with the same transaction.
+   */
+  async #act(
+    kind: 'create' | 'revoke',
+    make: () => Promise<TaggedBeef>,
+    submit: (made: TaggedBeef) => Promise<void>
+  ): Promise<void> {
+    const making = this.#unsubmitted.get(kind) ?? make()
+    this.#unsubmitted.set(kind, making)
+    const forget = () => void this.#unsubmitted.delete(kind)
+    making.catch(forget)
+    const made = await this.#patiently(`${kind} advertisements`, making)
+    try {
+      await submit(made)
+    } catch (error) {
+      if (!isRetryable(error)) forget()
+      throw error
+    }
+    forget()
+  }
+
+  async #patiently<T>(action: string, work: Promise<T>): Promise<T> {
     const { patience = PATIENCE_MS } = this.#options
     try {
       return await withTimeout(work, patience, () => {
         throw new Error(`no answer within ${patience} ms`)
       })
     } catch (error) {
-      throw new QuoinError('ERR_WALLET', `the wallet did not ${what}: ${reasonOf(error)}`, { cause: error })
+      throw new QuoinError('ERR_WALLET', `the wallet did not ${action}: ${reasonOf(error)}`, { cause: error })
     }
   }
 

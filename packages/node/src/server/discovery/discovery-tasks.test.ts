@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Transaction } from '@quoin/chain'
+import { checkHost } from '@quoin/discovery'
 import { openDevWallet } from '@quoin/kvstore-client/dev-wallet'
 import type { Logger, QuoinTopic } from '@quoin/overlay'
 import { makeOutpoint, parseOutpoint } from '@quoin/primitives'
@@ -172,6 +173,41 @@ describe('the advertiser', () => {
   })
 })
 
+it('the advertiser goes on with the transaction of a wallet that answered late', async () => {
+  const node = await start({})
+  const wallet = await openDevWallet({ node: node.url })
+  let actions = 0
+  let answer: () => void = () => undefined
+  const late = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  const slow = {
+    ...wallet,
+    createAction: async (args: Parameters<typeof wallet.createAction>[0]) => {
+      actions++
+      await late
+      return wallet.createAction(args)
+    }
+  }
+  const task = new AdvertiserTask({
+    engine: node.engine,
+    uri: URI,
+    openWallet: async () => slow,
+    trackers: [],
+    interval: 1e6,
+    logger,
+    gate: { signal: new AbortController().signal, onOpen: () => () => undefined },
+    patience: 300
+  })
+  expect(await task.once()).toBe(false)
+  expect(task.state().message).toContain('the wallet did not create advertisements: no answer within 300 ms')
+  expect(actions).toBe(1)
+  answer()
+  await expect.poll(() => task.once(), { timeout: 20_000 }).toBe(true)
+  expect(actions).toBe(1)
+  expect(await task.report()).toMatchObject({ missing: [] })
+}, 60_000)
+
 const host = (name: string) => new Host(name)
 const beefOf = async (node: Node, { txid }: Transaction): Promise<Uint8Array> => node.dev!.chain.beef(txid)
 const advertisement = async (node: Node, by: Host, protocol: 'SHIP' | 'SLAP', name: string) =>
@@ -261,22 +297,22 @@ describe('the janitor', () => {
       hosts: [{ site: 'a.example.com', failures: 1, isDown: false, reason: 'cannot be reached: no route' }]
     })
     expect(await served(node, 'ls_ship')).toBe(1)
+    // A node is healthy to others by the same rule.
+    expect(await checkHost(node.url, { fetch })).toBeUndefined()
   })
 
-  it('leaves hosts that are down out of answers, in rounds of its own', async () => {
-    const node = await start(
-      { 'janitor.interval': '1' },
-      {
-        fetch: async () => {
-          throw new TypeError('fetch failed', { cause: new Error('no route') })
-        }
-      }
-    )
+  it('asks in rounds of its own', async () => {
+    const asked: string[] = []
+    const up: typeof fetch = async input => {
+      asked.push(String(input))
+      return Response.json({ status: 'ok' })
+    }
+    const node = await start({ 'janitor.interval': '1' }, { fetch: up })
     const ship = await advertisement(node, host('a'), 'SHIP', 'tm_slap')
     await node.engine.submit({ beef: await beefOf(node, ship), topics: ['tm_ship'] })
-    await expect.poll(() => served(node, 'ls_ship'), { timeout: 20_000 }).toBe(0)
-    expect(logged.find(({ event }) => event === 'advertised host down')).toMatchObject({
-      host: 'a.example.com'
+    await expect.poll(() => asked, { timeout: 20_000 }).toContain('https://a.example.com/health')
+    expect((await admin(node, 'hosts')).data).toMatchObject({
+      hosts: [{ site: 'a.example.com', failures: 0 }]
     })
   }, 60_000)
 
