@@ -71,8 +71,8 @@ class SseStream {
   source(): StreamSource {
     return {
       pull: async controller => {
-        const text = this.#heartbeat ? await this.#nextEvent() : this.#begin(controller)
-        if (text !== undefined) return controller.enqueue(encoder.encode(text))
+        const bytes = this.#heartbeat ? await this.#nextEvent() : encoder.encode(this.#begin(controller))
+        if (bytes !== undefined) return controller.enqueue(bytes)
         this.#end()
         controller.close()
       },
@@ -108,16 +108,20 @@ class SseStream {
     controller.enqueue(encoder.encode(text))
   }
 
-  /** The next text to send; undefined at the end of the stream. */
-  async #nextEvent(): Promise<string | undefined> {
+  /** The next event to send; undefined at the end of the stream. */
+  async #nextEvent(): Promise<Uint8Array | undefined> {
     try {
       for (;;) {
         const { value: change } = await this.#changes.next()
         if (!change) return undefined
-        const data = await this.#describe(change)
+        const describing = this.#describe(change)
+        const data = describing instanceof Promise ? await describing : describing
         if (!data) continue
         this.#sent++
-        return `event: ${change.kind}\n${this.#idLine()}data: ${dataOf(change, data)}\n\n`
+        this.#lastSentId = change.position
+        return data === change
+          ? sharedEventOf(change)
+          : eventOf(change, { ...data, position: change.position })
       }
     } catch (error) {
       return this.#failed(error)
@@ -131,19 +135,22 @@ class SseStream {
   }
 
   /** The subscription has ended with the error, and the next read ends the stream. */
-  #failed(error: unknown): string | undefined {
-    if (hasCode(error, 'ERR_TXO_POSITION')) return `event: gone\ndata: ${toJson(error.details)}\n\n`
+  #failed(error: unknown): Uint8Array | undefined {
+    if (hasCode(error, 'ERR_TXO_POSITION'))
+      return encoder.encode(`event: gone\ndata: ${toJson(error.details)}\n\n`)
     this.#context.logger.error('live stream failed', { reason: reasonOf(error) })
     return undefined
   }
 }
 
-/** JSON of changes that streams share. */
-const texts = new WeakMap<LiveChange, string>()
+const eventOf = ({ kind, position }: LiveChange, data: object): Uint8Array =>
+  encoder.encode(`event: ${kind}\nid: ${position}\ndata: ${toJson(data)}\n\n`)
 
-const dataOf = (change: LiveChange, data: object): string => {
-  if (data !== change) return toJson({ ...data, position: change.position })
-  const text = texts.get(change) ?? toJson(change)
-  texts.set(change, text)
-  return text
+/** Events of whole changes, which streams share. */
+const sharedEvents = new WeakMap<LiveChange, Uint8Array>()
+
+const sharedEventOf = (change: LiveChange): Uint8Array => {
+  const bytes = sharedEvents.get(change) ?? eventOf(change, change)
+  sharedEvents.set(change, bytes)
+  return bytes
 }
