@@ -79,6 +79,11 @@ describe('a token', () => {
     const transfers = page.getByRole('list', { name: 'Transfers' }).getByRole('listitem')
     await transfers.first().waitFor()
     expect(await transfers.count()).toBe(15)
+    await transfers.getByText('of 210,000 GOLD').waitFor()
+    const texts = await transfers.allTextContents()
+    expect(texts.find(text => text.includes('deploy'))).toContain('token deploy+mint of 210,000 GOLD')
+    expect(texts.filter(text => text.includes('token burn of 5,000 GOLD'))).toHaveLength(1)
+    expect(await page.title()).toBe('Token GOLD · Quoin')
     await page.getByRole('link', { name: 'For sale' }).click()
     const listings = page.getByRole('list', { name: 'Listings' }).getByRole('listitem')
     await listings.first().waitFor()
@@ -113,7 +118,7 @@ describe('a token', () => {
       await page.locator('.tile', { hasText: 'Supply' }).first().locator('.tile-value').textContent()
     ).toBe('1,234.56')
     await page.goto(`/explore/output/${id.replace('_', '.')}`)
-    await page.getByText('binary token deploy+mint').first().waitFor()
+    await page.getByText('binary token deploy+mint of 1,234.56 BINARY').first().waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'token proof' }).click()
@@ -125,6 +130,56 @@ describe('a token', () => {
   it('that nobody deployed is not known', async () => {
     const { page } = await shown.open(`/explore/token/${'ab'.repeat(32)}_0`)
     await page.getByText('Not known here').waitFor()
+  })
+})
+
+describe('amounts of tokens', () => {
+  it('have decimals and a symbol on the pages of addresses, outputs and transactions', async () => {
+    const { gold, holder } = shown.demo.tokens
+    const { page } = await shown.open(`/explore/address/${holder.address}`)
+    const outputs = page.getByRole('list', { name: 'Unspent outputs' }).getByRole('listitem')
+    const listed = outputs.filter({ hasText: 'for sale at 25,000 sat' })
+    await listed.getByText('token transfer of 10,000 GOLD').waitFor()
+    expect(await listed.getByRole('link', { name: 'GOLD' }).getAttribute('href')).toBe(
+      `/explore/token/${gold}`
+    )
+    await listed.getByRole('link').first().click()
+    await page.getByText('token transfer of 10,000 GOLD').waitFor()
+    await page.getByRole('link', { name: 'GOLD', exact: true }).first().waitFor()
+    await page.goto(`/explore/tx/${gold.slice(0, 64)}`)
+    await page.getByText('token deploy+mint of 210,000 GOLD').waitFor()
+  })
+
+  it('topics of tokens have the symbol as their name', async () => {
+    const { gold } = shown.demo.tokens
+    const { page } = await shown.open(`/explore/find?key=tp:tm_${gold}`)
+    await page.getByRole('heading', { name: 'Outputs of GOLD' }).waitFor()
+    await page.waitForFunction("document.title === 'Topic GOLD · Quoin'")
+    await page.goto(`/explore/output/${gold.replace('_', '.')}`)
+    const chip = page.locator('.chip.topic', { hasText: /^GOLD$/ })
+    await chip.waitFor()
+    expect(await chip.getAttribute('title')).toBe(`tm_${gold}`)
+  })
+
+  it('of an unknown deployment are in base units', async () => {
+    const id = `${'ab'.repeat(32)}_0`
+    const { page } = await shown.open('/')
+    await page.route('**/txo/search?*', route =>
+      route.fulfill({
+        json: {
+          outputs: ['0', '1'].map(vout => ({
+            outpoint: `${'cd'.repeat(32)}.${vout}`,
+            score: 1,
+            data: { bsv21: { op: 'transfer', amt: '100000', id: vout === '0' ? id : 'malformed' } }
+          })),
+          cursor: null
+        }
+      })
+    )
+    await page.goto('/explore/find?key=id:unknown')
+    await page.getByText('token transfer of 100,000 base units of token abababab…abababab_0').waitFor()
+    await page.getByText('token transfer of 100,000 base units of token malformed').waitFor()
+    await page.unroute('**/txo/search?*')
   })
 })
 

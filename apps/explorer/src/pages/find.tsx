@@ -2,7 +2,9 @@
 import { Head, Section, Tabs } from '../parts/layout.tsx'
 import { Empty } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
+import { TokenLink } from '../parts/token.tsx'
 import { paths } from '../paths.ts'
+import { tokenNames, tokenOfTopic } from '../tokens.ts'
 import type { ViewProps } from '../views.ts'
 import { OutputList } from './outputs.tsx'
 
@@ -10,6 +12,7 @@ export const FindPage = ({ query }: ViewProps) => {
   const name = query.get('key') ?? ''
   const isUnspent = query.get('list') === 'unspent'
   const isTopic = name.startsWith('tp:')
+  const token = isTopic ? tokenOfTopic(name.slice('tp:'.length)) : undefined
   if (name === '') {
     return (
       <>
@@ -26,10 +29,17 @@ export const FindPage = ({ query }: ViewProps) => {
     <>
       <Head
         kind={isTopic ? 'Topic' : 'Event'}
+        symbol={(token && tokenNames.value.get(token)?.sym) ?? name.slice(isTopic ? 'tp:'.length : 0)}
         title={
-          <span class="mono hash">
-            <Strange text={isTopic ? name.slice('tp:'.length) : name} />
-          </span>
+          token === undefined ? (
+            <span class="mono hash">
+              <Strange text={isTopic ? name.slice('tp:'.length) : name} />
+            </span>
+          ) : (
+            <>
+              Outputs of <TokenLink id={token} />
+            </>
+          )
         }
       />
       <Section

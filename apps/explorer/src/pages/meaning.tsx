@@ -1,9 +1,9 @@
 /** The meaning of an output from its parsers' data, as a sentence where there is one. */
 import type { Output } from '../api/types.ts'
-import { bytes, count, digits } from '../format.ts'
+import { bytes, count } from '../format.ts'
 import { Address } from '../parts/names.tsx'
 import { Strange } from '../parts/strange.tsx'
-import { paths } from '../paths.ts'
+import { TokenAmount, TokenLink } from '../parts/token.tsx'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -28,24 +28,17 @@ const sentences: Readonly<Record<string, (data: Fields) => preact.ComponentChild
         `, ${bytes(number(fieldsOf(data['file'])['size'])!)}`}
     </>
   ),
-  bsv21: data => (
-    <>
-      {data['encoding'] === 'binary' && 'binary '}token {text(data['op'])}
-      {text(data['amt']) !== undefined && ` of ${digits(text(data['amt'])!)}`}
-      {text(data['sym']) !== undefined && (
-        <>
-          {' '}
-          <Strange text={text(data['sym'])!} most={40} />
-        </>
-      )}
-      {text(data['id']) !== undefined && (
-        <>
-          {' '}
-          (<a href={paths.token(text(data['id'])!)}>token</a>)
-        </>
-      )}
-    </>
-  ),
+  bsv21: data => {
+    const [op, amount, id] = [text(data['op']), text(data['amt']), text(data['id'])]
+    return (
+      <>
+        {data['encoding'] === 'binary' && 'binary '}token {op}
+        {id !== undefined && (
+          <> of {amount === undefined ? <TokenLink id={id} /> : <TokenAmount id={id} amount={amount} />}</>
+        )}
+      </>
+    )
+  },
   lock: data => <>locked until block {count(number(data['until']) ?? 0)}</>,
   ordlock: data => <>for sale at {count(number(data['price']) ?? 0)} sat</>,
   pushdrop: data => {

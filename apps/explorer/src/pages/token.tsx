@@ -30,6 +30,7 @@ export const TokenPage = ({ parameter: token, query }: ViewProps) => {
           <>
             <Head
               kind="Token"
+              symbol={sym}
               title={sym === undefined ? 'A token without a symbol' : <Strange text={sym} most={60} />}
             >
               <Badge kind={found.status.is_active ? 'good' : 'wait'}>

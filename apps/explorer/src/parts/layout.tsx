@@ -8,18 +8,28 @@ import { Empty, Failure, Waiting } from './states.tsx'
 export const Head = ({
   title,
   kind,
+  symbol,
   children
 }: {
   readonly title: ComponentChildren
   readonly kind?: string
+  /** For the title of the window, in place of the id in the address. */
+  readonly symbol?: string | undefined
   readonly children?: ComponentChildren
-}) => (
-  <header class="head">
-    {kind && <p class="kind">{kind}</p>}
-    <h1 tabIndex={-1}>{title}</h1>
-    {children}
-  </header>
-)
+}) => {
+  useEffect(() => {
+    const shown = symbol?.replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '').slice(0, LONGEST_SYMBOL)
+    if (shown) document.title = `${kind} ${shown} · Quoin`
+  }, [symbol, kind])
+  return (
+    <header class="head">
+      {kind && <p class="kind">{kind}</p>}
+      <h1 tabIndex={-1}>{title}</h1>
+      {children}
+    </header>
+  )
+}
+const LONGEST_SYMBOL = 40
 
 export const Section = ({
   title,

@@ -2,7 +2,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ago, count, heightOf, short, shortOutpoint } from '../format.ts'
 import { paths } from '../paths.ts'
+import { tokenOfTopic } from '../tokens.ts'
 import { Strange } from './strange.tsx'
+import { TokenName } from './token.tsx'
 
 export const Copy = ({ text, what }: { readonly text: string; readonly what: string }) => {
   const [done, setDone] = useState<'Copied' | 'Not allowed' | undefined>()
@@ -59,11 +61,14 @@ export const Address = ({
 )
 
 /** An event or a topic, as a link to its outputs. */
-const Chip = ({ name, kind = 'event' }: { readonly name: string; readonly kind?: 'event' | 'topic' }) => (
-  <a class={`chip ${kind}`} href={paths.find(kind === 'topic' ? `tp:${name}` : name)}>
-    <Strange text={name} most={48} />
-  </a>
-)
+const Chip = ({ name, kind = 'event' }: { readonly name: string; readonly kind?: 'event' | 'topic' }) => {
+  const token = kind === 'topic' ? tokenOfTopic(name) : undefined
+  return (
+    <a class={`chip ${kind}`} href={paths.find(kind === 'topic' ? `tp:${name}` : name)} title={name}>
+      {token === undefined ? <Strange text={name} most={48} /> : <TokenName id={token} />}
+    </a>
+  )
+}
 
 /** Events that are readable for people. Events with hashes are on the page of the output. */
 export const notable = (events: readonly string[]): readonly string[] =>
