@@ -5,13 +5,13 @@ import type { Finding, Property } from '../proof/findings.ts'
 import { PROPERTIES } from '../proof/prove.ts'
 import { STORIES } from '../stories.ts'
 
-interface Located {
+interface LocatedAudit {
   readonly file: string
   readonly report: AuditReport
   locate(path: string): FileLocation | undefined
 }
 
-export const sarifOf = (audits: readonly Located[], version: string): object => ({
+export const sarifOf = (audits: readonly LocatedAudit[], version: string): object => ({
   $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
   version: '2.1.0',
   runs: [
@@ -34,7 +34,7 @@ export const sarifOf = (audits: readonly Located[], version: string): object => 
   ]
 })
 
-const resultOf = (finding: Finding, { file, report, locate }: Located): object => {
+const resultOf = (finding: Finding, { file, report, locate }: LocatedAudit): object => {
   const remedies = (finding.remedies ?? []).filter(({ works }) => works).map(({ change }) => change)
   const text = `${finding.message}.${remedies.length > 0 ? ` Proved remedies: ${remedies.join('; ')}.` : ''}`
   return {

@@ -49,7 +49,7 @@ export interface AnchorSyncOptions {
 type Admit = (proved: ProvedTransaction) => Promise<void>
 
 /** A height up to which the chains were compared, and differences repaired, with both anchors there. */
-interface Compared extends AnchorPair {
+interface AnchorComparison extends AnchorPair {
   readonly height: number
 }
 
@@ -63,7 +63,7 @@ const MAX_BLOCKS = 64
 
 export class AnchorSync {
   readonly #options: AnchorSyncOptions
-  #compared: Compared | undefined
+  #compared: AnchorComparison | undefined
   #last: AnchorReport | undefined
 
   constructor(options: AnchorSyncOptions) {
@@ -113,7 +113,7 @@ const NOTHING = { agreed: -1, fetched: 0, missing: 0, extra: 0, isPartial: false
 
 const isEqual = ({ own, other }: AnchorPair): boolean => equalBytes(own, other)
 
-const isSamePair = (a: Compared, b: Compared): boolean =>
+const isSamePair = (a: AnchorComparison, b: AnchorComparison): boolean =>
   a.height === b.height && equalBytes(a.own, b.own) && equalBytes(a.other, b.other)
 
 /** One run. */
@@ -163,7 +163,7 @@ class Comparison {
   async repair(
     height: number,
     pair: AnchorPair,
-    compared: Compared | undefined,
+    compared: AnchorComparison | undefined,
     last: AnchorReport | undefined
   ): Promise<AnchorReport> {
     if (isEqual(pair)) return this.#report(height, height)
@@ -196,7 +196,7 @@ class Comparison {
   /** Where roots are to be compared from: after what was compared before, or after the last equal anchors. */
   async #firstDifference(
     height: number,
-    compared: Compared | undefined,
+    compared: AnchorComparison | undefined,
     last: AnchorReport | undefined
   ): Promise<{ agreed: number; from: number; before: Uint8Array }> {
     let [low, high] = [this.#start - 1, height]
