@@ -119,6 +119,17 @@ describe('an address', () => {
   })
 })
 
+describe('a topic', () => {
+  it('shows its anchor, as the node has it', async () => {
+    const { anchors } = (await (await fetch(`${shown.demo.url}/status`)).json()) as {
+      anchors: Record<string, { tac: string }>
+    }
+    const { page } = await shown.open('/explore/find?key=tp:tm_hello')
+    await page.getByRole('heading', { name: 'Anchor' }).waitFor()
+    await page.getByText(anchors['tm_hello']!.tac).waitFor()
+  })
+})
+
 describe('a list of outputs', () => {
   it('grows by pages, and has each row once', async () => {
     for (let i = 0; i < 60; i++) await shown.demo.author.say(`row ${i}`)

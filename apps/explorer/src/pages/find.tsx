@@ -7,6 +7,7 @@ import { paths } from '../paths.ts'
 import { tokenNames, tokenOfTopic } from '../tokens.ts'
 import type { ViewProps } from '../views.ts'
 import { OutputList } from './outputs.tsx'
+import { TopicAnchor } from './topic-anchor.tsx'
 
 export const FindPage = ({ query }: ViewProps) => {
   const name = query.get('key') ?? ''
@@ -42,6 +43,7 @@ export const FindPage = ({ query }: ViewProps) => {
           )
         }
       />
+      {isTopic && <TopicAnchor topic={name.slice('tp:'.length)} />}
       <Section
         title="Outputs"
         aside={<Tabs label="Outputs" tabs={tabs} current={isUnspent ? 'Unspent' : 'All'} />}
