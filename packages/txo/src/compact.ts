@@ -119,13 +119,7 @@ const readText = (from: ByteReader, tag: number): string => {
   throw from.damaged(`unknown tag ${tag}`)
 }
 
-/**
- * Any value of JSON.
- *
- * @example
- * const { codec } = compact<{ op: string }>()
- * codec.decode(codec.encode({ op: 'transfer' })) // { op: 'transfer' }
- */
+/** Any value of JSON. */
 export const compact = <T>(): Value<T> =>
   value<T>({
     name: 'compact JSON',

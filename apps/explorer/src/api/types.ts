@@ -2165,7 +2165,7 @@ export interface Routes {
       >
     >
   }
-  /** Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has the entries after a position: 410, or on an open stream an event `gone`. */
+  /** Changes as they are committed: `saved`, `moved` and `removed`, with the events and topics that the outputs have when they are sent. When the journal no longer has the entries after a position: 410, or on an open stream an event `gone`. */
   'GET /live': {
     readonly path: undefined
     readonly query: {

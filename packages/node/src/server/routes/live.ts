@@ -29,7 +29,7 @@ export const liveRoutes = (context: Context): Route[] => {
       path: '/live',
       name: 'live',
       summary:
-        'Changes as they are committed: `saved`, `moved` and `removed`. When the journal no longer has the entries after a position: 410, or on an open stream an event `gone`.',
+        'Changes as they are committed: `saved`, `moved` and `removed`, with the events and topics that the outputs have when they are sent. When the journal no longer has the entries after a position: 410, or on an open stream an event `gone`.',
       tag: 'live',
       query,
       headers: { 'last-event-id': Type.Optional(Position) },
