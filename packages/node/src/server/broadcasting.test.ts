@@ -159,7 +159,11 @@ describe('a node that broadcasts before admission', () => {
     expect(await statusOf(transaction)).toMatchObject({ status: 'seen', txStatus: 'SEEN_MULTIPLE_NODES' })
     const competingTxs = ['cd'.repeat(32)]
     expect(await arc.callback(txid, { txStatus: 'DOUBLE_SPEND_ATTEMPTED', competingTxs })).toBe(200)
-    expect(await statusOf(transaction)).toMatchObject({ status: 'rejected', competing: competingTxs })
+    const status = await statusOf(transaction)
+    expect(status).toMatchObject({ status: 'rejected', competing: competingTxs })
+    expect(Object.keys(status).sort()).toEqual(
+      ['at', 'competing', 'processor', 'reason', 'since', 'status', 'submissions', 'txStatus', 'txid'].sort()
+    )
     expect(await isAdmitted(transaction)).toBe(false)
     const why = await said(fetch(`${node.url}/why/${txid}.0`))
     expect(why.reasons).toContainEqual(expect.objectContaining({ code: 'network-refused' }))

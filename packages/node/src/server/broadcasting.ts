@@ -5,6 +5,7 @@ import {
   httpProcessor,
   type Logger,
   type ProcessorKind,
+  SILENT,
   type TransactionProcessor
 } from '@quoin/overlay'
 import type { TaskLease } from '@quoin/store'
@@ -53,7 +54,11 @@ export const openBroadcaster = (
   return { broadcaster, offer: processors.length > 0 ? broadcaster.offer : undefined, lease }
 }
 
-const processorsOf = ({ broadcast, arcToken }: Config, logger: Logger): TransactionProcessor[] => {
+/** The processors of the settings, with their tokens. */
+export const processorsOf = (
+  { broadcast, arcToken }: Config,
+  logger: Logger = SILENT
+): TransactionProcessor[] => {
   const { processors, tokens = [], timeout, callback } = broadcast
   return processors.map((processor, i) => {
     const [, kind, url] = /^(arc|arcade):(.+)$/.exec(processor) as unknown as [string, ProcessorKind, string]

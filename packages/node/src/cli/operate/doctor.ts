@@ -3,6 +3,7 @@ import { QuoinError } from '@quoin/primitives'
 import { EXIT, plural, print, printJson } from '@quoin/primitives/command'
 import { configFile } from '../node/deployment.ts'
 import { configOf } from '../node/settings.ts'
+import { BROADCAST_CHECKS } from './check-broadcast.ts'
 import { MACHINE_CHECKS } from './check-machine.ts'
 import { NETWORK_CHECKS } from './check-network.ts'
 import { NODE_CHECKS } from './check-node.ts'
@@ -35,7 +36,13 @@ const diagnose = async (file: string | undefined, options: DoctorOptions): Promi
   try {
     const { config, origins } = await configOf({ ...options, config: settings }, {}, deployment)
     const given = [...origins.values()].filter(each => each !== 'the default').length
-    const checks = [...MACHINE_CHECKS, ...STORE_CHECKS, ...NETWORK_CHECKS, ...NODE_CHECKS]
+    const checks = [
+      ...MACHINE_CHECKS,
+      ...STORE_CHECKS,
+      ...NETWORK_CHECKS,
+      ...BROADCAST_CHECKS,
+      ...NODE_CHECKS
+    ]
     return [
       ok('configuration', `${plural(given, 'setting')} beside the defaults`),
       ...(await runChecks(checks, { config, uri: options.uri }))

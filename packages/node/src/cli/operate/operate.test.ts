@@ -9,8 +9,10 @@ import { SILENT } from '@quoin/overlay'
 import { claimLayouts, openStore } from '@quoin/store'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { oneSat, serve, type TestService } from '../../../../chain/src/headers/services.testing.ts'
+import { ProcessorServer } from '../../../../overlay/src/broadcast/processor-server.testing.ts'
 import { loadConfig } from '../../server/config.ts'
 import { type Node, startNode } from '../../server/node.ts'
+import { BROADCAST_CHECKS } from './check-broadcast.ts'
 import { filesDiagnosis, MACHINE_CHECKS, portState } from './check-machine.ts'
 import { NETWORK_CHECKS } from './check-network.ts'
 import { NODE_CHECKS } from './check-node.ts'
@@ -101,6 +103,21 @@ describe('the services of a configuration', () => {
     expect(errors[3]!.message).toContain('status 404')
     expect(errors[5]!.message).toBe('does not have tm_unknown')
     expect(found).toContainEqual(expect.objectContaining({ check: 'broadcaster', status: 'warning' }))
+  })
+
+  it('are transaction processors that take their tokens', async () => {
+    const arc = await ProcessorServer.start('arc', chain, 'secret-of-the-processor')
+    const settings = { chain: `headers:${headers.url}`, 'broadcast.processors': `arc:${arc.url}` }
+    const check = `broadcast arc ${arc.url}`
+    const found = await checked(BROADCAST_CHECKS, {
+      ...settings,
+      'broadcast.tokens': 'secret-of-the-processor'
+    })
+    expect(found).toEqual([{ check, status: 'ok', message: 'states its policy' }])
+    const [wrong] = await checked(BROADCAST_CHECKS, settings)
+    expect(wrong).toMatchObject({ check, status: 'error', message: expect.stringContaining('401') })
+    expect(wrong!.remedy).toContain('broadcast.tokens')
+    await arc.close()
   })
 
   it('compare the clock by their answers', async () => {

@@ -1,6 +1,6 @@
 /** What became of a transaction on the network. */
 import { JSON_TYPE, json, type Route, route } from '@quoin/http'
-import { BROADCAST_STATUSES } from '@quoin/overlay'
+import { BROADCAST_STATUSES, type BroadcastRecord } from '@quoin/overlay'
 import { formatTxid, parseTxid, QuoinError } from '@quoin/primitives'
 import { Type } from '@sinclair/typebox'
 import type { Context } from '../context.ts'
@@ -44,17 +44,20 @@ export const broadcastRoutes = (context: Context): Route[] => [
       const txid = parseTxid(params.txid)
       const { record, block, isStored } = await networkState(context, txid)
       if (!record && !isStored) throw new QuoinError('ERR_NOT_FOUND', `unknown transaction ${params.txid}`)
-      const {
-        tokens: _,
-        checks: __,
-        sentAt: ___,
-        ...known
-      } = record ?? { tokens: [], checks: 0, status: 'unknown' }
+      const { status = 'unknown', ...known } = shown(record)
       return json({
         txid: formatTxid(txid),
+        status,
         ...known,
         ...(block && { status: 'mined', height: block.height, ...(block.hash && { blockHash: block.hash }) })
       })
     }
   })
 ]
+
+/** Without the fields that are of the node alone. */
+const shown = (record: BroadcastRecord | undefined): Partial<BroadcastRecord> => {
+  if (!record) return {}
+  const { tokens: _, checks: __, sentAt: ___, kept: ____, ...known } = record
+  return known
+}
