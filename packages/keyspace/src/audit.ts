@@ -2,7 +2,7 @@
 import type { LayoutComponents, LayoutFile, LayoutSource } from './file/parse.ts'
 import { keyPattern, walkOrder } from './notation.ts'
 import type { Finding } from './proof/findings.ts'
-import { prove, type Undecided, type Verdict } from './proof/prove.ts'
+import { type OpenDecisions, prove, type Verdict } from './proof/prove.ts'
 import { realistic } from './proof/realistic.ts'
 import { remediesOf } from './repair/repair.ts'
 
@@ -12,7 +12,7 @@ export interface AuditReport {
   /** With witnesses of recognisable values, and remedies. */
   readonly findings: readonly Finding[]
   /** Decisions that are too large to be made. The layout is not proved sound then, and its findings are partial. */
-  readonly undecided: readonly Undecided[]
+  readonly undecided: readonly OpenDecisions[]
   readonly collections: readonly {
     readonly name: string
     /** The key as a pattern. */

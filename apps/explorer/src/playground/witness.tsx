@@ -3,8 +3,8 @@ import type { AuditReport } from '@quoin/keyspace'
 import { count } from '../format.ts'
 import { Strange } from '../parts/strange.tsx'
 
-type Finding = AuditReport['findings'][number]
-type Key = NonNullable<Finding['decoded']>[number]
+type AuditFinding = AuditReport['findings'][number]
+type Key = NonNullable<AuditFinding['decoded']>[number]
 
 /** The number of colours that components alternate between; literals have none. */
 const COLOURS = 6
@@ -14,7 +14,7 @@ const MOST_BYTES = 40
 export const Witness = ({
   finding: { witness, decoded, shared = 0, remedies = [] }
 }: {
-  readonly finding: Finding
+  readonly finding: AuditFinding
 }) => (
   <>
     {decoded && (

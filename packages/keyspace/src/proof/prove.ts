@@ -42,14 +42,14 @@ export interface Proof {
   readonly sound: boolean
   readonly findings: readonly Finding[]
   /** Decisions that need more work than the limits allow; only of a proof that may be `partial`. */
-  readonly undecided: readonly Undecided[]
+  readonly undecided: readonly OpenDecisions[]
   readonly verdicts: readonly Verdict[]
   /** The states of all key automata. */
   readonly states: number
 }
 
 /** Decisions that were not made: the layout is not proved sound. */
-export interface Undecided {
+export interface OpenDecisions {
   readonly property: Property
   /** Their number. */
   readonly decisions: number
@@ -127,7 +127,10 @@ export const proveDisjoint = (subjects: readonly Subject[], neighbours: readonly
   )
 
 type Pair = readonly [Subject, Subject]
-type Decision = Verdict & { readonly findings: readonly Finding[]; readonly undecided: readonly Undecided[] }
+type Decision = Verdict & {
+  readonly findings: readonly Finding[]
+  readonly undecided: readonly OpenDecisions[]
+}
 
 type Decide = <T>(
   property: Property,
