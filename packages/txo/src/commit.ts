@@ -19,6 +19,7 @@ import {
 import type { Batch, Store } from '@quoin/store'
 import type { LedgerChange, LedgerOutput, LedgerWriter } from './amount-ledger.ts'
 import { changedBlocks } from './changed-blocks.ts'
+import { committedChange } from './committed-change.ts'
 import type { EventKeys, EventTypes } from './events.ts'
 import {
   type OutputView,
@@ -127,7 +128,8 @@ const tryPrepare = async (
     writeRows(batch, work, outputKeys, events)
     for (const txid of changed) {
       if (!isPublished(work, txid)) continue
-      journal.appendIn(batch, toJournalEntry(work, txid))
+      const entry = toJournalEntry(work, txid)
+      journal.appendIn(batch, entry, () => committedChange(work, txid, entry))
       journalEntries++
     }
   }

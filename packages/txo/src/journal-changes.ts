@@ -23,6 +23,9 @@ export interface LiveChange {
   readonly spends: readonly ChangedSpend[]
 }
 
+/** A change whose position is not known yet. */
+export type CommittedChange = Omit<LiveChange, 'position'>
+
 /** An entry as read, with its details. */
 export interface ReadEntry {
   readonly position: number
@@ -118,7 +121,11 @@ const outputsOf = ({ txid, vouts }: StoredEntry, found: FoundHashes): FoundOutpu
 const outputKey = (outpoint: Outpoint): Uint8Array => outputHashes.encode(txidOf(outpoint), voutOf(outpoint))
 
 /** Details replace rows of the index. */
-const overlaid = <T>(read: readonly T[], details: readonly T[] = [], nameOf: (each: T) => unknown): T[] => {
+export const overlaid = <T>(
+  read: readonly T[],
+  details: readonly T[] = [],
+  nameOf: (each: T) => unknown
+): T[] => {
   if (details.length === 0) return [...read]
   const names = new Set(details.map(nameOf))
   return [...read.filter(each => !names.has(nameOf(each))), ...details]

@@ -1,11 +1,11 @@
 /** The journal entry of a changed transaction, derived from the working set of its commit. */
-import { bytesKey, formatOutpoint, formatTxid, type Topic, voutOf } from '@quoin/primitives'
+import { bytesKey, formatOutpoint, formatTxid, type Topic } from '@quoin/primitives'
 import { mergedEvents } from './journal-changes.ts'
 import type { ChangedOutput, ChangedSpend, JournalEntry } from './journal-entry.ts'
 import type { OutputState } from './output-state.ts'
 import { scoreOf } from './position.ts'
 import type { SpendRecord } from './record.ts'
-import { outpointFromMapKey, type Slot, txidFromMapKey, type WorkingSet } from './working-set.ts'
+import { type Slot, txidFromMapKey, voutOfMapKey, type WorkingSet } from './working-set.ts'
 
 export const toJournalEntry = (work: WorkingSet, txid: string): JournalEntry => {
   const { before, after } = work.record(txid)
@@ -25,7 +25,7 @@ export const toJournalEntry = (work: WorkingSet, txid: string): JournalEntry => 
     kind: isGone ? 'removed' : moved ? 'moved' : 'saved',
     txid: txidFromMapKey(txid),
     score: scoreOf(record),
-    vouts: kept.length > 0 && kept.length === all.length ? 'all' : kept.map(vout),
+    vouts: kept.length > 0 && kept.length === all.length ? 'all' : kept.map(voutOfMapKey),
     hasSpends: !isGone && spent.length > 0,
     ...(lost.length + lostSpends.length > 0 && {
       details: {
@@ -36,7 +36,6 @@ export const toJournalEntry = (work: WorkingSet, txid: string): JournalEntry => 
   }
 }
 
-const vout = (key: string): number => voutOf(outpointFromMapKey(key))
 const isChanged = ({ before, after }: Slot<unknown>): boolean => before !== after
 
 /** Whether the index no longer has events or topics of the output after the commit. */
@@ -57,7 +56,7 @@ const lostOutput = (work: WorkingSet, key: string): ChangedOutput => {
   const left = after.isSaved ? leftTopics(before, after) : []
   const spender = work.isGuarded(key) ? work.spend(key).after : undefined
   return {
-    vout: vout(key),
+    vout: voutOfMapKey(key),
     events: lastState(slot).events,
     topics: lastState(slot).topics,
     ...(left.length > 0 && { left }),

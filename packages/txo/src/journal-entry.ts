@@ -64,7 +64,7 @@ const DETAILS = 0x10
 const SCORE_AT = ENTRY_ID + 32
 const HEAD = SCORE_AT + 9
 /** An entry with more outputs names all of its transaction: members of sorted sets are short. */
-const MAX_VOUTS = 100
+export const MAX_VOUTS = 100
 
 export const encodeEntry = (
   id: Uint8Array,

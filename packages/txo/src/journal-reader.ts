@@ -74,6 +74,11 @@ export class JournalReader {
     return position === this.#last ? null : this.#ring[position - (this.#last - this.#ring.length)]
   }
 
+  /** Whether somebody follows the journal, or did a moment ago. */
+  get isRunning(): boolean {
+    return this.#run !== undefined
+  }
+
   /** The position that a waiting subscriber has reached: changes that do not touch it are not offered to it. */
   reached(position: number): number {
     return this.#run ? Math.max(position, this.#last) : position

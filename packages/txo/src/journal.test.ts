@@ -2,7 +2,7 @@
 
 import { makeOutpoint, type Topic } from '@quoin/primitives'
 import { openStore, type Store } from '@quoin/store'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { describeStores } from '../../store/src/stores.testing.ts'
 import { ADDRESSES, own, txidNumber } from './history.testing.ts'
 import type { LiveChange } from './journal-changes.ts'
@@ -87,6 +87,39 @@ describe('following the journal', () => {
     const [first, second, third] = await take(outputs, 3, { after: 0 })
     expect([first!, second!].map(change => change.outputs.length)).toEqual([300, 300])
     expect(third!.outputs.map(({ vout }) => vout)).toEqual([7])
+  })
+
+  it('streams the changes of commits as a reader of the store reads them', async () => {
+    const outputs = await opened()
+    const reader = new OutputStore(outputs.store).journal
+    const stream = outputs.follow({ after: 0 })
+    const topic = 'tm_a' as Topic
+    const coin = makeOutpoint(txidNumber(1), 0)
+    const commits = [
+      () => save(outputs, 1),
+      () => outputs.admit(topic, coin),
+      () => outputs.saveSpend(coin, txidNumber(2), [BOB], { seen: 1_700_000_000 }),
+      () => outputs.saveEvents(makeOutpoint(txidNumber(2), 1), { satoshis: 5, events: [BOB] }),
+      () => outputs.saveSpend(makeOutpoint(txidNumber(9), 3), txidNumber(2), [ANN]),
+      () => outputs.move(txidNumber(2), { height: 7, index: 1n }),
+      () => outputs.commit(new TxUpdate(txidNumber(1)).removeFromTopic(topic, 0)),
+      () => outputs.rollback(txidNumber(2)),
+      () => outputs.commit(new TxUpdate(txidNumber(1)).erase(0))
+    ]
+    const first = stream.next()
+    await save(outputs, 3)
+    await first
+    for (const [i, commit] of commits.entries()) {
+      const streamed = stream.next()
+      await commit()
+      const [stored] = await reader.read(1 + i)
+      expect((await streamed).value).toEqual(stored)
+    }
+    // They are in memory: no rows of the index are read.
+    const plans = vi.spyOn(outputs.store, 'run')
+    expect(await outputs.journal.read(1)).toHaveLength(commits.length)
+    expect(plans).not.toHaveBeenCalled()
+    await stream.return()
   })
 
   it('wakes who waits, and filters by event', async () => {

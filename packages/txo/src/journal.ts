@@ -3,9 +3,9 @@
  * position that is kept, so that nothing is lost or repeated across reconnects, restarts and processes.
  */
 
-import { QuoinError } from '@quoin/primitives'
+import { bytesKey, QuoinError } from '@quoin/primitives'
 import type { Batch, Log, Store } from '@quoin/store'
-import { type LiveChange, planChanges } from './journal-changes.ts'
+import { type CommittedChange, type LiveChange, planChanges } from './journal-changes.ts'
 import { decodeEntry, encodeEntry, hasDetails, idOf, type JournalEntry, newId } from './journal-entry.ts'
 import { type FollowOptions, JournalReader, JournalSubscription, PAGE } from './journal-reader.ts'
 import { changeFields, outputs } from './keys.ts'
@@ -14,12 +14,16 @@ const { journal, changes } = outputs.collections
 const { details: detailsField } = changeFields.collections
 /** Appended changes after which the journal is trimmed. */
 const TRIM_EVERY = 1024
+/** Changes of this process in memory. A refused batch leaves its own until it is the oldest. */
+const MAX_COMMITTED = 2048
 
 export class Journal {
   readonly #store: Store
   readonly #log: Log<Uint8Array>
   readonly #keep: number
   readonly #reader: JournalReader
+  /** Changes of recent commits of this process by the ids of their entries: they need not be read. */
+  readonly #committed = new Map<string, CommittedChange>()
   #untrimmed = 0
   /** Changes that this process appended. */
   appended = 0
@@ -32,10 +36,21 @@ export class Journal {
     this.#reader = new JournalReader(this, keep)
   }
 
-  appendIn(batch: Batch, entry: JournalEntry): void {
+  /** @param change The change as the commit makes it, if that has all rows of it; asked for while somebody follows. */
+  appendIn(batch: Batch, entry: JournalEntry, change: () => CommittedChange | undefined): void {
     const id = newId()
+    const committed = this.#reader.isRunning ? change() : undefined
+    if (committed) this.#committed.set(bytesKey(id), committed)
+    if (this.#committed.size > MAX_COMMITTED) this.#forgetOldest()
     this.#log.appendDeferredIn(batch, encodeEntry(id, entry))
     if (entry.details) batch.use(changes).at().set(detailsField, [id], entry.details)
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#committed.keys()) {
+      this.#committed.delete(oldest)
+      return
+    }
   }
 
   /** Wakes the reader after a commit that appended changes, unless they have no positions yet. */
@@ -100,7 +115,9 @@ export class Journal {
    */
   async read(after: number): Promise<LiveChange[]> {
     const { entries, last } = await this.#log.read({ after, limit: PAGE })
-    const detailed = entries.filter(({ entry }) => hasDetails(entry))
+    const known = entries.map(({ entry }) => this.#committed.get(bytesKey(idOf(entry))))
+    const unread = entries.filter((_, i) => !known[i])
+    const detailed = unread.filter(({ entry }) => hasDetails(entry))
     const stored = await this.#store
       .use(changes)
       .at()
@@ -126,14 +143,18 @@ export class Journal {
       )
     }
     const details = new Map(detailed.map(({ position }, i) => [position, stored[i]!]))
-    return this.#store.run(
-      planChanges(
-        entries.map(({ position, entry }) => ({
-          position,
-          entry: decodeEntry(position, entry),
-          details: details.get(position)
-        }))
-      )
+    const plan = planChanges(
+      unread.map(({ position, entry }) => ({
+        position,
+        entry: decodeEntry(position, entry),
+        details: details.get(position)
+      }))
     )
+    const read = unread.length > 0 ? await this.#store.run(plan) : []
+    let next = 0
+    return entries.map(({ position }, i) => {
+      const change = known[i]
+      return change ? { position, ...change } : read[next++]!
+    })
   }
 }

@@ -33,6 +33,7 @@ export const txidFromMapKey = (key: string): Txid => bytesOfKey(key) as Txid
 export const outpointFromMapKey = (key: string): Outpoint => bytesOfKey(key) as Outpoint
 /** The map key of an outpoint begins with the map key of its txid. */
 export const txidMapKey = (key: string): string => key.slice(0, 32)
+export const voutOfMapKey = (key: string): number => voutOf(outpointFromMapKey(key))
 export const outpointMapKey = (txid: string, vout: number): string =>
   txid + String.fromCharCode(vout >>> 24, (vout >>> 16) & 0xff, (vout >>> 8) & 0xff, vout & 0xff)
 
