@@ -25,6 +25,8 @@ export interface AdvertiseOptions {
 
 /** Inputs of one transaction that revokes. */
 const MAX_REVOKED = 500
+/** Advertisements of one name, each of which hides the one before. */
+const MAX_ROUNDS = 20
 
 export const advertise = async (
   verb: 'status' | 'sync' | 'revoke',
@@ -47,10 +49,15 @@ export const advertise = async (
   const hosts = [url, ...to]
   if (verb === 'sync' && plan.missing.length > 0)
     await submit(hosts, await createAdvertisements(wallet, uri, plan.missing))
-  const revoked = { status: [], sync: plan.obsolete, revoke: [...plan.current, ...plan.obsolete] }[verb]
-  for (let at = 0; at < revoked.length; at += MAX_REVOKED)
-    await submit(hosts, await revokeAdvertisements(wallet, revoked.slice(at, at + MAX_REVOKED)))
-  const after = verb === 'status' ? plan : await read()
+  let after = plan
+  // Answers have the newest of several advertisements of one name: an older one follows.
+  for (let round = 0; verb !== 'status' && round < MAX_ROUNDS; round++) {
+    const revoked = verb === 'sync' ? after.obsolete : [...after.current, ...after.obsolete]
+    for (let at = 0; at < revoked.length; at += MAX_REVOKED)
+      await submit(hosts, await revokeAdvertisements(wallet, revoked.slice(at, at + MAX_REVOKED)))
+    after = await read()
+    if (revoked.length === 0) break
+  }
   if (json) printJson(summary(uri, publicKey, after))
   else report(uri, after)
   const isDone = verb === 'revoke' ? after.current.length === 0 : after.missing.length === 0

@@ -15,6 +15,7 @@ import {
   SHIPBroadcaster,
   type WalletInterface
 } from '@bsv/sdk'
+import { createAdvertisements } from '@quoin/discovery'
 import { escaped } from '@quoin/keyspace'
 import { openDevWallet } from '@quoin/kvstore-client/dev-wallet'
 import { definePlugin, type LookupResult, SILENT } from '@quoin/overlay'
@@ -22,6 +23,7 @@ import { event } from '@quoin/txo'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { Host } from '../../../../discovery/src/host.testing.ts'
 import { advertise } from '../../cli/discovery/advertise.ts'
+import { openWallet } from '../../wallet/open-wallet.ts'
 import { loadConfig } from '../config.ts'
 import { type Node, startNode } from '../node.ts'
 
@@ -161,7 +163,9 @@ it('SHIPBroadcaster reaches the node, and lookups do where another advertised ho
   expect(network.asked).toContain('https://dead.example.com/lookup')
 }, 60_000)
 
-it('no client finds the node after quoin advertise revoke', async () => {
+it('no client finds the node after quoin advertise revoke, which finds older advertisements of one name too', async () => {
+  const again = await createAdvertisements(await openWallet(place, node.url), URI, ['ls_basketmap'])
+  await node.engine.submit({ beef: Uint8Array.from(again.beef), topics: again.topics })
   const print = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   const options = { uri: URI, url: node.url, wallet: place, tracker: true }
   expect(await advertise('revoke', options)).toBe(0)
