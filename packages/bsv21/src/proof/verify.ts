@@ -94,18 +94,18 @@ export const verifyTokenProof = async (
   return { proved, unproved }
 }
 
-interface Wanted {
+interface PacketSubjects {
   readonly claims: readonly { readonly outpoint: Outpoint; readonly claim: Bsv21 }[]
   readonly unproved: readonly UnprovedOutput[]
 }
 
 /** The token outputs to prove, and the subjects that are none. */
-const subjectsOf = (packet: TokenPacket, given: readonly Outpoint[] | undefined): Wanted => {
+const subjectsOf = (packet: TokenPacket, given: readonly Outpoint[] | undefined): PacketSubjects => {
   const outpoints = new Map((given ?? scopeOf(packet)).map(outpoint => [bytesKey(outpoint), outpoint]))
   if (outpoints.size > TOKEN_PROOF_LIMITS.subjects) {
     throw new QuoinError('ERR_BEEF_LIMIT', `more than ${TOKEN_PROOF_LIMITS.subjects} outputs to prove`)
   }
-  const claims: Wanted['claims'][number][] = []
+  const claims: PacketSubjects['claims'][number][] = []
   const unproved: UnprovedOutput[] = []
   for (const outpoint of outpoints.values()) {
     const transaction = packet.beef.find(txidOf(outpoint))?.transaction

@@ -13,19 +13,19 @@ export interface Drift {
 const MAX_DRIFT = 100
 
 /** By the names of collections: entries of indexes, and counts by pool or denom. */
-interface Given {
+interface GivenState {
   readonly entries: ReadonlyMap<string, number>
   readonly sums: ReadonlyMap<string, ReadonlyMap<string, bigint>>
 }
 
-interface Derived {
+interface DerivedState {
   readonly positions: number
   readonly locks: number
   readonly fullRange: (pool: bigint) => Dec
   readonly total: (denom: string) => bigint
 }
 
-export const driftOf = ({ collections }: Layout, given: Given, derived: Derived): Drift[] => {
+export const driftOf = ({ collections }: Layout, given: GivenState, derived: DerivedState): Drift[] => {
   const { positionsByOwner, positionsByPool, lockPositions, fullRangeLiquidity, totalLiquidity } = collections
   const drift: Drift[] = []
   const add = (collection: string, key: string, found: bigint | number, expected: bigint | number): void => {

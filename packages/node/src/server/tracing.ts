@@ -19,12 +19,12 @@ export interface RequestTracer {
   ): Promise<Response>
 }
 
-export interface Tracing extends RequestTracer {
+export interface NodeTracer extends RequestTracer {
   close(): void
 }
 
 /** Installs the tracer of the process. The package is the operator's, beside the SDK, else that of Quoin. */
-export const openTracing = async (directory = process.cwd()): Promise<Tracing> => {
+export const openTracing = async (directory = process.cwd()): Promise<NodeTracer> => {
   const api = (await importPackage(
     '@opentelemetry/api',
     directory,
