@@ -137,6 +137,7 @@ it('refuses every write with ERR_STORE_READ_ONLY, and answers every read', async
   const reads: Readonly<Record<string, readonly [path: string, body: Body]>> = {
     'POST /lookup': ['/lookup', { service: 'ls_first', query: {} }],
     'POST /1sat/overlay/lookup': ['/1sat/overlay/lookup', { service: 'ls_first', query: {} }],
+    'POST /requestRawTransactions': ['/requestRawTransactions', { txids: [txid] }],
     'POST /1sat/txo/outpoints': ['/1sat/txo/outpoints', [`${txid}_0`]],
     'POST /1sat/txo/spends': ['/1sat/txo/spends', [`${txid}_0`]]
   }
@@ -145,6 +146,8 @@ it('refuses every write with ERR_STORE_READ_ONLY, and answers every read', async
     /requestSyncResponse$/,
     /requestForeignGASPNode$/,
     /requestTransactions$/,
+    /requestTopicAnchor(Tip|Range)$/,
+    /request(AdmittedList|CompoundMerklePath)$/,
     /\/1sat\/bsv21\//,
     /\/admin\/headers$/
   ]
