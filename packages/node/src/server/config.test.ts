@@ -107,6 +107,15 @@ describe('sources', () => {
     })
   })
 
+  it('starts of anchors are heights by topic, in a text too', () => {
+    const anchors = { tm_a: 850_000, tm_b: 0 }
+    expect(loadConfig({ options: { anchors: 'tm_a=850000,tm_b=0' } }).config.anchors).toEqual(anchors)
+    expect(loadConfig({ file: file(stringify({ anchors })) }).config.anchors).toEqual(anchors)
+    for (const wrong of ['tm_a', 'tm_a=', 'tm_a=-1', 'tm_a=1.5', 'tm_a=4294967296', 'other=1']) {
+      expect(() => loadConfig({ options: { anchors: wrong } })).toThrow('anchors')
+    }
+  })
+
   it('processors of transactions are a list, in a file also in place of their group', () => {
     const processors = ['arc:https://arc.example', 'arcade:http://10.0.0.1:8080/api']
     const chain = 'headers:https://headers.example'

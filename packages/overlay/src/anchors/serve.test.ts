@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Bump, formatHash } from '@quoin/chain'
+import { Beef, Bump, formatHash } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
 import { formatTxid, fromHex } from '@quoin/primitives'
 import { openStore } from '@quoin/store'
@@ -7,6 +7,7 @@ import { OutputStore } from '@quoin/txo'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Engine } from '../engine.ts'
 import { mint, ones, pay, TestNode, TOPIC } from '../gasp/node.testing.ts'
+import { transactionBatch } from '../gasp/serve-batch.ts'
 import { answerAnchors } from './serve.ts'
 import { type AnchorQuestion, readAdmittedList, readAnchors, readProof, readTip } from './wire.ts'
 
@@ -113,6 +114,34 @@ describe('the five questions of BRC-136', () => {
     expect(tip).toEqual({ topic: TOPIC, blockHeight: -1, tac: HASH })
     expect(readTip(tip, TOPIC)).toBeUndefined()
     await engine.close()
+  })
+})
+
+describe('a batch by positions in a block', () => {
+  const batch = (block: unknown) => transactionBatch(node.engine, TOPIC, { version: 1, block })
+
+  it('has the transactions at these positions, and none of another block', async () => {
+    const transactions = [await mint(chain), await mint(chain), await mint(chain)]
+    const { height, header } = chain.mine()[0]!
+    for (const each of transactions) await node.submit(each)
+    const admitted = await node.engine.anchors!.admitted(TOPIC, height)
+    const hash = formatHash(header.hash)
+    const beef = Beef.parse(await batch({ height, hash, positions: [2, 0, 7] }))
+    expect(beef.transactions.map(({ txid }) => formatTxid(txid)).sort()).toEqual(
+      [admitted[0]!, admitted[2]!].map(({ txid }) => formatTxid(txid)).sort()
+    )
+    expect(await batch({ height, hash: HASH, positions: [0] })).toEqual(new Uint8Array())
+  })
+
+  it.each([
+    null,
+    { height: -1, hash: HASH, positions: [0] },
+    { height: 1, hash: 'AB', positions: [0] },
+    { height: 1, hash: HASH, positions: [] },
+    { height: 1, hash: HASH, positions: [-1] },
+    { height: 1, hash: HASH, positions: Array.from({ length: 1001 }, (_, i) => i) }
+  ])('is refused when it is malformed: %j', async block => {
+    await expect(batch(block)).rejects.toEqual(refusal('ERR_SYNC_REQUEST'))
   })
 })
 
