@@ -10,6 +10,7 @@ const withQuery = (path: string, query: Readonly<Record<string, string | undefin
 export const paths = {
   home: at('/'),
   transaction: (txid: string) => at(`/explore/tx/${encode(txid)}`),
+  block: (height: number) => at(`/explore/block/${height}`),
   output: (outpoint: string) => at(`/explore/output/${encode(outpoint)}`),
   address: (address: string) => at(`/explore/address/${encode(address)}`),
   /** Outputs by an event or a topic. */

@@ -29,6 +29,11 @@ const VIEWS: readonly ViewSpec[] = [
     load: async () => (await import('./pages/transaction.tsx')).TransactionPage
   },
   {
+    path: '/explore/block/*',
+    title: 'Block',
+    load: async () => (await import('./pages/block.tsx')).BlockPage
+  },
+  {
     path: '/explore/output/*',
     title: 'Output',
     load: async () => (await import('./pages/output.tsx')).OutputPage

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { explorer } from './explorer.testing.ts'
 import { TOKEN } from './node.testing.ts'
@@ -12,6 +13,36 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** The auditor looks at every element of some twenty pages. */
 const SLOWEST_MS = 240_000
+
+const overflowOf = async (page: Page): Promise<number> =>
+  Number(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'))
+
+it.each([
+  ['light', 1280],
+  ['dark', 390]
+] as const)(
+  'the page of the routes has no finding in the %s theme, %i pixels wide',
+  async (colorScheme, width) => {
+    const { page } = await shown.open('/docs', {
+      colorScheme,
+      viewport: { width, height: 900 },
+      bypassCSP: true
+    })
+    await page.getByRole('heading', { name: 'admin' }).waitFor()
+    await page.evaluate(axe)
+    const { violations } = (await page.evaluate(
+      "axe.run(document, { resultTypes: ['violations'], elementRef: false })"
+    )) as AxeResults
+    expect(violations.map(({ id, nodes }) => `${id} ${nodes[0]!.html} ${nodes[0]!.failureSummary}`)).toEqual(
+      []
+    )
+    await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0)
+    await page.goto(`/explore/token/${'ab'.repeat(32)}_0`)
+    await page.getByText('Not known here').waitFor()
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0)
+  }
+)
 
 it.each([
   ['light', 1280],
@@ -28,10 +59,8 @@ it.each([
         await page.getByRole('button', { name: 'Enter' }).click()
       }
       await page.getByText(wait).first().waitFor()
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-      )
-      if (Number(overflow) > 0) findings.push(`${name}: ${overflow} pixels wider than the window`)
+      const overflow = await overflowOf(page)
+      if (overflow > 0) findings.push(`${name}: ${overflow} pixels wider than the window`)
       await page.evaluate(axe)
       const { violations } = (await page.evaluate(
         "axe.run(document, { resultTypes: ['violations'], elementRef: false })"

@@ -7,6 +7,36 @@ import { describe, expect, it } from 'vitest'
 import { explorer } from './explorer.testing.ts'
 
 const shown = explorer()
+
+describe('a block', () => {
+  it('is a link wherever it is named, and has its header and its outputs', async () => {
+    const { page } = await shown.open(`/explore/output/${shown.demo.replaced.outpoint}`)
+    const link = page.getByRole('link', { name: /^block \d+$/ }).first()
+    const [, height] = /(\d+)$/.exec((await link.textContent())!)!
+    await link.click()
+    await page.getByRole('heading', { name: height!, exact: true }).waitFor()
+    const outputs = page.getByRole('list', { name: 'Outputs of the block' }).getByRole('listitem')
+    await outputs.first().waitFor()
+    const blocks = await outputs.getByRole('link', { name: /^block / }).allTextContents()
+    expect(new Set(blocks)).toEqual(new Set([`block ${height}`]))
+    await page.getByRole('link', { name: `block ${Number(height) - 1}` }).click()
+    await page.getByRole('heading', { name: `${Number(height) - 1}`, exact: true }).waitFor()
+    await page.goto('/explore/block/400000000')
+    await page.getByText('Not known here').waitFor()
+    await page.goto('/explore/block/first')
+    await page.getByText('This is not the height of a block').waitFor()
+  })
+
+  it('a refused name never shows a regular expression', async () => {
+    const { page } = await shown.open('/explore/tx/nothing')
+    const failure = page.getByRole('alert')
+    await failure.waitFor()
+    expect(await failure.textContent()).toContain(
+      'Expected a text of another form: As people see it, 64 digits'
+    )
+    expect(await failure.textContent()).not.toMatch(/[\^$]|\[0-9/)
+  })
+})
 const txidOf = (outpoint: string): string => outpoint.slice(0, 64)
 
 describe('a transaction', () => {

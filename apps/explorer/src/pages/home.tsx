@@ -10,6 +10,7 @@ import { LazyChart } from '../parts/lazy-chart.tsx'
 import { Badge, Chips, notable, Outpoint, Time, When } from '../parts/names.tsx'
 import { Empty, Failure, Waiting } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
+import { paths } from '../paths.ts'
 
 type Status = Answer<'GET /status'>
 type Health = Answer<'GET /health/ready'>
@@ -89,7 +90,10 @@ export const Home = () => {
       {!health.ready && <NotReady checks={health.checks} />}
       <div class="tiles">
         {status.chain ? (
-          <Tile name="Height" value={count(status.chain.height)}>
+          <Tile
+            name="Height"
+            value={<a href={paths.block(status.chain.height)}>{count(status.chain.height)}</a>}
+          >
             last block <Time seconds={status.chain.time} />
           </Tile>
         ) : (

@@ -101,7 +101,7 @@ const Plane = ({ token: given }: { readonly token: string }) => {
             topics.again()
           }}
         >
-          Look again
+          Refresh
         </button>
       </p>
       <Section title="Queues">

@@ -102,7 +102,7 @@ const Known = ({
       Events: output.events?.length ? <Chips names={output.events} /> : <span class="quiet">none</span>,
       Proof: tokenProof(output),
       Content: contentOf(output),
-      Beside: (
+      'Other outputs': (
         <span class="links">
           {vout > 0 && <a href={paths.output(`${txid}.${vout - 1}`)}>output {count(vout - 1)}</a>}
           <a href={paths.output(`${txid}.${vout + 1}`)}>output {count(vout + 1)}</a>

@@ -8,26 +8,31 @@ import { Meaning } from './meaning.tsx'
 
 const INCLUDED = ['satoshis', 'spend', 'block', 'events', 'data'] as const
 const PAGE = 50
+/** Scores are heights and, in billionths, indexes in the block. */
+const LAST_INDEX = 0.999_999_999
 
 interface OutputQuery {
-  /** An event, its spent outputs, or a topic. */
-  readonly find: string
+  /** An event, its spent outputs, or a topic; the outputs of any of several. */
+  readonly find: string | readonly string[]
+  /** Within one block. */
+  readonly height?: number
   /** Unspent outputs only. */
   readonly unspent: boolean
 }
 
 const load = async (
-  { find, unspent }: OutputQuery,
+  { find, unspent, height }: OutputQuery,
   cursor: string | undefined,
   signal: AbortSignal
 ): Promise<Page<Output>> => {
   const { outputs, cursor: next } = await ask('GET /txo/search', {
     query: {
-      key: [find],
+      key: typeof find === 'string' ? [find] : find,
       unspent,
       reverse: true,
       limit: PAGE,
       include: INCLUDED,
+      ...(height !== undefined && { from: height, to: height + LAST_INDEX }),
       ...(cursor !== undefined && { cursor })
     },
     signal

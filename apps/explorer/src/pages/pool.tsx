@@ -34,12 +34,12 @@ export const PoolPage = ({ parameter: id }: ViewProps) => {
               value={<span title={pool.liquidity}>{rounded(pool.liquidity, 0)}</span>}
             />
             {pool.reserve0 !== undefined && (
-              <Tile name="Holds" value={digits(pool.reserve0)}>
+              <Tile name="First reserve" value={digits(pool.reserve0)}>
                 <Strange text={pool.token0} most={30} />
               </Tile>
             )}
             {pool.reserve1 !== undefined && (
-              <Tile name="And" value={digits(pool.reserve1)}>
+              <Tile name="Second reserve" value={digits(pool.reserve1)}>
                 <Strange text={pool.token1} most={30} />
               </Tile>
             )}

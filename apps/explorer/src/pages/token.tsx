@@ -4,7 +4,7 @@ import { type Page, useLoad, usePages } from '../api/load.ts'
 import type { Completeness, TokenDetails } from '../api/types.ts'
 import { count, decimals, digits } from '../format.ts'
 import { Facts, Head, List, Section, Tabs, Tile } from '../parts/layout.tsx'
-import { Address, Badge, Copy, Icon, Outpoint, Satoshis, When } from '../parts/names.tsx'
+import { Address, Badge, BlockLink, Copy, Icon, Outpoint, Satoshis, When } from '../parts/names.tsx'
 import { Shown } from '../parts/states.tsx'
 import { Strange } from '../parts/strange.tsx'
 import { paths } from '../paths.ts'
@@ -80,7 +80,7 @@ type Details = TokenDetails & { readonly completeness: Completeness }
 /** The block and the source positions of the answer, and the work that is pending. */
 const AsOf = ({ of: { height, sources, pending, discovery } }: { readonly of: Completeness }) => (
   <>
-    {height === null ? 'no headers' : `block ${count(height)}`}
+    {height === null ? 'no headers' : <BlockLink height={height} />}
     {sources.map(({ name, at, end }) => (
       <span key={name}>
         , {name} at {at === null ? 'its beginning' : count(at)}

@@ -6,7 +6,7 @@ import type { Output } from '../api/types.ts'
 import { at } from '../base.ts'
 import { bytes, count } from '../format.ts'
 import { Facts, Head, Section } from '../parts/layout.tsx'
-import { Badge, Chips, Copy, notable, Outpoint, Satoshis, Txid, When } from '../parts/names.tsx'
+import { Badge, BlockLink, Chips, Copy, notable, Outpoint, Satoshis, Txid, When } from '../parts/names.tsx'
 import { Empty, Failure, Shown } from '../parts/states.tsx'
 import { parseTransaction, type RawTransaction } from '../raw-transaction.ts'
 import type { ViewProps } from '../views.ts'
@@ -81,9 +81,13 @@ const State = ({
   return (
     <>
       {isProven ? <Badge kind="good">proven</Badge> : <Badge kind="wait">waits for its proof</Badge>}{' '}
-      {block
-        ? `number ${count(block.index)} of block ${count(block.height)}`
-        : first && <When score={first.score} />}
+      {block ? (
+        <>
+          number {count(block.index)} of <BlockLink height={block.height} />
+        </>
+      ) : (
+        first && <When score={first.score} />
+      )}
     </>
   )
 }

@@ -113,6 +113,10 @@ export const Time = ({ seconds }: { readonly seconds: number }) => {
   )
 }
 
+export const BlockLink = ({ height }: { readonly height: number }) => (
+  <a href={paths.block(height)}>block {count(height)}</a>
+)
+
 /** The time of the block, or the time since which a transaction waits. */
 export const When = ({ score }: { readonly score: number }) => {
   const height = heightOf(score)
@@ -121,7 +125,7 @@ export const When = ({ score }: { readonly score: number }) => {
       <span class="badge wait">unmined</span> <Time seconds={score} />
     </span>
   ) : (
-    <span>block {count(height)}</span>
+    <BlockLink height={height} />
   )
 }
 

@@ -4,6 +4,7 @@ import { BYTES, depthOf, JSON_TYPE, type Route, type RouteRequest } from '@quoin
 import { QuoinError } from '@quoin/primitives'
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import type { Limits } from './limits.ts'
 
 type Where = 'path' | 'query' | 'header' | 'body'
@@ -131,7 +132,14 @@ const parsed = (text: string): unknown => {
 const checked = (where: Where, check: TypeCheck<TSchema>, value: unknown): unknown => {
   if (check.Check(value)) return value
   const error = check.Errors(value).First()
-  throw malformed(where, error?.path ?? '', error?.message ?? 'is not as declared')
+  throw malformed(where, error?.path ?? '', error ? expectation(error) : 'is not as declared')
+}
+
+/** A regular expression says little to the person who mistyped a name: the description of the schema says more. */
+const expectation = ({ type, schema, message }: ValueError): string => {
+  if (type !== ValueErrorType.StringPattern) return message
+  const form: string | undefined = schema.description
+  return `Expected a text of another form${form === undefined ? '' : `: ${form.replace(/\.$/, '')}`}. /openapi.json declares it.`
 }
 
 const malformed = (where: Where, path: string, message: string): QuoinError =>
