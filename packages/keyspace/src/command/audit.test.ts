@@ -178,6 +178,26 @@ describe('--fix', () => {
     expect(auditLayout(layoutOf(JSON.parse(out))).sound).toBe(true)
   })
 
+  it.each([
+    [
+      'a scan of the whole store',
+      [
+        { name: 'a', key: ['a/', { u8: 'n' }], scans: [{ all: true }] },
+        { name: 'b', key: ['b/', { u8: 'n' }] }
+      ],
+      "own prefix: a: all keys of the store → keys under 'a/'"
+    ],
+    [
+      'the order of lengths',
+      [{ name: 'a', key: ['a/', { lengthPrefixed: 'n' }], scans: [{ prefix: [], order: 'value' }] }],
+      'terminator: a: lengthPrefixed n → fdb n'
+    ]
+  ])('mends %s', async (_, collections, changed) => {
+    const { out, err } = await run(file('two.json', { name: 'x', collections }), '--fix')
+    expect(err).toContain(changed)
+    expect(auditLayout(layoutOf(JSON.parse(out))).sound).toBe(true)
+  })
+
   it('says what is left when no known remedy works', async () => {
     const open = {
       name: 'x',

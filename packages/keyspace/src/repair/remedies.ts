@@ -28,6 +28,7 @@ export type Remedy =
   | 'leading component'
   | 'whole digest'
   | 'end of the prefix'
+  | 'own prefix'
 
 export interface Proposal {
   readonly remedy: Remedy
@@ -58,6 +59,7 @@ export const proposalsFor = (
     case 'P3':
     case 'P6':
       return [
+        ...[first, ...(second ? [second] : [])].flatMap(ownPrefix),
         ...(second ? variableParts(second, undefined) : []),
         ...variableParts(first, undefined),
         ...(second ? distinctPrefix(second, others) : []),
@@ -115,6 +117,28 @@ const trailing = (source: CollectionSource, finding: Finding): Proposal[] => {
       withScan(source, index, only),
       'trailing: false',
       'the prefix with its separator'
+    )
+  ]
+}
+
+/** The first literal of the collection as the prefix, instead of the whole store. */
+const ownPrefix = (source: CollectionSource): Proposal[] => {
+  const scans = source.scans ?? []
+  const isAll = (scan: unknown): boolean => typeof scan === 'object' && scan !== null && 'all' in scan
+  const parts = partsOfSource(source)
+  if (!scans.some(isAll) || !isLiteral(parts[0])) return []
+  const next = scans.map(scan => {
+    if (!isAll(scan)) return scan
+    const { all: _, ...rest } = scan as Record<string, unknown>
+    return { prefix: [], ...rest }
+  })
+  return [
+    change(
+      'own prefix',
+      source,
+      { ...source, scans: next },
+      'all keys of the store',
+      `keys under ${described(parts[0]!)}`
     )
   ]
 }
@@ -267,6 +291,7 @@ const orders = (source: CollectionSource, finding: Finding): Proposal[] => {
     const { flipped: _, ...rest } = options
     return [to('ordered encoding', { [codec]: name, ...rest })]
   }
+  if (codec === 'lengthPrefixed') return [to('terminator', { fdb: name, element: 'bytes' })]
   if (/^f\d+be$/.test(codec)) return [to('ordered encoding', { [codec]: name, sortable: true })]
   const proposals = [...encodings(source, component)]
   if (codec === 'escaped')
