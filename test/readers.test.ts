@@ -132,12 +132,15 @@ it('refuses every write with ERR_STORE_READ_ONLY, and answers every read', async
       undefined,
       admin
     ],
+    'POST /admin/ban': ['/admin/ban', { type: 'domain', value: 'https://example.org' }, admin],
     'POST /admin/lookups/{service}/replay': ['/admin/lookups/ls_first/replay', {}, admin]
   }
   const reads: Readonly<Record<string, readonly [path: string, body: Body]>> = {
     'POST /lookup': ['/lookup', { service: 'ls_first', query: {} }],
     'POST /1sat/overlay/lookup': ['/1sat/overlay/lookup', { service: 'ls_first', query: {} }],
     'POST /requestRawTransactions': ['/requestRawTransactions', { txids: [txid] }],
+    'POST /1sat/ordfs/metadata': ['/1sat/ordfs/metadata', { outpoints: [`${txid}_0`] }],
+    'POST /1sat/ordfs/preview': ['/1sat/ordfs/preview', {}],
     'POST /1sat/txo/outpoints': ['/1sat/txo/outpoints', [`${txid}_0`]],
     'POST /1sat/txo/spends': ['/1sat/txo/spends', [`${txid}_0`]]
   }
@@ -149,6 +152,8 @@ it('refuses every write with ERR_STORE_READ_ONLY, and answers every read', async
     /requestTopicAnchor(Tip|Range)$/,
     /request(AdmittedList|CompoundMerklePath)$/,
     /\/1sat\/bsv21\//,
+    // Without a ban to lift, a host to check, or a password to set they write nothing.
+    /\/admin\/(unban|janitor|api\/setup)$/,
     /\/admin\/headers$/
   ]
   const { paths } = (await (await fetch(`${reader.url}/openapi.json`)).json()) as {

@@ -31,9 +31,7 @@ const BODILESS = new Set([204, 205, 304])
  * A `fetch` that refuses private addresses and redirects. It takes the options that this program uses: method, headers,
  * a text or bytes as body, and a signal.
  *
- * @example
- * const get = publicFetch()
- * await get('http://127.0.0.1:1') // throws TypeError: fetch failed, since 127.0.0.1 is not a public address
+ * `publicFetch()('http://127.0.0.1:1')` throws `TypeError: fetch failed`, whose cause has the code ERR_SOURCE_REFUSED.
  */
 export const publicFetch = ({
   allowPrivate = false,
