@@ -4,6 +4,7 @@
  */
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
+import './fetch.testing.ts'
 
 const { QUOIN_SEED = '1' } = process.env
 const seed = QUOIN_SEED === 'random' ? randomInt(2 ** 31) : Number(QUOIN_SEED)

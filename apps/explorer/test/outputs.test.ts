@@ -185,7 +185,7 @@ describe('a list of outputs', () => {
     await page.keyboard.press('Enter')
     await page.getByText('End of the list.').waitFor()
     // The keys go on where the new rows begin.
-    expect(await rows.nth(50).evaluate(row => row === document.activeElement)).toBe(true)
+    await expect.poll(() => rows.nth(50).evaluate(row => row === document.activeElement)).toBe(true)
     await rows.nth(58).getByRole('link').first().scrollIntoViewIfNeeded()
     const top = Number(await page.evaluate('scrollY'))
     expect(top).toBeGreaterThan(1000)

@@ -69,13 +69,13 @@ const filesIn = (path: string): Record<string, string> =>
 /** Long past the start, when all that is there to be done is done. */
 const settled = async (nodes: readonly Node[]): Promise<void> => {
   const status = async ({ url }: Node): Promise<number> => (await fetch(`${url}/health/ready`)).status
-  for (const node of nodes) await expect.poll(() => status(node), { timeout: 10_000 }).toBe(200)
+  for (const node of nodes) await expect.poll(() => status(node), { timeout: 60_000 }).toBe(200)
   await sleep(1000)
 }
 
 it.concurrent.each(['lmdb', 'level'])(
   'on %s it leaves every file as it is',
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   async kind => {
     const paths = [1, 2].map(each => join(folder, `${kind}-${each}`))
     const all = (await settings()).map((each, i) => started({ ...each, store: `${kind}:${paths[i]}` }))
@@ -90,7 +90,7 @@ it.concurrent.each(['lmdb', 'level'])(
 /** Of a node: of the chain, its peers and its sources of tokens. */
 const LEASES = 3
 
-it.concurrent('on redis it writes nothing but its leases', { timeout: 30_000 }, async () => {
+it.concurrent('on redis it writes nothing but its leases', { timeout: 120_000 }, async () => {
   const server = await startRedis({ config: { save: '' } })
   closing.push(() => server.stop())
   const info = async (section: string): Promise<string> => (await server.command('INFO', section)) ?? ''

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chain, type Transaction } from '@quoin/chain'
 import { DevChain } from '@quoin/dev-chain'
-import { Engine, overlay, type QuoinTopic } from '@quoin/overlay'
+import { type Admission, Engine, overlay, type QuoinTopic } from '@quoin/overlay'
 import { formatOutpoint, formatTxid, makeOutpoint, type Topic, type Txid } from '@quoin/primitives'
 import { claimLayouts, openStore, type Store, storeLayouts } from '@quoin/store'
 import { outputs as keys, type OutputStore, OutputStore as Outputs, type TransactionRecord } from '@quoin/txo'
@@ -126,8 +126,14 @@ const recordOf = async (store: Store, txid: Txid): Promise<TransactionRecord> =>
 const setRecord = (store: Store, txid: Txid, record: TransactionRecord) =>
   store.hset(SPENDS, txid, transactionRecord.codec.encode(record))
 const admissionsKey = (txid: Txid) => overlay.collections.judgements.encode(txid)
-const setAdmission = (store: Store, txid: Txid, admission: unknown) =>
-  store.set(admissionsKey(txid), Buffer.from(JSON.stringify({ [TOPIC]: admission })))
+const setAdmission = async (store: Store, txid: Txid, admission: Admission): Promise<void> => {
+  const batch = store.batch()
+  batch
+    .use(overlay.collections.judgements)
+    .at(txid)
+    .set({ [TOPIC]: admission })
+  await batch.commit()
+}
 const stateOf = async (): Promise<unknown> => {
   const store = await openStore(url)
   try {
@@ -208,7 +214,8 @@ const MENDABLE: Readonly<Record<string, readonly [(store: Store) => Promise<unkn
           setAdmission(store, new Uint8Array(32).fill(5) as Txid, {
             outputsToAdmit: [],
             coinsToRetain: [],
-            coinsRemoved: []
+            coinsRemoved: [],
+            previousCoins: []
           }),
         true
       ],

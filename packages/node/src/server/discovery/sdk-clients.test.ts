@@ -21,24 +21,20 @@ import { openDevWallet } from '@quoin/kvstore-client/dev-wallet'
 import { definePlugin, type LookupResult, SILENT } from '@quoin/overlay'
 import { event } from '@quoin/txo'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { directFetch, replaceFetch } from '../../../../../test/fetch.testing.ts'
 import { Host } from '../../../../discovery/src/host.testing.ts'
 import { advertise } from '../../cli/discovery/advertise.ts'
 import { openWallet } from '../../wallet/open-wallet.ts'
 import { loadConfig } from '../config.ts'
 import { type Node, startNode } from '../node.ts'
 
-/** The SDK takes `fetch` when it is loaded. */
-const network = vi.hoisted(() => {
-  const direct = globalThis.fetch
-  const state = { direct, url: '', asked: [] as string[], dead: undefined as string | undefined }
-  globalThis.fetch = (input, init) => {
-    const url = new URL(String(input instanceof Request ? input.url : input))
-    if (url.protocol === 'http:') return direct(input, init)
-    state.asked.push(url.href)
-    if (url.host === state.dead) return Promise.reject(new TypeError('fetch failed'))
-    return direct(`${state.url}${url.pathname}`, init)
-  }
-  return state
+const network = { url: '', asked: [] as string[], dead: undefined as string | undefined }
+replaceFetch((input, init) => {
+  const url = new URL(String(input instanceof Request ? input.url : input))
+  if (url.protocol === 'http:') return directFetch(input, init)
+  network.asked.push(url.href)
+  if (url.host === network.dead) return Promise.reject(new TypeError('fetch failed'))
+  return directFetch(`${network.url}${url.pathname}`, init)
 })
 
 /** The registry of baskets, as its topic manager and lookup service have it: tokens of six fields, found by basket. */
@@ -107,13 +103,13 @@ beforeAll(async () => {
   network.url = node.url
   wallet = await openDevWallet({ node: node.url })
   const headers = { authorization: `Bearer ${options.adminToken}` }
-  const synced = await network.direct(`${node.url}/admin/syncAdvertisements`, { method: 'POST', headers })
+  const synced = await directFetch(`${node.url}/admin/syncAdvertisements`, { method: 'POST', headers })
   expect(await synced.json()).toMatchObject({ data: { isDone: true, missing: [] } })
 }, 60_000)
 afterAll(async () => {
   await node.close()
   await rm(folder, { recursive: true })
-  globalThis.fetch = network.direct
+  replaceFetch()
 })
 
 const basket = {
