@@ -13,8 +13,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Its modules name one another without extensions, which Node by itself does not understand.
     server: { deps: { inline: [/@1sat/] } },
-    // Tests wait for processes and timers a fifth of their time: with one worker more than cores, none is idle.
-    maxWorkers: availableParallelism() + 1,
+    // Tests wait for processes and timers a third of their time: with two workers more than cores, none is idle.
+    maxWorkers: availableParallelism() + 2,
     // To prove the keyspaces and to load what they stand on takes longer than most files of tests do, so files share
     // them. What a test changes that others see, it restores.
     isolate: false
