@@ -193,7 +193,7 @@ describe('a list of outputs', () => {
     await page.getByRole('heading', { name: 'Why' }).waitFor()
     await page.goBack()
     await rows.nth(62).waitFor()
-    await page.waitForFunction(`Math.abs(scrollY - ${top}) < 200`)
+    await expect.poll(async () => Math.abs(Number(await page.evaluate('scrollY')) - top)).toBeLessThan(200)
   })
 
   it('that has nothing says so', async () => {

@@ -6,8 +6,18 @@ import { Facts, Section } from '../parts/layout.tsx'
 import { Badge, Copy } from '../parts/names.tsx'
 import { Strange } from '../parts/strange.tsx'
 
+const title = 'Anchor'
+const aside = <span class="quiet">of all transactions since its start</span>
+
 export const TopicAnchor = ({ topic }: { readonly topic: string }) => {
   const { loaded } = useLoad(`anchor ${topic}`, signal => ask('GET /status', { signal }))
+  // The outputs below stay where they are when the anchor arrives.
+  if (loaded.state === 'loading')
+    return (
+      <Section title={title} aside={aside}>
+        <Facts of={{ Hash: '…', Height: '…', Start: '…' }} />
+      </Section>
+    )
   // The outputs of the topic are shown all the same.
   if (loaded.state !== 'there') return null
   const { anchors, sync } = loaded.value
@@ -15,7 +25,7 @@ export const TopicAnchor = ({ topic }: { readonly topic: string }) => {
   if (!anchor) return null
   const compared = sync.filter(each => each.topic === topic && each.agrees !== undefined)
   return (
-    <Section title="Anchor" aside={<span class="quiet">of all transactions since its start</span>}>
+    <Section title={title} aside={aside}>
       <Facts
         of={{
           Hash: anchor.tac && (

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { DevChain } from '@quoin/dev-chain'
 import { SILENT } from '@quoin/overlay'
 import { afterAll, expect, it } from 'vitest'
@@ -66,12 +67,25 @@ const filesIn = (path: string): Record<string, string> =>
       ])
   )
 
-/** Long past the start, when all that is there to be done is done. */
-const settled = async (nodes: readonly Node[]): Promise<void> => {
+const ready = async (nodes: readonly Node[]): Promise<void> => {
   const status = async ({ url }: Node): Promise<number> => (await fetch(`${url}/health/ready`)).status
   for (const node of nodes) await expect.poll(() => status(node), { timeout: 60_000 }).toBe(200)
-  await sleep(1000)
 }
+
+/** Observations before and after a time without work: of the first such time, or of the last of several. */
+const observedIdle = async <T>(
+  observe: () => T | Promise<T>,
+  isSame: (before: T, after: T) => boolean
+): Promise<[T, T]> => {
+  for (let attempt = 1; ; attempt++) {
+    const before = await observe()
+    await sleep(IDLE_MS)
+    const after = await observe()
+    if (attempt === ATTEMPTS || isSame(before, after)) return [before, after]
+  }
+}
+/** On a busy machine the work of a start goes on for a while. */
+const ATTEMPTS = 8
 
 it.concurrent.each(['lmdb', 'level'])(
   'on %s it leaves every file as it is',
@@ -80,10 +94,10 @@ it.concurrent.each(['lmdb', 'level'])(
     const paths = [1, 2].map(each => join(folder, `${kind}-${each}`))
     const all = (await settings()).map((each, i) => started({ ...each, store: `${kind}:${paths[i]}` }))
     const nodes = await Promise.all(all)
-    await settled(nodes)
-    const before = [paths.map(filesIn), nodes.map(({ store }) => store.lastWrite)]
-    await sleep(IDLE_MS)
-    expect([paths.map(filesIn), nodes.map(({ store }) => store.lastWrite)]).toEqual(before)
+    await ready(nodes)
+    const observe = () => [paths.map(filesIn), nodes.map(({ store }) => store.lastWrite)]
+    const [before, after] = await observedIdle(observe, isDeepStrictEqual)
+    expect(after).toEqual(before)
   }
 )
 
@@ -102,11 +116,15 @@ it.concurrent('on redis it writes nothing but its leases', { timeout: 120_000 },
   })
   const all = (await settings()).map((each, i) => started({ ...each, store: `${server.url}/${i}` }))
   const nodes = await Promise.all(all)
-  await settled(nodes)
-  const before = await writes()
+  await ready(nodes)
+  const leased = ({ hset, zadd, ...others }: Readonly<Record<string, number>>) => ({
+    ...others,
+    difference: hset! - zadd!
+  })
+  const [before, after] = await observedIdle(writes, (a, b) =>
+    isDeepStrictEqual(leased(a.calls), leased(b.calls))
+  )
   expect(Object.keys(before.calls).length).toBeGreaterThan(0)
-  await sleep(IDLE_MS)
-  const after = await writes()
   // To renew a lease sets its record and its end. Each is renewed every 1.5 seconds.
   const renewals = after.calls['hset']! - before.calls['hset']!
   expect(renewals).toBeGreaterThan(0)
