@@ -2,6 +2,8 @@ import { QuoinError } from '@quoin/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Codec } from '../codec.ts'
+import { Language } from '../language/language.ts'
+import { seq } from '../language/pattern.ts'
 import { notCanonical } from '../proof/canonical.ts'
 import {
   accepts,
@@ -351,6 +353,11 @@ describe('alphabet and word', () => {
 
   it('have at least one text', () => {
     expect(errorOf(() => alphabet('a', ''))).toMatchObject({ code: 'ERR_KEYSPACE_DECLARATION' })
+    expect(errorOf(() => word('w'))).toMatchObject({ code: 'ERR_KEYSPACE_DECLARATION' })
+  })
+
+  it('have at least one text, also when the language of the empty text is known', () => {
+    expect(Language.of(seq()).accepting).toEqual([true])
     expect(errorOf(() => word('w'))).toMatchObject({ code: 'ERR_KEYSPACE_DECLARATION' })
   })
 

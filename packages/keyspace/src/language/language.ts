@@ -200,7 +200,8 @@ const notationOf = (pattern: Pattern): string => {
     case 'seq':
       return `(${pattern.parts.map(notationOf).join(' ')})`
     case 'alt':
-      return `(${pattern.options.map(notationOf).join('|')})`
+      // No option is no word; an empty sequence is the empty word.
+      return pattern.options.length === 0 ? '(|)' : `(${pattern.options.map(notationOf).join('|')})`
     case 'repeat':
       return `${notationOf(pattern.of)}{${pattern.min},${pattern.max}}`
     case 'language':
