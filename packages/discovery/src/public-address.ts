@@ -22,7 +22,7 @@ const SPECIAL_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4'
 ]
-/** Global unicast is 2000::/3; within it, ranges for protocols and documentation, and those that embed an IPv4 address. */
+/** Global unicast is 2000::/3; within it, ranges for protocols and documentation, and the 6to4 range, which embeds an IPv4 address. */
 const GLOBAL_V6 = '2000::/3'
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 

@@ -1,4 +1,4 @@
-/** Which advertisements answers have: those without a ban, of hosts that are not down. */
+/** Filters the advertisements of an answer: banned hosts and advertisements, and hosts that are down, are left out. */
 import { bytesKey, type Outpoint } from '@quoin/primitives'
 import type { StoreReads } from '@quoin/store'
 import { DOWN_AFTER } from './host-health.ts'

@@ -141,7 +141,7 @@ export class HeaderStore {
       : []
   }
 
-  /** The blocks that have left the chain of most work since its tip was `before`, whichever process replaced them. */
+  /** Blocks that left the chain of most work since its tip was `before`, replaced by any process on the store. */
   removedSince(before: ChainHeader): Promise<RemovedBlocks> {
     return this.#reads.removedSince(before)
   }

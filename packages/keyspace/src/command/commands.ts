@@ -18,7 +18,7 @@ export interface CommandOptions {
 export interface KeyspaceCommand {
   readonly name: string
   readonly about: string
-  /** Arguments with a description each, all needed but those marked. */
+  /** Arguments with their descriptions; an argument is required unless it is marked optional. */
   readonly args: readonly (readonly [name: string, about: string, optional?: 'optional'])[]
   /** Options as commander writes them: `--space <name>`. */
   readonly options: readonly (readonly [flags: string, about: string])[]

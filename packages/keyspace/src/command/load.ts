@@ -13,7 +13,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 const MAX_FILES = 100
 
 export interface LoadedLayout extends LayoutFile {
-  /** The file, and those that it refers to. */
+  /** The paths of the layout file and of the files that its `$ref`s name. */
   readonly files: readonly string[]
 }
 

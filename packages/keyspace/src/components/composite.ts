@@ -75,7 +75,7 @@ class Group {
     return readings && [this.valueOf(readings[0]), this.valueOf(readings[1])]
   }
 
-  /** Two words of the group, followed by those of `after`, that sort against their values. */
+  /** Two words of the group, each followed by a word of `after`, that sort against their values. */
   disorder(after: readonly Part[] = []): readonly [ParsedKey, ParsedKey] | undefined {
     const layout = new Layout([...this.layout.parts, ...after])
     return ordersOf(layout)
@@ -190,7 +190,7 @@ export const repeatedCodec = (
   })
 }
 
-/** The items of a list, or undefined. Of an ambiguous list, those of one reading. */
+/** Splits a list into its items; undefined if no reading exists. An ambiguous list is split by one of its readings. */
 const splitList = (
   item: Language,
   word: Uint8Array,

@@ -95,7 +95,7 @@ const pointed = (max: bigint, least: number, decimals: number, zero: boolean): P
   )
   if (whole === 0n) return last
   const options = [last]
-  // Numbers below 1, and then those with a whole part from 1 up to the greatest but one.
+  // Numbers below 1, then numbers whose whole part is from 1 to the greatest but one.
   options.push(seq(zeros, point, zero ? fraction : between(codes(1n), codes(unit - 1n), 0x30, 0x39)))
   if (whole > 1n) options.push(seq(paddedUpTo(whole - 1n, integer, false), point, fraction))
   return alt(...options)

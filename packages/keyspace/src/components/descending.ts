@@ -1,6 +1,6 @@
 /**
  * A component with every bit of its words flipped, so that keys walk from the greatest value down. A word that begins
- * another still sorts before it, which is the wrong way around: end such words with a terminator, flipped too.
+ * another still sorts before it, which is the wrong way around: a flipped terminator at the end of each word prevents it.
  */
 import { copyOf } from '@quoin/primitives'
 import { Codec, type CodecOptions, type OrderName } from '../codec.ts'

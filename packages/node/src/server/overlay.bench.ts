@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type LookupService, Engine as TheirEngine, type TopicManager } from '@bsv/overlay'
 import { Transaction as SdkTransaction } from '@bsv/sdk'
-import { type Transaction, writeBeef } from '@quoin/chain'
+import type { Transaction } from '@quoin/chain'
 import { hex } from '@quoin/keyspace'
 import { answerBeef, definePlugin, Engine, installPlugins, type LookupFormula } from '@quoin/overlay'
 import { openStore } from '@quoin/store'
@@ -30,6 +30,7 @@ import {
   withKeyHash
 } from '../../../chain/src/verify/test-chain.testing.ts'
 import { openKnex } from '../../../overlay-storage/src/knex-storage.testing.ts'
+import { onKnown } from './cost/submissions.testing.ts'
 import { serve } from './served.testing.ts'
 
 const TOPIC = 'tm_all'
@@ -310,14 +311,4 @@ const extend = (from: Transaction): Transaction =>
   spend({
     inputs: [{ from, vout: 0, unlock: withKeyHash(key) }],
     outputs: [pay(from.outputs[0]!.satoshis - 1)]
-  })
-
-/** The parent is named only. */
-const onKnown = (parent: Transaction, transaction: Transaction): Uint8Array =>
-  writeBeef({
-    version: 2,
-    transactions: [
-      { txid: parent.txid, transaction: undefined, bump: undefined },
-      { txid: transaction.txid, transaction, bump: undefined }
-    ]
   })

@@ -153,7 +153,8 @@ const successor = (from: Transaction): Transaction =>
     outputs: [pay(from.outputs[0]!.satoshis - 1)]
   })
 
-const onKnown = (parent: Transaction, transaction: Transaction): Uint8Array =>
+/** A BEEF that names its parent alone. */
+export const onKnown = (parent: Transaction, transaction: Transaction): Uint8Array =>
   writeBeef({
     version: 2,
     transactions: [
